@@ -145,6 +145,7 @@ const registry = createToolRegistry(conversation, [
     packName: "fixture",
     register(pack) {
       pack.register(runBash);
+      pack.provide?.({ ruleWords: (command) => command.split(" ", 2) });
       pack.register(editFile);
       pack.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
     },

@@ -15,5 +15,8 @@ if (mode === "killed-at-start") {
 }
 if (mode === "host-listens") process.on("SIGINT", () => process.stdout.write("host heard SIGINT\n"));
 const options = mode === "sandboxed" ? { sandbox: "require" } : {};
-const result = new RunBashTool(options).execute({ command, timeout: Number(process.env.TEST_TIMEOUT ?? 60_000) });
+const result = new RunBashTool(options).execute({
+  command,
+  timeout: Number(process.env.TEST_TIMEOUT ?? 60_000),
+});
 process.stdout.write(`${await result}\n`);

@@ -1,16 +1,18 @@
 import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { FileChange } from "../display/fileChange.js";
+import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { Permissions, PersonDecision } from "../permissions/permissions.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import { editPreview } from "./editPreview.js";
 
 const HOOK_LIMIT_MS = 120_000;
 
-/** Asks a person about a call. */
+/** Asks a person about a call. `always` is what they can allow for good. */
 export type AskPerson = (
   request: ApprovalRequest,
   preview: readonly string[],
+  always: readonly AlwaysChoice[],
 ) => Promise<PersonDecision | "suspend">;
 
 export interface GateOptions {
@@ -36,7 +38,7 @@ export function createGate(options: GateOptions): Approve {
     let diff = editPreview(request, cwd);
     let wasShown = false;
     if (ruling.type === "ask") {
-      const decision = await ask(request, diff);
+      const decision = await ask(request, diff, permissions.alwaysChoices(request));
       if (decision === "suspend") return decision;
       if (decision !== "allow" && "deny" in decision) return decision;
       if (decision !== "allow") {

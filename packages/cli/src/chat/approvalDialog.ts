@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { wrapWords } from "../display/width.js";
-import { type AlwaysChoice, alwaysChoices } from "../permissions/alwaysChoices.js";
+import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { GrantScope } from "../permissions/grants.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { denial } from "./approvalQuestion.js";
@@ -25,10 +25,10 @@ export class ApprovalDialog {
   #stage: "question" | "always" | "reason" = "question";
   #scope: GrantScope = "session";
 
-  constructor(request: ApprovalRequest) {
+  /** `always` is what can be allowed for good. */
+  constructor(request: ApprovalRequest, always: readonly AlwaysChoice[]) {
     this.request = request;
-    // Access beyond the rules is asked about each time.
-    this.#choices = request.needs.length > 0 ? [] : alwaysChoices(request);
+    this.#choices = always;
   }
 
   /** Whether a line is being written: the reason for a no. */

@@ -33,8 +33,10 @@ export function createChat(places: ChatPlaces): Chat {
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
   return {
-    ask: async (request, diff) =>
-      view ? await view.ask(request, diff) : { deny: "nobody can be asked: the chat has not started." },
+    ask: async (request, diff, always) =>
+      view
+        ? await view.ask(request, diff, always)
+        : { deny: "nobody can be asked: the chat has not started." },
     question: inTurn(async (question) =>
       view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
     ),

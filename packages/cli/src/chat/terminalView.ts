@@ -8,6 +8,7 @@ import { LiveRegion } from "../display/liveRegion.js";
 import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
 import { clipRow } from "../display/width.js";
+import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
 import { approvalRows, decisionText } from "./approvalQuestion.js";
@@ -127,7 +128,11 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
+  ask(
+    request: ApprovalRequest,
+    diff: readonly string[],
+    always: readonly AlwaysChoice[],
+  ): Promise<PersonDecision> {
     return new Promise((resolve) => {
       const close = (): void => {
         if (this.#question?.dialog.request !== request) return;
@@ -143,7 +148,7 @@ export class TerminalView implements ChatView {
       };
       request.signal.addEventListener("abort", close, { once: true });
       this.#menu = undefined;
-      this.#question = { dialog: new ApprovalDialog(request), draft: this.editor.take(), answer };
+      this.#question = { dialog: new ApprovalDialog(request, always), draft: this.editor.take(), answer };
       this.#activity.asking(request.id);
       this.print(approvalRows(request, this.style, diff, this.columns));
     });

@@ -1,6 +1,7 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
+import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import type { MenuItem } from "./menu.js";
 import type { Status } from "./statusRow.js";
@@ -31,7 +32,12 @@ export interface ChatView {
   turnStarted(doing?: string): void;
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
-  ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision>;
+  /** `always` is what the person can allow for good. */
+  ask(
+    request: ApprovalRequest,
+    diff: readonly string[],
+    always: readonly AlwaysChoice[],
+  ): Promise<PersonDecision>;
   /** Lets the person choose; resolves to nothing if they do not want to, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
   /** The titles of results that were shown in part, the newest first. `expand` prints one of them by its index. */

@@ -2,7 +2,7 @@ import type { OpenSessionRequest, PermissionChoice } from "@agent/acp";
 import type { ApprovalRequest } from "@agent/core";
 import { escapeToLine, spellOut } from "@agent/internal";
 import type { AskPerson } from "../assembly/gate.js";
-import { alwaysChoices } from "../permissions/alwaysChoices.js";
+import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 
 interface Answer extends PermissionChoice {
@@ -19,8 +19,8 @@ const REJECT: Answer = {
 
 /** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
 export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
-  return async (request) => {
-    const answers = answersFor(request);
+  return async (request, _diff, always) => {
+    const answers = answersFor(request, always);
     const chosen = await choose(
       request,
       answers.map(({ decision: _, ...choice }) => choice),
@@ -30,10 +30,7 @@ export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
   };
 }
 
-function answersFor(request: ApprovalRequest): Answer[] {
-  // Access beyond the rules is asked about each time.
-  if (request.needs.length > 0) return [ALLOW, REJECT];
-  const choices = alwaysChoices(request);
+function answersFor(request: ApprovalRequest, choices: readonly AlwaysChoice[]): Answer[] {
   const whole = choices.at(-1);
   // For a command, offer the narrowest rule that is useful again: its first words, or exactly this command.
   const narrow = typeof request.args.command === "string" ? choices.at(-2) : undefined;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolCapability } from "@agent/core";
 import { afterAll, describe, expect, test } from "vitest";
-import { alwaysChoices } from "./alwaysChoices.js";
+import { type AlwaysChoice, type AlwaysOptions, alwaysChoices } from "./alwaysChoices.js";
 import { matchesGlob } from "./glob.js";
 import { Grants } from "./grants.js";
 import { MODES, type Mode, modeOf, nextMode } from "./mode.js";
@@ -326,20 +326,38 @@ describe("what was allowed for good", () => {
     expect(grants.list()).toEqual([{ rule: parseRule("a"), scope: "session" }]);
   });
 
+  /** What is offered where a pack says that any two words make a rule. */
+  function offered(command: string, more: object, options: Partial<AlwaysOptions> = {}): AlwaysChoice[] {
+    const call = { name: "run_bash", args: { command, ...more }, capabilities: [], needs: [] };
+    const ruleWords = (text: string) => text.split(" ", 2);
+    return alwaysChoices(call, { ...places, ruleWords, runsOnly: () => true, ...options });
+  }
+  const WITHOUT_WORDS = ["exactly this call", "every call of run_bash"];
+
   test.each<[string, object, string[]]>([
     ["npm test -- --watch", {}, ["exactly this call", "npm test *", "every call of run_bash"]],
     ["ls", {}, ["exactly this call", "ls *", "every call of run_bash"]],
-    ["ls -la", {}, ["exactly this call", "ls *", "every call of run_bash"]],
-    ["sudo rm x", {}, ["exactly this call", "every call of run_bash"]],
-    ["npm test && ls", {}, ["exactly this call", "every call of run_bash"]],
-    ["X=1 npm test", {}, ["exactly this call", "every call of run_bash"]],
-    ["npm test", { env: { A: "b" } }, ["exactly this call", "every call of run_bash"]],
-  ])("after %j %j is offered", (command, more, labels) => {
-    const choices = alwaysChoices({ name: "run_bash", args: { command, ...more } });
+    ["npm test && ls", {}, WITHOUT_WORDS],
+    ["npm test > x", {}, WITHOUT_WORDS],
+    ["npm te*", {}, WITHOUT_WORDS],
+    [`npm ${"a".repeat(60)}`, {}, WITHOUT_WORDS],
+    ["npm test", { env: { A: "b" } }, WITHOUT_WORDS],
+  ])("after %j %j is offered, if it lets the call pass", (command, more, labels) => {
+    const choices = offered(command, more);
     expect(choices.map(({ label }) => label)).toEqual(labels);
-    const [first] = choices;
+    for (const { rule } of choices)
+      expect(matchesRule(rule, { name: "run_bash", args: { command, ...more } }, places, true)).toBe(true);
+  });
+
+  test("no words are offered that their pack does not name, or that do not say what the command does", () => {
+    const labels = (options: Partial<AlwaysOptions>) =>
+      offered("npm test --x", {}, options).map(({ label }) => label);
+    expect(labels({ ruleWords: () => undefined })).toEqual(WITHOUT_WORDS);
+    expect(labels({ runsOnly: () => false })).toEqual(WITHOUT_WORDS);
+    const needs = [{ kind: "write", path: "/x", reason: "outside" }] as const;
+    const call = { name: "run_bash", args: { command: "npm test" }, capabilities: [], needs };
     expect(
-      first && matchesRule(first.rule, { name: "run_bash", args: { command, ...more } }, places, true),
-    ).toBe(true);
+      alwaysChoices(call, { ...places, ruleWords: () => ["npm", "test"], runsOnly: () => true }),
+    ).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ToolRegistry } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
+import { type AlwaysChoice, alwaysChoices } from "./alwaysChoices.js";
 import type { Grant, GrantScope, Grants } from "./grants.js";
 import { type Mode, nextMode, onlyReads } from "./mode.js";
 import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
@@ -86,6 +87,18 @@ export class Permissions {
       cwd,
       runsOnly: (words, command) => services.runsOnly(words, command),
       mayRun: (words, command) => services.mayRun(words, command),
+    });
+  }
+
+  /** What a person can allow for good when asked about this call. */
+  alwaysChoices(call: PolicyCall): AlwaysChoice[] {
+    const { registry, root, cwd } = this.#options;
+    const { services } = registry;
+    return alwaysChoices(call, {
+      root,
+      cwd,
+      runsOnly: (words, command) => services.runsOnly(words, command),
+      ruleWords: (command) => services.ruleWords(command),
     });
   }
 

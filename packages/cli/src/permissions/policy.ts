@@ -66,8 +66,7 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
     };
   }
   if (call.needs.length > 0) return ASK;
-  const holds = (one: Rule): boolean =>
-    matchesRule(one, call, options, true) && staysWithin(one, call, options);
+  const holds = (one: Rule): boolean => covers(one, call, options);
   if (granted.some(holds)) return ALLOW;
   if (rules.deny.some((one) => mayHold(one, call, options) || mayLaunch(one, call, options))) return ASK;
   if (rules.ask.some((one) => matchesRule(one, call, options, false) || mayReach(one, call, options)))
@@ -76,11 +75,24 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   return byMode(call, options);
 }
 
+/** Whether a rule that allows lets a call pass. */
+export function covers(
+  one: Rule,
+  call: PolicyCall,
+  options: Pick<PolicyOptions, "runsOnly" | "root" | "cwd">,
+): boolean {
+  return matchesRule(one, call, options, true) && staysWithin(one, call, options);
+}
+
 /**
  * Whether a command that a rule allows by its first words does no more than these words say. `npm test *` shows a test run,
  * and so allows no `npm test --script-shell=./x`.
  */
-function staysWithin(one: Rule, { args }: PolicyCall, { runsOnly }: PolicyOptions): boolean {
+function staysWithin(
+  one: Rule,
+  { args }: PolicyCall,
+  { runsOnly }: Pick<PolicyOptions, "runsOnly">,
+): boolean {
   const words = namedWords(one);
   return typeof args.command !== "string" || words.length === 0 || runsOnly(words, args.command);
 }

@@ -67,8 +67,8 @@ export async function runTask(
 
 /** Asks after the live rows are erased, so that the question does not mix with them. */
 function askingOn(reporter: Reporter): AskPerson {
-  return (request, diff) => {
-    const asked = (): ReturnType<AskPerson> => askOnTerminal(request, diff);
+  return (...question) => {
+    const asked = (): ReturnType<AskPerson> => askOnTerminal(...question);
     return reporter.whileAsking ? reporter.whileAsking(asked) : asked();
   };
 }

@@ -27,6 +27,12 @@ export interface PackServices {
    * host asks before it runs a command that a rule against these words does not match. Has no side effect. A failure is a yes.
    */
   readonly mayRun?: (words: readonly string[], command: string) => boolean;
+  /**
+   * The first words of a command that a person may allow for good with any words behind them, such as `npm test` of
+   * `npm test -- --watch`; `undefined` where that would allow anything, or for a command of another pack. A host asks when it
+   * offers such a rule. Has no side effect. A failure is `undefined`.
+   */
+  readonly ruleWords?: (command: string) => readonly string[] | undefined;
   /** What a person can mention in a message, such as the resources of a server. */
   readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */

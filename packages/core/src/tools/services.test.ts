@@ -47,6 +47,24 @@ describe("what packs bring besides tools", () => {
       throw new Error("cannot tell");
     });
     expect(asked(fails)).toBe(false);
+    const naming = (...all: PackServices["ruleWords"][]) =>
+      registryOf(
+        ...all.map((ruleWords, at) =>
+          ruleWords ? packOf({ ruleWords }, `names-${at}`) : packOf({}, `none-${at}`),
+        ),
+      ).services.ruleWords("npm test -x");
+    const cannotTell = (): never => {
+      throw new Error("cannot tell");
+    };
+    expect(
+      naming(
+        undefined,
+        cannotTell,
+        () => undefined,
+        (command) => command.split(" ", 2),
+      ),
+    ).toEqual(["npm", "test"]);
+    expect(naming(cannotTell, () => [1] as never)).toBeUndefined();
     const mayRun = vi.fn(() => {
       throw new Error("cannot tell");
     });

@@ -45,6 +45,7 @@ export class PackServiceList {
     if (services.terminate !== undefined) checkFunction("services.terminate", services.terminate);
     if (services.runsOnly !== undefined) checkFunction("services.runsOnly", services.runsOnly);
     if (services.mayRun !== undefined) checkFunction("services.mayRun", services.mayRun);
+    if (services.ruleWords !== undefined) checkFunction("services.ruleWords", services.ruleWords);
     if (services.warmUp !== undefined) checkFunction("services.warmUp", services.warmUp);
     this.#services.push(services);
     if (services.warmUp) this.#cold.push(services);
@@ -126,6 +127,19 @@ export class PackServiceList {
     } catch {
       return true;
     }
+  }
+
+  /** The first words of a command that a rule may be made of, from the first pack that names some. */
+  ruleWords(command: string): readonly string[] | undefined {
+    for (const services of this.#services) {
+      try {
+        const words = services.ruleWords?.(command);
+        if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
+      } catch {
+        // A pack that cannot tell offers nothing.
+      }
+    }
+    return undefined;
   }
 
   /** Lets packs get ready for their first calls; each is asked once. A failure is left to the first call to report. */

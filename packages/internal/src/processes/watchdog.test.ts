@@ -1,7 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -57,7 +65,11 @@ test("when an agent is killed, its process groups and the processes with its tag
 
 test("an agent that dismisses its watchdog keeps its process groups", async () => {
   const kept = sleeper({});
-  const agent = await agentWith(`AGENT_TEST_MARK=${randomUUID()}`, { groups: [kept.pid ?? 0] }, "watchdog.dismiss();");
+  const agent = await agentWith(
+    `AGENT_TEST_MARK=${randomUUID()}`,
+    { groups: [kept.pid ?? 0] },
+    "watchdog.dismiss();",
+  );
   const ended = once(agent, "exit");
   agent.stdin?.end();
   await ended;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { lines } from "../../test/verdicts.js";
-import { mayRun, runsOnly } from "./hostRules.js";
+import { mayRun, ruleWords, runsOnly } from "./hostRules.js";
 
 /** Each line: the words that were allowed, a bar, and a command that starts with them. */
 function cases(text: string): [words: string[], command: string][] {
@@ -87,4 +87,68 @@ test("a command that may turn out to run a denied one is told from one that does
   ])
     expect(mayRun(["rm"], command), command).toBe(false);
   expect(mayRun(["'rm"], "rm x")).toBe(false);
+});
+
+describe("the words of a command that may be allowed with anything behind them", () => {
+  test.each([
+    ["npm test -- --watch", "npm test"],
+    ["npm run build", "npm run"],
+    ["ls", "ls"],
+    ["ls -la", "ls"],
+    ["git log --oneline", "git log"],
+    ["cargo test", "cargo test"],
+    ["go build ./...", "go build"],
+    ["./run test -v", "./run test"],
+    ["pytest -x", "pytest"],
+  ])("are in %j: %s", (command, words) => expect(ruleWords(command)?.join(" ")).toBe(words));
+
+  test.each([
+    "npm test && ls",
+    "ls | head",
+    "X=1 npm test",
+    "$X test",
+    "'./a b' c",
+    "case x in",
+    "",
+    "ls $(x)",
+  ])("are none in %j, which is not one plain command", (command) =>
+    expect(ruleWords(command)).toBeUndefined(),
+  );
+
+  test.each(
+    lines(`
+    sh bash dash zsh fish ksh mksh ash csh tcsh busybox toybox pwsh nu
+    env sudo su doas runuser pkexec xargs parallel eval exec command builtin source . nohup setsid timeout nice ionice
+    time chrt taskset stdbuf unbuffer script expect flock watch entr strace ltrace gdb unshare nsenter chroot bwrap
+    firejail systemd-run at batch ssh mosh find fd awk gawk mawk nawk sed ed ex vi vim nvim emacs perl php lua luajit
+    tclsh irb nodejs deno bun bunx npx pnpx tsx ts-node uvx osascript docker podman kubectl make gmake just tar rsync
+    sqlite3 psql mysql mariadb ftp lftp dc socat nc ncat julia R Rscript octave gnuplot m4 jshell groovy scala elixir iex
+    erl ghci guile racket sbcl swipl ocaml raku lldb tmux screen docker-compose nix-shell c8 nyc nodemon concurrently
+    cross-env dotenv direnv hyperfine perf valgrind xvfb-run fakeroot proot setpriv run-parts ansible crontab
+    python3 python3.12 pypy ruby node
+    `).flatMap((line) => line.trim().split(" ")),
+  )("are none with %s, which does what it is told", (program) => {
+    for (const command of [program, `${program} x`, `/usr/bin/${program} -v x`, `${program} --version`])
+      expect(ruleWords(command), command).toBeUndefined();
+  });
+
+  test.each([
+    "npm exec x",
+    "pnpm dlx x",
+    "npm --prefix x test",
+    "git -c alias.x=!rm x",
+    "git fetch --upload-pack=x",
+    "git rebase -x x",
+    "git grep -Osh x",
+    "uv run x",
+    "npm install x",
+    "npm init x",
+    "npm explore x -- y",
+    "git merge-index x -a",
+    "git init --template=x",
+    "docker-compose run x",
+    "pip install x",
+  ])("are none where the subcommand brings its own code: %s", (command) => {
+    expect(ruleWords(command)).toBeUndefined();
+  });
 });

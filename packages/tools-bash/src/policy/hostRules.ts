@@ -1,5 +1,10 @@
 import { Judge } from "./judge.js";
+import { isOpenEnded } from "./programs/openEnded.js";
 import { compileRule, type Rule } from "./rules.js";
+import { type SimpleCommand, simpleCommands } from "./script.js";
+
+const SUBCOMMAND = /^[a-z][\w:-]*$/;
+const ANY_ARGUMENT = "x";
 
 /**
  * Whether a command runs only the program that these words begin, and nothing else by an option, an argument or a variable.
@@ -30,5 +35,27 @@ export function mayRun(words: readonly string[], command: string): boolean {
     return false;
   } catch {
     return true;
+  }
+}
+
+/**
+ * The program of a command and its subcommand, as `npm test` of `npm test -- --watch`. `undefined` for a script of several
+ * commands, for one with variables in front of it, and where a rule for these words would allow anything.
+ */
+export function ruleWords(command: string): readonly string[] | undefined {
+  const only = onlyCommand(command);
+  const [program, second] = only?.words.map(({ text }) => text) ?? [];
+  if (program === undefined || /\s/.test(program) || only?.assigned.length !== 0) return undefined;
+  const words = second !== undefined && SUBCOMMAND.test(second) ? [program, second] : [program];
+  const isClosed = !isOpenEnded(words) && runsOnly(words, [...words, ANY_ARGUMENT].join(" "));
+  return isClosed ? words : undefined;
+}
+
+function onlyCommand(script: string): SimpleCommand | undefined {
+  try {
+    const [first, ...others] = simpleCommands(script);
+    return others.length === 0 ? first : undefined;
+  } catch {
+    return undefined; // not in the grammar that can be judged
   }
 }

@@ -4,7 +4,7 @@ import { functionTool, quote } from "@agent/core/toolkit";
 import { DEFAULT_TIMEOUT_MS } from "../command/arguments.js";
 import { diagnose } from "../diagnose.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
-import { mayRun, runsOnly } from "../policy/hostRules.js";
+import { mayRun, ruleWords, runsOnly } from "../policy/hostRules.js";
 import { createPolicy } from "../policy/policy.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
@@ -86,7 +86,7 @@ export class RunBashTool implements ExecutableTool {
 
   /** Owns the background jobs and everything else this tool started, and ends them. */
   get services(): Required<
-    Pick<PackServices, "jobs" | "diagnose" | "runsOnly" | "mayRun" | "dispose" | "terminate">
+    Pick<PackServices, "jobs" | "diagnose" | "runsOnly" | "mayRun" | "ruleWords" | "dispose" | "terminate">
   > {
     const host = () => this.#ready().host;
     return {
@@ -96,6 +96,7 @@ export class RunBashTool implements ExecutableTool {
       diagnose: () => diagnose(this.#settings.shell),
       runsOnly,
       mayRun,
+      ruleWords,
       // Also if no command was run: the host refuses one that comes later.
       dispose: () => host().dispose(),
       terminate: () => this.#runner?.host.terminate(),

@@ -102,3 +102,8 @@ export function readInterpreter(name: string, words: readonly CommandWord[]): In
 function fromWord(name: string, source: string): Unresolvable {
   return new Unresolvable(`${name} may run code by ${shown(source)}, which is not examined`);
 }
+
+/** Whether a program runs what a file or an argument in its language says. */
+export function isInterpreter(program: string): boolean {
+  return INTERPRETERS.some(({ name }) => name.test(program));
+}
