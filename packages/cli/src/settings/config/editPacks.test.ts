@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { addPack, removePack } from "./editPacks.js";
+import { locate, valuePattern } from "./locate.js";
 
 const DEFAULTS = ["@agent/preset-default"];
 
@@ -26,6 +27,35 @@ describe("addPack", () => {
       model: "m",
       packs: ["@agent/preset-default", "x"],
     });
+  });
+});
+
+describe("a config that is written to be slow is read at once", { timeout: 20_000 }, () => {
+  const N = 600_000;
+  const many = (text: string): string => text.repeat(N / text.length);
+
+  test.each<[string, string]>([
+    ["a string that escapes its end", `packs: []; "${many('\\"')}`],
+    ["a template that escapes its end", `packs: []; \`${many("\\`")}`],
+    ["comments without an end", `packs: []; ${many("/* ")}`],
+    ["blanks before a part", `packs: [${" ".repeat(N)}"a", "b"]`],
+  ])("of a program: %s", (_, text) => {
+    expect(addPack(text, "x", "code", DEFAULTS)).toHaveLength(text.length + (text.includes('"a"') ? 5 : 3));
+  });
+
+  test.each<[string, string]>([
+    ["line breaks of another kind", many("\r")],
+    ["separators of lines", many("\u2028")],
+    ["lists behind a comment without an end", many("packs:#\r")],
+    ["a list that is nothing but line breaks", `packs:\n${many("\r")}`],
+  ])("of data: %s", (_, text) => {
+    expect(addPack(`a: 1\n${text}`, "x", "yaml", DEFAULTS)?.length ?? N).toBeGreaterThan(0);
+    expect(removePack(text, "x", "yaml")).toBe(text);
+  });
+
+  test("while the line of a wrong value is looked for", () => {
+    const text = `${many("\n")}enable: x`;
+    expect(locate("config", text, valuePattern("y"))).toBe("config");
   });
 });
 

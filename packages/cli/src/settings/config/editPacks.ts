@@ -96,7 +96,7 @@ export function packNameOf(pack: unknown): unknown {
 
 /** The line of a YAML list that names a pack, as `- name` or as JSON, with its line break. */
 export function yamlLine(text: string, name: string): Range | undefined {
-  for (const match of text.matchAll(/^[^\S\n]*-[^\S\n]+(.*)(?:\n|$)/gm)) {
+  for (const match of text.matchAll(/^[ \t]*-[ \t]+(.*)(?:\r?\n|$)/gm)) {
     const item = (match[1] ?? "").trim();
     const isNamed = item === name || parsed(item) === name || packNameOf(parsed(item)) === name;
     if (isNamed) return { start: match.index, end: match.index + match[0].length };
@@ -113,10 +113,10 @@ function addYamlLine(
 ): string | undefined {
   if (yamlLine(text, name)) return text;
   if (text.includes(name)) return undefined;
-  const list = /^packs:[^\S\n]*(?:#[^\n]*)?\n((?:[^\S\n]*-[^\n]*\n?|[^\S\n]+[^\n]*\n?|\n)*)/m.exec(text);
+  const list = /^packs:[ \t]*(?:#.*)?\r?\n((?:[ \t\r-][^\n]*\n?|\n)*)/m.exec(text);
   if (list) {
     const [whole, items = ""] = list;
-    const indent = /^[^\S\n]*(?=-)/m.exec(items)?.[0] ?? "  ";
+    const indent = /^[ \t]*(?=-)/m.exec(items)?.[0] ?? "  ";
     const end = list.index + whole.trimEnd().length;
     return `${text.slice(0, end)}\n${indent}- ${source}${text.slice(end) || "\n"}`;
   }

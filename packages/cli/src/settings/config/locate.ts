@@ -14,7 +14,7 @@ export function keyPattern(key: string): RegExp {
 
 /** Finds a string literal, or the plain word in YAML. */
 export function valuePattern(value: string): RegExp {
-  return new RegExp(`(["'\`])${escapeRegExp(value)}\\1|^\\s*-\\s*${escapeRegExp(value)}\\s*$`, "m");
+  return new RegExp(`(["'\`])${escapeRegExp(value)}\\1|^[ \\t]*-[ \\t]*${escapeRegExp(value)}[ \\t]*$`, "m");
 }
 
 function escapeRegExp(text: string): string {

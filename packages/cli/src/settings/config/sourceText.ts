@@ -5,8 +5,10 @@ export interface Range {
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}", "(": ")" };
-// A string, or a comment: their content is no code.
-const LITERAL = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
+// A string, or a comment: their content is no code. One without an end goes to the end of its line, or of the text. If it
+// did not match, each quote in it would be tried as another beginning, and a long text of them would take hours.
+const LITERAL =
+  /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /**
  * A program's text with the same length and the same brackets, in which comments are blanks and strings hold nothing
@@ -14,7 +16,7 @@ const LITERAL = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\/[
  */
 export function maskLiterals(text: string): string {
   return text.replace(LITERAL, (literal) =>
-    literal.startsWith("/") ? literal.replace(/[^\n]/g, " ") : `"${"_".repeat(literal.length - 2)}"`,
+    literal.startsWith("/") ? literal.replace(/[^\n]/g, " ") : '"'.repeat(literal.length),
   );
 }
 
@@ -69,7 +71,7 @@ export function insertPart(text: string, open: number, part: string): string {
   const hasComma = mask.slice(last.end, close).includes(",");
   const end = hasComma ? mask.indexOf(",", last.end) + 1 : last.end;
   const isOnLines = mask.slice(open, last.start).includes("\n");
-  const indent = /[^\S\n]*$/.exec(text.slice(0, last.start))?.[0] ?? "";
+  const indent = text.slice(text.slice(0, last.start).trimEnd().length, last.start).replace(/^.*\n/s, "");
   const before = `${text.slice(0, end)}${hasComma ? "" : ","}`;
   return isOnLines
     ? `${before}\n${indent}${part},${text.slice(end)}`
