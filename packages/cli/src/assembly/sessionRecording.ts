@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
-import { newSessionFile, oldSessionFiles, removeSession } from "./sessions.js";
+import { newSessionFile, removeOldSessions } from "./sessions.js";
 
 /** Options of a recording. */
 export interface RecordingOptions {
@@ -60,10 +60,10 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Writes pending changes and deletes the oldest sessions of the directory. Never rejects. */
+  /** Writes pending changes and deletes the oldest sessions. Never rejects. */
   async close(): Promise<void> {
     await this.#stop();
-    for (const old of oldSessionFiles(this.#options.cwd)) removeSession(old);
+    removeOldSessions(this.#options.cwd);
   }
 
   #start(): void {

@@ -8,9 +8,10 @@ import { splitMessage } from "../display/splitMessage.js";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 
-// The number of sessions kept per project; the oldest are deleted.
+// The number of sessions kept per project, and of those from elsewhere whose changes are; the oldest are deleted.
 const KEPT_SESSIONS = 100;
 const EXTENSION = ".jsonl";
+const UNDO_DIRECTORY = /^[0-9a-f]{10}\.undo$/;
 const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 
 /** A conversation to go on with, and the file it lives in. */
@@ -86,17 +87,19 @@ export function deleteSession(id: string): void {
 }
 
 /** Removes a session's file and what belongs to it. */
-export function removeSession(file: string): void {
+function removeSession(file: string): void {
   rmSync(file, { force: true });
   rmSync(undoDirectory(file), { recursive: true, force: true });
 }
 
-/** The oldest sessions of this directory, beyond the number that is kept. */
-export function oldSessionFiles(cwd: string): string[] {
+/** Removes the oldest sessions of this directory, and the oldest data for `/undo` of sessions from elsewhere. */
+export function removeOldSessions(cwd: string): void {
   const directory = sessionDirectory(cwd);
-  return sessionFiles(directory)
-    .slice(KEPT_SESSIONS)
-    .map((name) => join(directory, name));
+  for (const name of sessionFiles(directory).slice(KEPT_SESSIONS)) removeSession(join(directory, name));
+  const elsewhere = elsewhereDirectory();
+  // Their files are a person's own, wherever they are, and are never removed.
+  for (const name of lastUsedFirst(elsewhere, UNDO_DIRECTORY).slice(KEPT_SESSIONS))
+    rmSync(join(elsewhere, name), { recursive: true, force: true });
 }
 
 /**
@@ -105,7 +108,7 @@ export function oldSessionFiles(cwd: string): string[] {
  */
 export function undoDirectory(file: string): string {
   const path = canonicalPath(file);
-  if (!isKeptFile(path)) return join(allSessions(), "elsewhere", `${shortHash(path)}.undo`);
+  if (!isKeptFile(path)) return join(elsewhereDirectory(), `${shortHash(path)}.undo`);
   return path.endsWith(EXTENSION) ? `${path.slice(0, -EXTENSION.length)}.undo` : `${path}.undo`;
 }
 
@@ -144,15 +147,19 @@ export function idOf(name: string): string {
  * Last used first. The name does not tell: a person may continue an old session, and two may start within one second.
  */
 function sessionFiles(directory: string): string[] {
+  return lastUsedFirst(directory, SESSION_FILE);
+}
+
+function lastUsedFirst(directory: string, names: RegExp): string[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
-    .filter((name) => SESSION_FILE.test(name))
+    .filter((name) => names.test(name))
     .map((name) => ({ name, used: lastUse(join(directory, name)) }))
     .sort((a, b) => b.used - a.used || (a.name < b.name ? 1 : -1))
     .map(({ name }) => name);
 }
 
-/** When a session was last written, in milliseconds; 0 if another process has just removed it. */
+/** When a session, or what belongs to it, was last written, in milliseconds; 0 if another process has just removed it. */
 function lastUse(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
@@ -172,6 +179,11 @@ function isKeptFile(path: string): boolean {
 
 function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 10);
+}
+
+/** The data for `/undo` of sessions whose files are not among those that the agent keeps. */
+function elsewhereDirectory(): string {
+  return join(allSessions(), "elsewhere");
 }
 
 function allSessions(): string {
