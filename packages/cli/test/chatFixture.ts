@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -196,11 +196,11 @@ const agent = new Agent(provider, {
   }),
   hooks: [undoHooks(undo)],
 });
-process.exitCode = await chat.run(async () => {
-  const gate = process.env.CHAT_GATE;
-  while (gate !== undefined && !existsSync(gate)) await wait(20);
+process.exitCode = await chat.run(async (left) => {
+  const { CHAT_GATE: gate, CHAT_ENDED: ended } = process.env;
+  while (gate !== undefined && !existsSync(gate) && !left.aborted) await wait(20);
   if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
-  return { agent, settings, slash, end: async () => undefined };
+  return { agent, settings, slash, end: async () => void (ended && writeFileSync(ended, "")) };
 });
 process.stdout.write(`left with ${process.exitCode}\n`);
 // What a tool left running must not keep the test waiting.

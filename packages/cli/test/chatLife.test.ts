@@ -59,6 +59,17 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
+  test("leaving a chat that has not started yet ends an agent that is made all the same, and shows nothing of it", async () => {
+    const { path } = chats.gate();
+    const ended = `${path}-ended`;
+    const terminal = await chats.launch({ env: { CHAT_GATE: path, CHAT_ENDED: ended } });
+    terminal.press("C-d");
+    const screen = await terminal.until("[status 0]");
+    expect(existsSync(ended)).toBe(true);
+    expect(screen).not.toContain("A scripted model answers.");
+    await expectRestored(terminal);
+  });
+
   test("Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("sleep 1000"));

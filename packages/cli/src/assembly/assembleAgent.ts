@@ -60,6 +60,8 @@ export interface AssemblyOptions {
   readonly onProblem: (message: string) => void;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
+  /** Aborts if nobody wants the agent any more: then no pack is registered, which would start what it needs. */
+  readonly signal?: AbortSignal;
 }
 
 /** An agent with its tools, and the information commands need about them. */
@@ -117,6 +119,7 @@ export async function assembleAgent(
     ...(session && { session }),
   });
   const contextTokens = settings.contextTokens ?? chosen.provider.contextTokens;
+  options.signal?.throwIfAborted();
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
     ...(contextTokens !== undefined && { contextTokens }),

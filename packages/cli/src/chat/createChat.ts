@@ -1,5 +1,5 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, withTimeout } from "@agent/internal";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { divertOutput, note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
@@ -10,6 +10,8 @@ import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
+// How long a chat that is left while it loads waits for what it loads: an agent that is made all the same is disposed of.
+const LEAVING_MS = 1000;
 const WELCOME = "/help lists the commands.";
 
 /** The output and input of the chat: a terminal or plain lines. */
@@ -32,6 +34,7 @@ export function createChat(places: ChatPlaces): Chat {
   // Output of a config, a pack or Node itself must not mix with the rows that are drawn.
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
+  const left = new AbortController();
   return {
     ask: async (request, diff, always) =>
       view
@@ -41,6 +44,8 @@ export function createChat(places: ChatPlaces): Chat {
       view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
     ),
     aside: async (work) => {
+      // Whoever has left is asked nothing more.
+      left.signal.throwIfAborted();
       if (!shown) return await work();
       release();
       try {
@@ -59,7 +64,7 @@ export function createChat(places: ChatPlaces): Chat {
       const plain = isPlain();
       let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
-      if (plain) ready = await load();
+      if (plain) ready = await load(left.signal);
       const front = plain
         ? await plainFront(places)
         : new TerminalChat(places, process.stdin, ownStandardOutput(), terminalStyle());
@@ -73,23 +78,31 @@ export function createChat(places: ChatPlaces): Chat {
         if (resumed) front.view.print(resumed(front.view.style));
         controller.start(loaded);
       };
+      let loading: Promise<ReadyChat | undefined> = Promise.resolve(ready);
       try {
         if (ready) start(ready);
         if (isPromptShown) ownStandardOutput().write(ERASE_FIRST_PROMPT);
         front.open(controller);
         shown = front;
         if (!plain) release = divert();
-        const loaded = ready ? Promise.resolve() : load().then(start);
+        if (!ready) {
+          loading = load(left.signal).then((loaded) => {
+            if (!left.signal.aborted) start(loaded);
+            return loaded;
+          });
+        }
         // Ends when the person leaves or the agent fails to load.
-        const code = await Promise.race([controller.finished, loaded.then(() => controller.finished)]);
+        const code = await Promise.race([controller.finished, loading.then(() => controller.finished)]);
         farewell = leavingLines(ready);
         return code;
       } finally {
+        left.abort();
         shown = undefined;
         front.close();
         release();
         view = undefined;
-        await ready?.end();
+        const late = loading.catch(() => undefined);
+        await (ready ?? (await withTimeout(late, LEAVING_MS, () => undefined)))?.end();
         if (farewell.length > 0) process.stdout.write(`${farewell.join("\n")}\n`);
       }
     },

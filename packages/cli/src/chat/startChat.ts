@@ -38,7 +38,8 @@ export async function startChat(
 ): Promise<ExitCode> {
   const state = stateDirectory();
   const chat = createChat({ historyFile: join(state, "history"), imageDirectory: imageDirectory() });
-  const load = async (): Promise<ReadyChat> => prepare(await setUp(chat.aside), options, chat);
+  const load = async (left: AbortSignal): Promise<ReadyChat> =>
+    prepare(await setUp(chat.aside), options, chat, left);
   return await chat.run(load, options.isPromptShown);
 }
 
@@ -46,6 +47,7 @@ async function prepare(
   { loaded, instructions }: ChatSetup,
   options: StartOptions,
   chat: Chat,
+  left: AbortSignal,
 ): Promise<ReadyChat> {
   const [{ assembleAgent }, { instructionSize }, sessions, { transcriptLines }, { slashCommands: slash }] =
     await Promise.all([
@@ -66,6 +68,7 @@ async function prepare(
     forPacks: { ask: question },
     onPreview: preview,
     onProblem: notice,
+    signal: left,
   });
   const { agent, tools, chosen, provider, problems, recording, permissions, undo, dispose } = assembled;
   const { withModel, listModels } = chosen;

@@ -97,8 +97,9 @@ export interface Chat {
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
    * Runs the chat until the person quits; the terminal is restored whatever happens. Messages written while `load` runs
-   * wait for its end. `isPromptShown` says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
+   * wait for its end. Its signal aborts when the person leaves meanwhile; what it makes all the same is ended. `isPromptShown`
+   * says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
    * rejects with.
    */
-  run(load: () => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
+  run(load: (left: AbortSignal) => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
 }
