@@ -7,6 +7,7 @@ import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";
 import { type ComposedMessage, Composer } from "./composer.js";
 import { currentStatus } from "./currentStatus.js";
+import { exchange } from "./exchange.js";
 import type { MenuItem } from "./menu.js";
 import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
@@ -15,8 +16,6 @@ import { ShellLines } from "./shellLines.js";
 import type { ReadyChat } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
-
-const STOPPED = "Stopped. The conversation goes on from here.";
 
 /** The parts of a chat that exist once the agent is loaded. */
 interface Running extends Omit<ReadyChat, "end"> {
@@ -252,14 +251,7 @@ export class ChatController {
     undo?.beginTurn(message.shown);
     this.#view.turnStarted();
     const startedAt = performance.now();
-    let problem: string | undefined;
-    try {
-      for await (const event of agent.streamChat(content, { signal: turn.signal })) this.#see(event);
-    } catch (error) {
-      problem = turn.signal.aborted ? STOPPED : escapeInvisible(errorMessage(error));
-      // Tools that were told to stop return their own results after the answer was given up.
-      for (const event of await agent.settled()) this.#see(event);
-    }
+    const { problem, hasFailed } = await exchange(agent, content, turn.signal, (event) => this.#see(event));
     await undo?.endTurn();
     await this.#shellLines.settled();
     this.#log.endTurn();
@@ -268,9 +260,8 @@ export class ChatController {
     this.#turn = undefined;
     this.#view.turnEnded(problem);
     this.#updateStatus();
-    const isUnanswered =
-      problem !== undefined && problem !== STOPPED && takeBackUnanswered(agent.conversation);
-    const back = isUnanswered ? [message, ...undelivered] : undelivered;
+    const back =
+      hasFailed && takeBackUnanswered(agent.conversation) ? [message, ...undelivered] : undelivered;
     this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
     if (problem === undefined) this.#queue.putFirst(back);
     else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));

@@ -6,7 +6,7 @@ import { type Status, statusRow } from "./statusRow.js";
 const MOST_HINTS = 6;
 
 /** What can be shown below the input line. */
-interface Below {
+export interface Below {
   readonly menu: Menu | undefined;
   readonly hints: readonly string[];
   readonly status: Status | undefined;

@@ -7,25 +7,20 @@ import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Screen } from "../display/screen.js";
 import type { Style } from "../display/style.js";
-import { clipRow } from "../display/width.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { ApprovalDialog } from "./approvalDialog.js";
 import { approvalRows, decisionText } from "./approvalQuestion.js";
 import { PROMPT } from "./firstPrompt.js";
 import { Editor } from "./input/editor.js";
-import { viewEditor } from "./input/editorView.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { Picker } from "./picker.js";
-import { promptText } from "./promptText.js";
-import { rowsBefore } from "./rowsBefore.js";
-import { lastOf, rowsBelow } from "./rowsBelow.js";
+import { layOut } from "./screenLayout.js";
 import type { Status } from "./statusRow.js";
 import { TERMINAL_KEYS } from "./terminalKeys.js";
 import type { ChatView, PickOptions } from "./view.js";
 
 const BELL = "\x07";
-const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
 
 interface Question {
   readonly dialog: ApprovalDialog;
@@ -276,36 +271,24 @@ export class TerminalView implements ChatView {
   }
 
   #draw(): void {
-    const { rows: height } = this.#screen;
-    const width = this.columns;
-    const isAsking = this.#question !== undefined || this.#picker !== undefined;
-    const { text: prompt, columns: indent } = promptText(this.#prompt, isAsking, width, this.style);
-    const input = viewEditor(this.editor.text, this.editor.cursor, width - indent, Math.ceil(height / 3));
-    const inputRows = input.rows.map((row, index) => (index === 0 ? prompt : " ".repeat(indent)) + row);
-    const below = rowsBelow(
+    const turn = this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#activity.doing };
+    const { answerRows, ...frame } = layOut(
       {
+        editor: this.editor,
+        prompt: this.#prompt,
+        dialog: this.dialog,
+        picker: this.#picker,
+        turn,
+        queued: this.#queued,
         menu: this.#menu,
         hints: this.#hints,
-        status: height < LOWEST_WITH_STATUS ? undefined : this.#status,
+        status: this.#status,
       },
-      { width, room: Math.max(0, height - 2 - inputRows.length) },
+      (width, room) => this.#activity.frame(width, room),
+      { width: this.columns, height: this.#screen.rows },
       this.style,
     );
-    const turn = this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#activity.doing };
-    const above = { dialog: this.dialog, picker: this.#picker, turn, queued: this.#queued };
-    const most = Math.max(1, height - inputRows.length - below.length - 2);
-    const before = rowsBefore(above, width, this.style).slice(0, most);
-    const room = height - 1 - before.length - inputRows.length - below.length;
-    const { rows, answerRows, ...frame } = this.#activity.frame(width, Math.max(1, room));
-    // The input line always stays: if the terminal has too few rows, the rows above it are cut.
-    const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
-      clipRow(row, width),
-    );
-    this.#answerRows = top.length === rows.length + before.length ? answerRows : 0;
-    this.#region.draw({
-      above: frame.above,
-      rows: [...top, ...inputRows, ...below],
-      cursor: { row: top.length + input.cursor.row, column: input.cursor.column + indent },
-    });
+    this.#answerRows = answerRows;
+    this.#region.draw(frame);
   }
 }

@@ -9,15 +9,13 @@ import type { FileChange } from "./fileChange.js";
 import { contextText, cutOffText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
 import { Reasoning } from "./reasoning.js";
+import { Sections } from "./sections.js";
 import type { Style } from "./style.js";
 import { type BlockOptions, type FinishedCall, finishedLines, foldedLines } from "./toolBlock.js";
 import { wrapWords } from "./width.js";
 
 // Tools that only read. Several such calls in a row are folded into one line.
 const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
-
-/** The kinds of parts of a conversation; a blank line separates two of different kinds. */
-type Section = "answer" | "calls" | "chat";
 
 export interface ActivityOptions {
   readonly style: Style;
@@ -51,9 +49,7 @@ export class Activity {
   #reads: FinishedCall[] = [];
   #reasoning: Reasoning | undefined;
   #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
-  #final: ((options: BlockOptions) => string[])[] = [];
-  #lastSection: Section | undefined;
-  #afterBlank = false;
+  readonly #sections = new Sections();
 
   constructor(options: ActivityOptions) {
     this.#options = options;
@@ -83,8 +79,8 @@ export class Activity {
     switch (event.type) {
       case "text":
         this.#flushReads();
-        if (!this.#answer.hasBegun) this.#section("answer");
-        this.#afterBlank = false;
+        if (!this.#answer.hasBegun) this.#sections.begin("answer");
+        this.#sections.touched();
         this.#answer.add(event.text);
         return;
       case "reasoning":
@@ -148,9 +144,9 @@ export class Activity {
    */
   print(lines: readonly string[], indent?: number): void {
     this.#flushReads();
-    this.#section("chat");
+    this.#sections.begin("chat");
     // An answer being written continues below these lines; it is not broken in the middle of a line.
-    this.#push(({ width }) => {
+    this.#sections.add(({ width }) => {
       const rows = lines.flatMap((line) => wrapWords(line, width, indent ?? /^ */.exec(line)?.[0].length));
       return this.writing ? [...rows, ""] : rows;
     });
@@ -159,8 +155,7 @@ export class Activity {
   /** Adds a line about what was just shown. */
   note(text: string): void {
     this.#flushReads();
-    this.#lastSection = undefined;
-    this.#push(({ width }) => wrapWords(this.#options.style.dim(text), width));
+    this.#sections.addBelow(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
   /** Ends the turn, however it ended: nothing on the screen looks as if it were still running. */
@@ -184,8 +179,8 @@ export class Activity {
   expand(place?: number): boolean {
     const lines = place === undefined ? this.#expand.next() : this.#expand.at(place);
     if (!lines) return false;
-    this.#section("chat");
-    this.#push(lines);
+    this.#sections.begin("chat");
+    this.#sections.add(lines);
     return true;
   }
 
@@ -199,10 +194,10 @@ export class Activity {
   frame(width: number, maxRows: number): ActivityFrame {
     const { style, expandHint } = this.#options;
     const options: BlockOptions = { style, width, ...(expandHint !== undefined && { expandHint }) };
-    const finished = this.#final.flatMap((render) => render(options));
-    this.#final = [];
+    const finished = this.#sections.take(options);
     const reads = this.#readRows(options).slice(0, maxRows);
-    const gap = this.#callsGap();
+    // Lines that came while calls run, such as a question, end with a blank row, as when the calls have ended.
+    const gap = this.#sections.gapBefore("calls");
     const room = Math.max(1, maxRows - reads.length - gap.length);
     const blocks = this.#calls.size > 0 ? this.#calls.rows(options, room, this.#options.now()) : [];
     const last = [...reads, ...(blocks.length > 0 ? gap : []), ...blocks, ...this.#reasoningRows(width)];
@@ -215,27 +210,10 @@ export class Activity {
     };
   }
 
-  /** Lines that came while calls run, such as a question, end with a blank row, as when the calls have ended. */
-  #callsGap(): string[] {
-    return this.#lastSection === "calls" || this.#afterBlank ? [] : [""];
-  }
-
-  #section(section: Section): void {
-    const starts = section === "chat" || this.#lastSection !== section;
-    if (starts && !this.#afterBlank) this.#final.push(() => [""]);
-    this.#afterBlank ||= starts;
-    this.#lastSection = section;
-  }
-
-  #push(render: (options: BlockOptions) => string[]): void {
-    this.#final.push(render);
-    this.#afterBlank = false;
-  }
-
   #open({ id, name, args }: Pick<ToolRequestedEvent, "id" | "name" | "args">): void {
     this.#drafts.clear();
     this.#finishAnswer();
-    this.#section("calls");
+    this.#sections.begin("calls");
     this.#calls.open(id, name, callTitle(args));
   }
 
@@ -245,8 +223,8 @@ export class Activity {
       return;
     }
     this.#flushReads();
-    this.#section("calls");
-    this.#push((options) => this.#callLines(call, options));
+    this.#sections.begin("calls");
+    this.#sections.add((options) => this.#callLines(call, options));
   }
 
   #callLines(call: FinishedCall, options: BlockOptions): string[] {
@@ -260,8 +238,8 @@ export class Activity {
     // Called with every piece of an answer, where there is hardly ever a read.
     if (this.#reads.length === 0) return;
     const reads = this.#reads.splice(0);
-    this.#section("calls");
-    this.#push((options) => {
+    this.#sections.begin("calls");
+    this.#sections.add((options) => {
       const [only] = reads;
       if (only && reads.length === 1) return this.#callLines(only, options);
       for (const call of reads) this.#expand.add(call);
@@ -289,14 +267,14 @@ export class Activity {
     const { style, expandHint } = this.#options;
     const hint = expandHint === undefined ? "" : ` (${expandHint})`;
     this.#expand.addText(`Thought for ${time}`, lines);
-    this.#section("calls");
-    this.#push(({ width }) => wrapWords(style.dim(`∴ thought for ${time}${hint}`), width));
+    this.#sections.begin("calls");
+    this.#sections.add(({ width }) => wrapWords(style.dim(`∴ thought for ${time}${hint}`), width));
   }
 
   #finishAnswer(): void {
     if (!this.#answer.hasBegun) return;
     const answer = this.#answer;
     this.#answer = new AnswerStream(this.#options.style);
-    this.#push(({ width }) => answer.finish(width));
+    this.#sections.add(({ width }) => answer.finish(width));
   }
 }
