@@ -2,6 +2,9 @@ import type { ChatMessage, Content, ContentPart } from "@agent/core";
 import { type AnswerPiece, answerPieces, callArguments } from "@agent/core/provider";
 import { isRecord } from "@agent/core/toolkit";
 
+// Servers refuse an answer without any text.
+const NO_TEXT = "(no text)";
+
 /** Reasoning of an answer that the next request sends back. */
 export interface KeptReasoning {
   readonly text: string;
@@ -29,7 +32,7 @@ export function toPrompt(messages: readonly ChatMessage[], model: string, versio
         break;
       case "assistant":
         for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name);
-        prompt.push({ role: "assistant", content: answerPieces(message, model).flatMap(answerPart) });
+        prompt.push({ role: "assistant", content: answerParts(answerPieces(message, model)) });
         break;
     }
   }
@@ -71,6 +74,12 @@ function resultPart(part: ContentPart, version: string): object {
   const { mediaType, data, name } = part;
   if (version === "v2") return { type: "media", mediaType, data };
   return { type: "file-data", mediaType, data, ...(name !== undefined && { filename: name }) };
+}
+
+/** An answer needs more than reasoning: servers refuse one that reached its length limit before the model wrote anything. */
+function answerParts(pieces: readonly AnswerPiece[]): object[] {
+  const parts = pieces.flatMap(answerPart);
+  return pieces.some(({ type }) => type !== "own") ? parts : [{ type: "text", text: NO_TEXT }];
 }
 
 function answerPart(piece: AnswerPiece): object[] {

@@ -13,7 +13,9 @@ import { CallIds } from "./callIds.js";
 
 // The server refuses a message without any text.
 const NO_TEXT = "(no text)";
+const THINKING: ReadonlySet<unknown> = new Set(["thinking", "redacted_thinking"]);
 
+type Fields = Readonly<Record<string, unknown>>;
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 type UserMessage = Extract<ChatMessage, { role: "user" }>;
 type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
@@ -63,8 +65,8 @@ export class MessageWriter {
   }
 
   #answerText(message: AssistantMessage, ids: CallIds): string {
-    const pieces = answerPieces(message, this.#model);
-    return jsonItems(atLeastText(pieces.flatMap((piece) => answerBlock(piece, ids))));
+    const blocks = answerPieces(message, this.#model).flatMap((piece) => answerBlock(piece, ids));
+    return jsonItems(atLeastText(withoutLastThoughts(blocks)));
   }
 }
 
@@ -88,6 +90,14 @@ function atLeastText(blocks: object[]): object[] {
   return blocks.length > 0 ? blocks : [{ type: "text", text: NO_TEXT }];
 }
 
+/**
+ * The blocks up to the last one that is no thinking. The server refuses an answer that ends in thinking, as one does
+ * that reached its length limit before the model wrote anything.
+ */
+function withoutLastThoughts(blocks: readonly Fields[]): object[] {
+  return blocks.slice(0, blocks.findLastIndex(({ type }) => !THINKING.has(type)) + 1);
+}
+
 function partBlock(part: ContentPart): object[] {
   switch (part.type) {
     case "text":
@@ -109,7 +119,7 @@ function base64Source({ mediaType, data }: { readonly mediaType: string; readonl
   return { type: "base64", media_type: mediaType, data };
 }
 
-function answerBlock(piece: AnswerPiece, ids: CallIds): object[] {
+function answerBlock(piece: AnswerPiece, ids: CallIds): Fields[] {
   switch (piece.type) {
     case "own":
       return isRecord(piece.value) ? [piece.value] : [];

@@ -67,6 +67,15 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
       expect(others.filter((cached) => cached === 0)).toEqual([]);
     });
 
+    test("goes on after an answer that reached its length limit while the model still thought", async () => {
+      const server = await startStrictServer(one.wire, { cutsFirst: true });
+      onTestFinished(() => server.close());
+      const agent = agentOf(one.create(server.baseURL));
+      expect(await ask(agent, "First question", mode)).toBe("");
+      expect(await ask(agent, "Second question", mode)).toBe("Answer 2.");
+      expect(server.refusals).toEqual([]);
+    });
+
     test("shows images, and a question after one that failed", async () => {
       const server = await strict(one.wire);
       const agent = agentOf(one.create(server.baseURL));

@@ -81,6 +81,12 @@ describe("Responses", () => {
       {},
       /following item/,
     ],
+    [
+      "reasoning before a message of the user",
+      [{ type: "reasoning", id: "r", summary: [], encrypted_content: "s" }, user],
+      {},
+      /following item/,
+    ],
     ["the id of an item", [{ ...user, id: "msg_1" }], {}, /Extra inputs/],
     ["a stored conversation", [user], { store: true }, /store/],
     [
@@ -126,6 +132,12 @@ describe("Messages", () => {
       [hi, { role: "assistant", content: [thinking, use] }, { role: "user", content: [...text("a"), given] }],
       {},
       /must come first/,
+    ],
+    [
+      "thinking at the end of an answer",
+      [hi, { role: "assistant", content: [...text("a"), thinking] }, hi],
+      {},
+      /final block/,
     ],
     ["an empty text", [{ role: "user", content: text("") }], {}, /non-empty/],
     ["an answer at the end", [hi, { role: "assistant", content: text("a") }], {}, /prefill/],

@@ -40,8 +40,16 @@ function messageItems(message: ChatMessage, model: string): object[] {
       return [{ type: "function_call_output", call_id: fitCallId(message.tool_call_id, CALL_ID), output }];
     }
     case "assistant":
-      return answerPieces(message, model).flatMap(answerItem);
+      return answered(answerPieces(message, model)).flatMap(answerItem);
   }
+}
+
+/**
+ * The pieces up to the last text or call. The server refuses reasoning that nothing follows, as in an answer that reached
+ * its length limit before the model wrote anything.
+ */
+function answered(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+  return pieces.slice(0, pieces.findLastIndex(({ type }) => type !== "own") + 1);
 }
 
 function answerItem(piece: AnswerPiece): object[] {

@@ -21,6 +21,7 @@ const FIELDS = [
   "temperature",
 ];
 export const OPENAI_IMAGES = { types: ["image/png", "image/jpeg", "image/gif", "image/webp"], count: 500 };
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ECHOED = ["reasoning_content", "reasoning_details"];
 
 /** Checks chat completions by the combined rules of OpenAI, DeepSeek and Gemini. */
@@ -75,7 +76,7 @@ function checkTool(tool: Fields): void {
     "parameters",
     "strict",
   ]);
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(asText("name", name))) refuse(`Invalid 'tools[0].function.name'`);
+  if (!NAME.test(asText("name", name))) refuse(`Invalid 'tools[0].function.name'`);
   const refused = ["oneOf", "anyOf", "allOf", "enum", "not"].find(
     (keyword) => keyword in asRecord("parameters", parameters ?? {}),
   );
@@ -92,7 +93,9 @@ function checkAssistant(where: string, message: unknown, open: Set<string>, sign
   for (const call of calls) {
     const { id, function: called } = only(`${where}.tool_calls`, call, ["id", "type", "function"]);
     if (asText("id", id).length > 40) refuse(`Invalid 'messages.tool_calls.id': string too long`);
-    JSON.parse(asText("arguments", asRecord("function", called).arguments));
+    const { name, arguments: args } = only("function", called, ["name", "arguments"]);
+    if (!NAME.test(asText("name", name))) refuse(`Invalid '${where}.tool_calls[0].function.name'`);
+    JSON.parse(asText("arguments", args));
     open.add(asText("id", id));
   }
   // A signature of this server must come back, and every signature that comes back must be one of this server.

@@ -22,6 +22,7 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: ["type", "data"],
 };
 
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const IMAGES = {
   types: ["image/png", "image/jpeg", "image/gif", "image/webp"],
   base64Bytes: 5 * 1024 * 1024,
@@ -36,12 +37,13 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
   if (!Number.isInteger(body.max_tokens)) refuse("max_tokens: Field required");
   checkMarks(body);
   for (const tool of body.tools === undefined ? [] : asList("tools", body.tools)) {
-    const { input_schema: schema } = only("tool", tool, [
+    const { name, input_schema: schema } = only("tool", tool, [
       "name",
       "description",
       "input_schema",
       "cache_control",
     ]);
+    if (!NAME.test(asText("name", name))) refuse("tools.0.name: String should match pattern");
     if (asRecord("input_schema", schema).type !== "object")
       refuse("tools.0.input_schema.type: Field required");
     const refused = ["oneOf", "anyOf", "allOf"].find(
@@ -75,6 +77,9 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
       if (used.has(id)) refuse("`tool_use` ids must be unique");
       used.add(id);
     }
+    if (role === "assistant" && /thinking$/.test(String(blocks.at(-1)?.type))) {
+      refuse(`messages.${index}: The final block in an assistant message cannot be \`thinking\`.`);
+    }
     const first = blocks[0]?.type;
     const isOurs = asked.some((id) => id.startsWith("toolu"));
     if (isOurs && first !== "thinking" && first !== "redacted_thinking") {
@@ -96,7 +101,10 @@ function checkBlock(where: string, block: Fields, signed: Signed): void {
   const type = asText("type", block.type);
   only(where, block, BLOCKS[type] ?? refuse(`${where}: Input tag '${type}' found`));
   if (type === "text") filled(where, block.text);
-  if (type === "tool_use") asRecord("input", block.input);
+  if (type === "tool_use") {
+    asRecord("input", block.input);
+    if (!NAME.test(asText("name", block.name))) refuse(`${where}: tool_use.name: String should match pattern`);
+  }
   if (type === "thinking" && !signed.has(String(block.signature))) {
     refuse(`${where}: Invalid \`signature\` in \`thinking\` block`);
   }

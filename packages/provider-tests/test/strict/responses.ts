@@ -9,6 +9,7 @@ const ITEMS: Readonly<Record<string, readonly string[]>> = {
   function_call: ["type", "call_id", "name", "arguments"],
   function_call_output: ["type", "call_id", "output"],
 };
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Checks requests by the rules of the Responses API with `store: false`. */
 export function checkResponses({ body }: StrictRequest, signed: Signed): void {
@@ -22,7 +23,7 @@ export function checkResponses({ body }: StrictRequest, signed: Signed): void {
       "parameters",
       "strict",
     ]);
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(asText("name", name))) refuse("Invalid 'tools[0].name'");
+    if (!NAME.test(asText("name", name))) refuse("Invalid 'tools[0].name'");
     if (strict !== false)
       refuse("Missing required parameter: 'tools[0].strict', or a schema that is not strict");
     asRecord("parameters", parameters);
@@ -39,6 +40,7 @@ export function checkResponses({ body }: StrictRequest, signed: Signed): void {
       if (part.type === "input_image") images.judgeDataUrl(asText("image_url", part.image_url));
     }
     if (type === "function_call") {
+      if (!NAME.test(asText("name", item.name))) refuse(`Invalid 'input[${index}].name'`);
       const id = asText("call_id", item.call_id);
       if (id.length > 64) refuse(`Invalid 'input[${index}].call_id': string too long`);
       JSON.parse(asText("arguments", item.arguments));
@@ -52,7 +54,8 @@ export function checkResponses({ body }: StrictRequest, signed: Signed): void {
     if (type === "reasoning" && !signed.has(String(item.encrypted_content))) {
       refuse("The encrypted content could not be verified.");
     }
-    if (previous === "reasoning" && type !== "message" && type !== "function_call") {
+    const isAnswer = type === "function_call" || (type === "message" && item.role === "assistant");
+    if (previous === "reasoning" && type !== "reasoning" && !isAnswer) {
       refuse("Item of type 'reasoning' was provided without its required following item.");
     }
     previous = type;

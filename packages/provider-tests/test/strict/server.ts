@@ -41,11 +41,16 @@ export interface StrictServer {
 
 /**
  * A server that refuses what the real one refuses, caches prompts, and plays a model that calls `tool` twice for each
- * question, signing every answer, and then answers. If `key` is given, it refuses every other key.
+ * question, signing every answer, and then answers. If `key` is given, it refuses every other key. With `cutsFirst` the
+ * first answer reaches its length limit while the model still thinks.
  */
 export async function startStrictServer(
   wire: StrictWire,
-  { key, tool = "look_up" }: { readonly key?: string; readonly tool?: string } = {},
+  {
+    key,
+    tool = "look_up",
+    cutsFirst = false,
+  }: { readonly key?: string; readonly tool?: string; readonly cutsFirst?: boolean } = {},
 ): Promise<StrictServer> {
   const requests: StrictRequest[] = [];
   const refusals: string[] = [];
@@ -59,6 +64,7 @@ export async function startStrictServer(
     const signature = `signed+by/${wire.name}==${number}`;
     signed.add(signature);
     const thought = { reasoning: `Thought ${number}.`, signature, usage };
+    if (cutsFirst && number === 0) return { ...thought, finish: "length" };
     const text = `Answer ${number}.`;
     if (number % 3 === 2) return { ...thought, text: isStructured ? JSON.stringify({ answer: text }) : text };
     const call = { id: `${wire.idPrefix}_${number}`, name: tool, args: { path: `file${number}` } };
