@@ -11,12 +11,12 @@ export function modelError(error: unknown): AttemptError {
  * Converts an error that a model threw to the error of an attempt. An `APICallError` holds the server's response, by
  * which core decides whether a retry can help. Any other error is returned as it is and counts as a failed connection.
  */
-export async function attemptError(error: unknown): Promise<unknown> {
+export async function attemptError(error: unknown, redact: (text: string) => string): Promise<unknown> {
   if (error instanceof AttemptError || !(error instanceof Error)) return error;
   const { statusCode: status, responseBody: body, responseHeaders: headers } = error as Error & ApiCallError;
   if (typeof status !== "number") return error;
   if (status >= 400) {
-    return await statusError(new Response(body ?? "", { status, headers: safeHeaders(headers) }));
+    return await statusError(new Response(body ?? "", { status, headers: safeHeaders(headers) }), {}, redact);
   }
   const inside = errorInside(body);
   if (inside !== undefined) return bodyError(inside);

@@ -137,20 +137,27 @@ describe.each(VERSIONS)("a model of specification %s", (version, finishReason, u
 test.each([
   ["reasoning", [{ type: "reasoning", text: "Hm." }]],
   ["nothing", []],
-])("an answer of %s goes back with words in its place, for servers that refuse it", async (_name, content) => {
-  const { model, calls } = modelOf("v3", { content, finishReason: "length" });
-  const provider = fromLanguageModel(model);
-  const { content: text, state } = await provider.respond(request());
-  expect(text).toBeNull();
-  const answer: ChatMessage = {
-    role: "assistant",
-    content: "",
-    ...(state !== undefined && { state: { provider: "ai-sdk:test", value: state } }),
-  };
-  const messages: ChatMessage[] = [{ role: "user", content: "hello" }, answer, { role: "user", content: "go on" }];
-  await provider.respond(request({ messages }));
-  expect(calls.at(-1)?.prompt[1]?.content).toEqual([{ type: "text", text: "(no text)" }]);
-});
+])(
+  "an answer of %s goes back with words in its place, for servers that refuse it",
+  async (_name, content) => {
+    const { model, calls } = modelOf("v3", { content, finishReason: "length" });
+    const provider = fromLanguageModel(model);
+    const { content: text, state } = await provider.respond(request());
+    expect(text).toBeNull();
+    const answer: ChatMessage = {
+      role: "assistant",
+      content: "",
+      ...(state !== undefined && { state: { provider: "ai-sdk:test", value: state } }),
+    };
+    const messages: ChatMessage[] = [
+      { role: "user", content: "hello" },
+      answer,
+      { role: "user", content: "go on" },
+    ];
+    await provider.respond(request({ messages }));
+    expect(calls.at(-1)?.prompt[1]?.content).toEqual([{ type: "text", text: "(no text)" }]);
+  },
+);
 
 test.each([
   ["no finish", [{ type: "text-delta", id: "t", delta: "half" }]],

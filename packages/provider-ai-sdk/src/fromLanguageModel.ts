@@ -135,7 +135,7 @@ class LanguageModelProvider implements ChatProvider {
       try {
         return await this.#ask(request, idle);
       } catch (error) {
-        throw await attemptError(error);
+        throw await attemptError(error, this.#attempts.redact);
       }
     });
   }

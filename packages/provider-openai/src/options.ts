@@ -50,7 +50,6 @@ export function openaiSettings(options: OpenAIProviderOptions): OpenAISettings {
   const isOwn = /(^|\.)api\.openai\.com$/.test(new URL(checked.baseURL).hostname);
   return {
     ...checked,
-    secrets: [...checked.secrets, ...(typeof client?.apiKey === "string" ? [client.apiKey] : [])],
     api: options.api ?? (isOwn ? "responses" : "chat"),
     client,
     isOwn,

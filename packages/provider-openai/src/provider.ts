@@ -4,6 +4,7 @@ import { ChatWire } from "./chat/wire.js";
 import { requestHeaders } from "./headers.js";
 import { KEY_VARIABLE, type OpenAIProviderOptions, type OpenAISettings, openaiSettings } from "./options.js";
 import { ResponsesWire } from "./responses/wire.js";
+import { secretsOf } from "./secrets.js";
 import { sendThrough } from "./send.js";
 
 const CURES: Readonly<Record<number, string>> = {
@@ -67,9 +68,13 @@ export async function listOpenAIModels(
 
 function endpointOf(settings: OpenAISettings): HttpEndpoint {
   const { client } = settings;
+  const headers = requestHeaders(settings);
   return new HttpEndpoint({
     ...settings,
-    headers: requestHeaders(settings),
+    headers,
+    get secrets() {
+      return secretsOf(settings, headers);
+    },
     cures: CURES,
     ...(client && { send: sendThrough(client) }),
   });

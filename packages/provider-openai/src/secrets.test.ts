@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
 import { AgentError } from "@agent/core";
-import { json, MODES, type Reply, reset } from "@agent/test-support";
-import { describe, expect, test } from "vitest";
+import { askProvider, json, MODES, type Reply, reset } from "@agent/test-support";
+import OpenAI from "openai";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { errorReply, KEY, useOpenAIServer } from "../test/openaiServer.js";
 
-const { server, provider } = await useOpenAIServer();
+const { server, provider, failure } = await useOpenAIServer();
 
 describe.each(MODES)("no error message holds a secret, %s", (mode) => {
   const echoing =
@@ -55,6 +56,34 @@ describe.each(MODES)("no error message holds a secret, %s", (mode) => {
     ]) {
       expect(text).not.toContain("sk-secret");
       expect(text).not.toContain("gateway-secret");
+    }
+  });
+});
+
+describe("a secret that is not in the options is in no message either", () => {
+  test("one in OPENAI_CUSTOM_HEADERS", async () => {
+    vi.stubEnv("OPENAI_CUSTOM_HEADERS", "x-gateway-key: custom-secret-22\nx-team: payments");
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    server.script(errorReply(400, "custom-secret-22 may not do this for payments"));
+    const { message } = await failure(askProvider(provider(), "JSON"));
+    expect(message).toContain("[secret] may not do this for payments");
+  });
+
+  test("one that a ready client fetches for each request, or has in its headers", async () => {
+    const tokens = ["rotating-token-1", "rotating-token-2"];
+    const client = new OpenAI({
+      baseURL: server.baseURL,
+      apiKey: async () => tokens.shift() ?? "",
+      defaultHeaders: { "x-gateway-key": "client-secret-33" },
+      logLevel: "off",
+    });
+    const asking = provider({ client, apiKey: undefined, baseURL: undefined } as object);
+    for (const token of [...tokens]) {
+      server.script(errorReply(400, `${token} with client-secret-33 is not allowed`));
+      const { message } = await failure(askProvider(asking, "JSON"));
+      expect(message).toContain("[secret] with [secret] is not allowed");
     }
   });
 });

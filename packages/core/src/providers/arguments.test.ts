@@ -132,6 +132,9 @@ const CASES = [
   argument("statusError", "cures", ["nothing", "object"], (value) =>
     provider.statusError(new Response(""), value),
   ),
+  argument("statusError", "redact", ["nothing"], (value) =>
+    provider.statusError(new Response(""), {}, value),
+  ),
   argument("parseJson", "text", ["text"], (value) => provider.parseJson(value === "x" ? "{}" : value)),
   argument("listModelPages", "endpoint", [], (value) => provider.listModelPages(value, pages)),
   argument("listModelPages", "pages", [], (value) => provider.listModelPages(endpoint, value)),

@@ -103,7 +103,8 @@ function checkBlock(where: string, block: Fields, signed: Signed): void {
   if (type === "text") filled(where, block.text);
   if (type === "tool_use") {
     asRecord("input", block.input);
-    if (!NAME.test(asText("name", block.name))) refuse(`${where}: tool_use.name: String should match pattern`);
+    if (!NAME.test(asText("name", block.name)))
+      refuse(`${where}: tool_use.name: String should match pattern`);
   }
   if (type === "thinking" && !signed.has(String(block.signature))) {
     refuse(`${where}: Invalid \`signature\` in \`thinking\` block`);

@@ -14,6 +14,8 @@ import {
 } from "./server.js";
 import type { SampleAnswer } from "./types.js";
 
+// Also the beginning of the key, in case a message was shortened inside it. It is longer than what the kit's names share.
+const KEY_START = KEY.slice(0, 18);
 const HUGE_ERROR_BYTES = 4 * 1024 * 1024;
 const FINE: SampleAnswer = { text: "Fine, after all." };
 
@@ -28,6 +30,13 @@ const ENCODED_KEYS: readonly string[] = [
   Buffer.from(KEY).toString("base64url"),
   Buffer.from(KEY).toString("hex"),
 ];
+
+// Titles of a web page in which the key begins at different places: a summary of the page may end inside the key.
+const PAGE_PADDINGS: readonly number[] = [40, 60, 80, 100, 180, 240];
+
+function pageReply(title: string): Reply {
+  return jsonReply(`<!doctype html><title>${title}</title>`, 403, { "content-type": "text/html" });
+}
 
 /** Checks that a provider can be stopped, and that it leaks no key and no conversation. */
 export const SAFETY_CHECKS: readonly ProviderCheck[] = [
@@ -80,7 +89,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
     run: (examination) =>
       inBothModes(async (mode) => {
         const { dialect } = examination.subject;
-        const redact = createRedactor(() => [KEY]);
+        const redact = createRedactor(() => [KEY, KEY_START]);
         const echoed = `your key ${ENCODED_KEYS.join(", ")}`;
         const replies: Reply[] = [
           examination.errorReply(401, echoed),
@@ -88,6 +97,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
           jsonReply(dialect.error(echoed)),
           jsonReply(`no JSON: ${echoed}`),
           splitReply(401, `your key ${KEY}`),
+          ...PAGE_PADDINGS.map((length) => pageReply(`${"x".repeat(length)}${KEY}`)),
           streamReply([`data: ${JSON.stringify(dialect.error(echoed))}\n\n`]),
           (_request, response) => {
             response.writeHead(307, { location: `http://127.0.0.1:1/?key=${encodeURIComponent(KEY)}` }).end();

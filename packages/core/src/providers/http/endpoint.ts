@@ -12,8 +12,8 @@ import { AttemptError } from "./retry.js";
 import { readEvents, readText } from "./sse.js";
 import type { AnswerReader } from "./wire.js";
 
-// How much of a text is searched for secrets: far more than a quotation shows.
-const MAX_QUOTED_CHARACTERS = 4096;
+// How much of a text is searched for secrets: far more than a quotation shows, also where most of it is secrets.
+const MAX_QUOTED_CHARACTERS = 64 * 1024;
 
 /** Sends one request to a path below the base URL: a POST with the JSON text, or without one a GET. */
 export type Send = (path: string, body: string | undefined, signal: AbortSignal) => Promise<Response>;
@@ -61,7 +61,7 @@ export class HttpEndpoint {
     checkIdle(idle);
     const response = await this.#send(path, body, idle.signal);
     idle.reset();
-    if (!response.ok) throw await statusError(response, this.#options.cures);
+    if (!response.ok) throw await statusError(response, this.#options.cures, this.#redact);
     return response;
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { statusError } from "./failure.js";
+import { createRedactor } from "../../toolkit/text/redact.js";
+import { bodyError, statusError } from "./failure.js";
 
 const PAGE = `<!DOCTYPE html>
 <html><head><title>502 Bad Gateway</title><style>body { color: red }</style></head>
@@ -46,4 +47,32 @@ describe("the message of an answer that is no success", () => {
     expect(await messageOf("plain\ntext")).toBe("502 plain\ntext");
     expect(await messageOf("")).toBe("502 (no body)");
   });
+});
+
+describe("a key is removed before the text is shortened", () => {
+  const key = "sk-0123456789abcdefghijklmnopqrstuvwxyz";
+  const redact = createRedactor(() => [key]);
+  const shown = async (body: string): Promise<string> =>
+    redact((await statusError(new Response(body, { status: 403 }), {}, redact)).message);
+
+  test.each([150, 170, 190, 199])("in a page whose title has it after %d letters", async (letters) => {
+    expect(await shown(`<html><title>${"x".repeat(letters)}${key}</title>`)).not.toContain("sk-0");
+  });
+
+  test("in base64 over several lines of a page", async () => {
+    const lines = btoa(`user:${key}`)
+      .match(/.{1,20}/g)
+      ?.join("\n");
+    expect(await shown(`<html><h1>${lines}</h1>`)).toContain("[secret]");
+  });
+
+  test("in a body or an error that is cut inside it", async () => {
+    const long = `${"key ".repeat(16_380)}${key.repeat(9)}`;
+    expect(await shown(long)).not.toContain("sk-0");
+    expect(redact(bodyError({ message: long }).message)).not.toContain("sk-0");
+  });
+});
+
+test("an error without words says that it has none", () => {
+  expect(bodyError(undefined).message).toBe("the server reports an error and does not say which");
 });

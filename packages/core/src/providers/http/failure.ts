@@ -1,5 +1,5 @@
 import { concatBytes, fromUtf8, isRecord } from "@agent/internal";
-import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
+import { checkFunction, checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
@@ -27,16 +27,19 @@ interface ErrorDetails {
 
 /**
  * The error for an answer with a status that is no success. `cures` says what to do about a status:
- * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`.
+ * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`. `redact` removes keys before the text is shortened, which
+ * could leave half a key: what `createRedactor` returns.
  */
 export async function statusError(
   response: Response,
   cures: Readonly<Record<number, string>> = {},
+  redact: (text: string) => string = (text) => text,
 ): Promise<AttemptError> {
   checkResponse(response);
   checkObject("cures", cures);
+  checkFunction("redact", redact);
   const { status, headers, body } = response;
-  const text = body ? await readStart(body) : "";
+  const text = body ? redact(await readStart(body)) : "";
   const { error, message } = readError(text, status);
   return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
     retryable: isTemporary(status) && !isQuota(error),
@@ -61,7 +64,7 @@ export function bodyError(content: unknown): AttemptError {
   // Gateways put the status they would have sent into "code", as a number or as text.
   const wouldBe = Number(error.status ?? error.code);
   const temporary = wouldBe >= 100 ? isTemporary(wouldBe) : TEMPORARY.test(`${error.code} ${error.type}`);
-  return new AttemptError(message, {
+  return new AttemptError(message || "the server reports an error and does not say which", {
     retryable: temporary && !isQuota(error),
     overflow: isOverflow(wouldBe >= 100 ? wouldBe : 400, error, message),
   });
@@ -75,12 +78,18 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     for await (const part of body) {
       parts.push(part);
       size += part.length;
-      if (size >= MAX_ERROR_BODY_BYTES) break;
+      if (size > MAX_ERROR_BODY_BYTES) break;
     }
   } catch {
     // A body that breaks off is no failure of its own: the status says enough.
   }
-  return fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES));
+  const text = fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES));
+  return size > MAX_ERROR_BODY_BYTES ? wholeWords(text) : text;
+}
+
+/** A text that was cut, without its last word: it may be the beginning of a key, which no redactor recognises. */
+function wholeWords(cut: string): string {
+  return cut.slice(0, Math.max(0, cut.lastIndexOf(" "), cut.lastIndexOf("\n")));
 }
 
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
@@ -125,7 +134,8 @@ function describeError(content: unknown): { error: ErrorDetails; message: string
   const error: ErrorDetails = isRecord(content) ? content : {};
   const message = error.message ?? error.detail ?? content;
   const text = typeof message === "string" ? message : jsonText(message);
-  return { error, message: text.slice(0, MAX_ERROR_BODY_BYTES) };
+  if (text.length <= MAX_ERROR_BODY_BYTES) return { error, message: text };
+  return { error, message: wholeWords(text.slice(0, MAX_ERROR_BODY_BYTES)) };
 }
 
 /** Google says in the error itself how long to wait: `{ "@type": "…RetryInfo", "retryDelay": "34s" }`. */
