@@ -54,6 +54,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "jsonItems",
     "jsonText",
     "listModelPages",
+    "mapSchemas",
     "objectSchema",
     "outputInstruction",
     "parseJson",

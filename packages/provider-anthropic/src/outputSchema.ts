@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@agent/core";
-import { isRecord, pickKeywords } from "@agent/core/provider";
+import { isRecord, mapSchemas, pickKeywords } from "@agent/core/provider";
 
 /** The keywords that the server enforces in a structured answer. It refuses others; the agent validates them all. */
 const KEYWORDS: ReadonlySet<string> = new Set([
@@ -40,23 +40,4 @@ function closeObjects(schema: unknown): unknown {
       ? { ...known, additionalProperties: false }
       : known;
   });
-}
-
-const NAMED = new Set(["properties", "$defs"]);
-
-function mapSchemas(
-  schema: unknown,
-  change: (schema: Record<string, unknown>) => Record<string, unknown>,
-): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => mapSchemas(one, change));
-  if (!isRecord(schema)) return schema;
-  const inner = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
-    if (keyword === "enum" || keyword === "const" || keyword === "required") return [keyword, value];
-    if (NAMED.has(keyword) && isRecord(value)) {
-      const named = Object.entries(value).map(([name, one]) => [name, mapSchemas(one, change)]);
-      return [keyword, Object.fromEntries(named)];
-    }
-    return [keyword, mapSchemas(value, change)];
-  });
-  return change(Object.fromEntries(inner));
 }

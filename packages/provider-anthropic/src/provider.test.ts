@@ -50,6 +50,13 @@ test("all pages of the models are listed, with what the server says about each",
   });
 });
 
+test("a server that offers the same next page for ever is asked for it once", async () => {
+  server.script(
+    ...Array.from({ length: 9 }, () => json({ data: [{ id: "a" }], has_more: true, last_id: "a" })),
+  );
+  expect(await provider.listModels({ apiKey: KEY, baseURL })).toEqual([{ id: "a" }, { id: "a" }]);
+});
+
 test.each([
   ["maxTokens", 0, "maxTokens must be a whole number of at least 1, got number 0"],
   ["maxTokens", "many", 'maxTokens must be a whole number of at least 1, got string "many"'],

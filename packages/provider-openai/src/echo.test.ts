@@ -170,7 +170,26 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     const output = { name: "answer", schema: { type: "object" } };
     await provider().respond({ messages: [{ role: "user", content: "a" }], tools: [], signal, output });
     expect(lastRequest().body.response_format).toBeUndefined();
-    expect(JSON.stringify(lastRequest().body.messages)).toContain("write only JSON");
+    // At the beginning, so that roles alternate and the instruction stays where it is while the conversation grows.
+    expect(lastRequest().body.messages).toEqual([
+      { role: "system", content: expect.stringContaining("write only JSON") },
+      { role: "user", content: "a" },
+    ]);
+  });
+
+  test("a response format of the Responses API is, too", async () => {
+    const asked = provider({ api: "responses" });
+    const words = "Invalid schema for response_format 'answer': In context=(), 'x' is not permitted.";
+    const whole = json({ object: "response", status: "completed", output: [], usage: {} });
+    server.script(json({ error: { message: words } }, 400), whole, whole);
+    const output = { name: "answer", schema: { type: "object" } };
+    for (const requests of [2, 1]) {
+      const before = server.requests.length;
+      await asked.respond({ messages: [{ role: "user", content: "a" }], tools: [], signal, output });
+      expect(server.requests.length - before).toBe(requests);
+      expect(lastRequest().body).not.toHaveProperty("text");
+      expect(lastRequest().body.instructions).toContain("write only JSON");
+    }
   });
 
   test("any other refusal is reported as it came", async () => {

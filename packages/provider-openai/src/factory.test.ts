@@ -40,6 +40,15 @@ test("a wrong key is an error with words, without the key", async () => {
   expect(inspect(error, { depth: 9 })).not.toContain(KEY);
 });
 
+test("a list of hundreds of thousands of models is an error with words", async () => {
+  server.script(json({ data: Array.from({ length: 300_000 }, () => ({ id: "m" })) }));
+  expect(await failure(provider.listModels(options))).toMatchObject({
+    code: "provider_failed",
+    message: "The server could not list its models: a page of the list has 300000 models",
+    requests: 1,
+  });
+});
+
 test("an abort ends the listing", async () => {
   const asking = provider.listModels(options, { signal: AbortSignal.abort("enough") });
   expect(await failure(asking)).toMatchObject({ code: "aborted" });

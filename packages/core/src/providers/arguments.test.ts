@@ -72,6 +72,7 @@ const CASES = [
   argument("jsonItems", "items", ["list"], (value) => provider.jsonItems(value)),
   argument("pickKeywords", "schema", ["object"], (value) => provider.pickKeywords(value, new Set())),
   argument("pickKeywords", "known", [], (value) => provider.pickKeywords({}, value)),
+  argument("mapSchemas", "change", [], (value) => provider.mapSchemas({}, value)),
   argument("objectSchema", "schema", ["nothing", "object"], (value) => provider.objectSchema(value)),
   argument("MediaFitter", "limits", ["object"], (value) => new provider.MediaFitter(value, notices)),
   argument("MediaFitter", "notices", ["object"], (value) => new provider.MediaFitter({}, value)),

@@ -8,6 +8,7 @@ export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
 export { type JsonText, JsonTexts, jsonBody, jsonItems } from "./adapt/jsonBody.js";
 export { type AdaptedSchema, pickKeywords } from "./adapt/keywords.js";
+export { mapSchemas } from "./adapt/mapSchemas.js";
 export { MediaFitter, type MediaLimits } from "./adapt/media.js";
 export { Notices } from "./adapt/notices.js";
 export { objectSchema } from "./adapt/objectSchema.js";

@@ -113,7 +113,12 @@ export class ChatWire implements Wire {
   #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {
     const shown = this.#takesParts ? messages : messages.map(inWords);
     if (!output || this.#takesFormat) return shown;
-    return [...shown, { role: "user", content: outputInstruction(output) }];
+    // In the system prompt: at the end it would follow another message of the user, which some servers refuse, and it
+    // would move with each turn, so that no prompt cache hits.
+    const [first, ...others] = shown;
+    const instruction = outputInstruction(output);
+    if (first?.role !== "system") return [{ role: "system", content: instruction }, ...shown];
+    return [{ role: "system", content: `${first.content}\n\n${instruction}` }, ...others];
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type MediaFitter,
   Notices,
   objectSchema,
+  outputInstruction,
   systemTexts,
   ToolAdapter,
   type Wire,
@@ -18,6 +19,7 @@ import { jsonSchemaFormat } from "../outputFormat.js";
 import { ResponsesReader } from "./answer.js";
 import { InputItems } from "./items.js";
 
+const REFUSED_FORMAT = /^4(00|22) .*(response_format|text\.format|json_schema|structured output)/is;
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /** The Responses API. The server stores nothing: reasoning comes encrypted and goes back with the conversation. */
@@ -26,8 +28,9 @@ export class ResponsesWire implements Wire {
   readonly #tools: ToolAdapter;
   readonly #items: InputItems;
   readonly media: MediaFitter;
-  // Cleared for a model without reasoning, which refuses the field.
+  // Each flag is cleared when the server refuses the field: a model without reasoning, a format it does not take.
   #asksForReasoning = true;
+  #takesFormat = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
@@ -46,6 +49,8 @@ export class ResponsesWire implements Wire {
     const { messages, output } = request;
     const tools = this.#tools.texts(request, wireTool).join(",");
     const instructions = systemTexts(messages);
+    const isNative = output !== undefined && this.#takesFormat;
+    if (output && !isNative) instructions.push(outputInstruction(output));
     const include = this.#include();
     const fields = {
       store: false,
@@ -53,7 +58,7 @@ export class ResponsesWire implements Wire {
       model,
       stream,
       ...(include.length > 0 && { include }),
-      ...(output && {
+      ...(isNative && {
         text: {
           ...(isRecord(given.text) && given.text),
           format: { type: "json_schema", ...jsonSchemaFormat(output) },
@@ -73,9 +78,13 @@ export class ResponsesWire implements Wire {
     return new ResponsesReader(this.#settings.model, request);
   }
 
-  learn({ message }: AttemptError): boolean {
-    if (!this.#asksForReasoning || !/^400 .*(encrypted content|include)/is.test(message)) return false;
-    this.#asksForReasoning = false;
+  learn({ message }: AttemptError, { output }: ChatRequest): boolean {
+    if (this.#asksForReasoning && /^400 .*(encrypted content|include)/is.test(message)) {
+      this.#asksForReasoning = false;
+      return true;
+    }
+    if (!output || !this.#takesFormat || !REFUSED_FORMAT.test(message)) return false;
+    this.#takesFormat = false;
     return true;
   }
 

@@ -9,6 +9,7 @@ import {
   type Signed,
   type StrictRequest,
 } from "./rules.js";
+import { checkJsonSchemaFormat } from "./schemas.js";
 
 const FIELDS = [
   "model",
@@ -33,6 +34,10 @@ export function checkChat({ body }: StrictRequest, signed: Signed): void {
     refuse(
       "Function tools with reasoning_effort are not supported in /v1/chat/completions. Use /v1/responses.",
     );
+  }
+  if (body.response_format !== undefined) {
+    const { json_schema: format } = only("response_format", body.response_format, ["type", "json_schema"]);
+    checkJsonSchemaFormat(asRecord("json_schema", format));
   }
   for (const tool of tools) checkTool(asRecord("tool", tool));
   const images = new ImageJudge(OPENAI_IMAGES);

@@ -9,13 +9,10 @@ import {
   type Signed,
   type StrictRequest,
 } from "./rules.js";
+import { checkGoogleSchema } from "./schemas.js";
 
 const FIELDS = ["contents", "systemInstruction", "tools", "generationConfig"];
 const PARTS = ["text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData"];
-const KEYWORDS =
-  "$anchor $defs $id $ref additionalProperties anyOf description enum format items maxItems maximum minItems minimum oneOf prefixItems properties propertyOrdering required title type".split(
-    " ",
-  );
 const IMAGES = {
   types: ["image/png", "image/jpeg", "image/webp"],
   base64Bytes: 20 * 1024 * 1024,
@@ -34,9 +31,11 @@ export function checkGenerateContent({ body, url }: StrictRequest, signed: Signe
       if (!/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/.test(asText("name", declaration.name))) {
         refuse("Invalid function name. Must start with a letter or an underscore.");
       }
-      checkSchema(asRecord("schema", declaration.parametersJsonSchema));
+      checkGoogleSchema(asRecord("schema", declaration.parametersJsonSchema));
     }
   }
+  const { responseJsonSchema } = asRecord("generationConfig", body.generationConfig ?? {});
+  if (responseJsonSchema !== undefined) checkGoogleSchema(asRecord("schema", responseJsonSchema));
   const images = new ImageJudge(IMAGES);
   let open = 0;
   let role = "model";
@@ -85,16 +84,5 @@ function inlineData({ inlineData: shown, functionResponse }: Fields): Fields[] {
 function checkSignatures([first]: readonly Fields[]): void {
   if (first && typeof first.thoughtSignature !== "string") {
     refuse("Function call is missing a thought_signature in functionCall parts.");
-  }
-}
-
-function checkSchema(schema: Fields): void {
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (!KEYWORDS.includes(keyword)) refuse(`Unknown name "${keyword}": Cannot find field.`);
-    if (keyword === "properties") {
-      for (const property of Object.values(asRecord("properties", value)))
-        checkSchema(asRecord("property", property));
-    }
-    if (keyword === "items") checkSchema(asRecord("items", value));
   }
 }

@@ -10,6 +10,7 @@ import {
   type Signed,
   type StrictRequest,
 } from "./rules.js";
+import { checkAnthropicOutput } from "./schemas.js";
 
 const FIELDS = ["model", "max_tokens", "messages", "system", "tools", "stream", "thinking", "output_config"];
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
@@ -36,6 +37,8 @@ export function checkMessages({ body, headers }: StrictRequest, signed: Signed):
   only("body", body, FIELDS);
   if (!Number.isInteger(body.max_tokens)) refuse("max_tokens: Field required");
   checkMarks(body);
+  const { format } = asRecord("output_config", body.output_config ?? {});
+  if (format !== undefined) checkAnthropicOutput(asRecord("schema", asRecord("format", format).schema));
   for (const tool of body.tools === undefined ? [] : asList("tools", body.tools)) {
     const { name, input_schema: schema } = only("tool", tool, [
       "name",

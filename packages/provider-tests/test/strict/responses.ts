@@ -1,6 +1,7 @@
 import { OPENAI_IMAGES } from "./chat.js";
 import { ImageJudge } from "./images.js";
 import { asList, asRecord, asText, only, refuse, type Signed, type StrictRequest } from "./rules.js";
+import { checkJsonSchemaFormat } from "./schemas.js";
 
 const FIELDS = ["model", "input", "instructions", "tools", "stream", "store", "include", "text", "reasoning"];
 const ITEMS: Readonly<Record<string, readonly string[]>> = {
@@ -15,6 +16,8 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export function checkResponses({ body }: StrictRequest, signed: Signed): void {
   only("body", body, FIELDS);
   if (body.store !== false) refuse("store must be false: this organisation keeps no data");
+  const { format } = asRecord("text", body.text ?? {});
+  if (format !== undefined) checkJsonSchemaFormat(asRecord("format", format));
   for (const tool of body.tools === undefined ? [] : asList("tools", body.tools)) {
     const { name, strict, parameters } = only("tool", tool, [
       "type",

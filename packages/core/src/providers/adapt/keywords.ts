@@ -15,9 +15,13 @@ const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProper
 // Deeper schemas are cut: a pack may declare one that contains itself.
 const MAX_DEPTH = 64;
 
+/** The earlier name of `$defs`, and the beginning of references into it. */
+const EARLIER_DEFS = "definitions";
+const EARLIER_REF = /^#\/definitions\//;
+
 /**
- * A schema with only the keywords a server knows. `const` becomes an `enum` of one, and `allOf` with one branch that
- * branch, where the server knows only the other form.
+ * A schema with only the keywords a server knows. `const` becomes an `enum` of one, and `definitions` become `$defs`,
+ * where the server knows only the other form.
  */
 export function pickKeywords(schema: JsonSchema, known: ReadonlySet<string>): AdaptedSchema {
   checkObject("schema", schema);
@@ -36,14 +40,23 @@ function pick(
   if (depth > MAX_DEPTH) return result;
   const inner = (value: unknown): unknown =>
     isRecord(value) ? pick(value, known, leftOut, depth + 1) : value;
+  const named = (schemas: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, inner(one)]));
+  const renamesDefs = !known.has(EARLIER_DEFS) && known.has("$defs");
   for (const [keyword, value] of Object.entries(schema)) {
-    if (!known.has(keyword)) {
+    if (keyword === EARLIER_DEFS && renamesDefs && isRecord(value)) {
+      result.$defs = { ...(isRecord(result.$defs) && result.$defs), ...named(value) };
+    } else if (!known.has(keyword)) {
       if (keyword === "const" && known.has("enum")) result.enum = [value];
       else leftOut.add(keyword);
+    } else if (keyword === "$defs" && isRecord(value)) {
+      result.$defs = { ...(isRecord(result.$defs) && result.$defs), ...named(value) };
+    } else if (keyword === "$ref" && renamesDefs && typeof value === "string") {
+      result.$ref = value.replace(EARLIER_REF, "#/$defs/");
     } else if (WITH_SCHEMA.has(keyword)) result[keyword] = inner(value);
     else if (WITH_LIST.has(keyword) && Array.isArray(value)) result[keyword] = value.map(inner);
     else if (WITH_NAMED.has(keyword) && isRecord(value)) {
-      result[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]));
+      result[keyword] = named(value);
     } else result[keyword] = value;
   }
   return result;

@@ -1,4 +1,5 @@
 import { checkNumber, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
+import { jsonText } from "../http/json.js";
 import type { ChatRequest, ChatResponse, ChatToolCall, FinishReason, TokenUsage } from "../interface.js";
 import { AnswerLimits, callId, callName } from "./limits.js";
 import type { AnswerLayout, LayoutPiece } from "./pieces.js";
@@ -53,7 +54,7 @@ export class AnswerBuilder {
     const length = this.#text.length - this.#textStart;
     if (length === 0) return;
     this.#textStart = this.#text.length;
-    this.#pieces.push({ text: length, ...(companion !== undefined && { with: companion }) });
+    this.#pieces.push({ text: length, ...this.#beside(companion) });
   }
 
   /** Adds reasoning for displays. Reasoning that must be sent back goes to `addOwn`. */
@@ -66,6 +67,7 @@ export class AnswerBuilder {
   /** Adds a value that only the provider understands and wants back at this place. */
   addOwn(value: unknown): void {
     this.endText();
+    this.#limits.addCharacters(jsonText(value).length);
     this.#pieces.push({ own: value });
   }
 
@@ -76,7 +78,7 @@ export class AnswerBuilder {
     const index = this.#calls.length;
     const call = { id: callId(id), name: callName(name), arguments: "" };
     this.#calls.push(call);
-    this.#pieces.push({ call: true, ...(companion !== undefined && { with: companion }) });
+    this.#pieces.push({ call: true, ...this.#beside(companion) });
     this.#callbacks.onToolDraft?.({ index, name: call.name, delta: "" });
     return index;
   }
@@ -111,6 +113,12 @@ export class AnswerBuilder {
         state: { model: this.#model, pieces: this.#pieces } satisfies AnswerLayout,
       }),
     };
+  }
+
+  #beside(companion: unknown): { readonly with?: unknown } {
+    if (companion === undefined) return {};
+    this.#limits.addCharacters(jsonText(companion).length);
+    return { with: companion };
   }
 
   /** Whether the layout holds more than the text and the calls. */

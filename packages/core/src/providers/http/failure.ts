@@ -4,6 +4,9 @@ import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
+// Far more than a message shows after keys were removed from it: where this cuts, nobody sees it.
+const MAX_ERROR_CHARACTERS = 1024 * 1024;
+const LONGEST_KEY = 8192;
 // Messages of servers about a conversation that is too long; only OpenAI's own server has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
@@ -39,7 +42,7 @@ export async function statusError(
   checkObject("cures", cures);
   checkFunction("redact", redact);
   const { status, headers, body } = response;
-  const text = body ? redact(await readStart(body)) : "";
+  const text = body ? await readStart(body, redact) : "";
   const { error, message } = readError(text, status);
   return new AttemptError(withCure(`${status} ${message || "(no body)"}`, cures[status]), {
     retryable: isTemporary(status) && !isQuota(error),
@@ -71,7 +74,10 @@ export function bodyError(content: unknown): AttemptError {
 }
 
 /** The beginning of an error's body: long enough for any explanation. */
-async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+async function readStart(
+  body: ReadableStream<Uint8Array>,
+  redact: (text: string) => string,
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
@@ -83,13 +89,14 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   } catch {
     // A body that breaks off is no failure of its own: the status says enough.
   }
-  const text = fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES));
-  return size > MAX_ERROR_BODY_BYTES ? wholeWords(text) : text;
+  const text = redact(fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES)));
+  return size > MAX_ERROR_BODY_BYTES ? withoutLastWord(text) : text;
 }
 
 /** A text that was cut, without its last word: it may be the beginning of a key, which no redactor recognises. */
-function wholeWords(cut: string): string {
-  return cut.slice(0, Math.max(0, cut.lastIndexOf(" "), cut.lastIndexOf("\n")));
+function withoutLastWord(cut: string): string {
+  const end = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"), cut.length - LONGEST_KEY);
+  return cut.slice(0, Math.max(0, end));
 }
 
 /** The explanation in a body: the API's `error`, another server's `message` or `detail`, or the text itself. */
@@ -134,8 +141,7 @@ function describeError(content: unknown): { error: ErrorDetails; message: string
   const error: ErrorDetails = isRecord(content) ? content : {};
   const message = error.message ?? error.detail ?? content;
   const text = typeof message === "string" ? message : jsonText(message);
-  if (text.length <= MAX_ERROR_BODY_BYTES) return { error, message: text };
-  return { error, message: wholeWords(text.slice(0, MAX_ERROR_BODY_BYTES)) };
+  return { error, message: text.slice(0, MAX_ERROR_CHARACTERS) };
 }
 
 /** Google says in the error itself how long to wait: `{ "@type": "…RetryInfo", "retryDelay": "34s" }`. */

@@ -2,9 +2,11 @@ import { isRecord } from "@agent/internal";
 import { checkFunction, checkObject, checkSignal, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ModelInfo } from "../factory.js";
 import type { HttpEndpoint } from "./endpoint.js";
+import { AttemptError } from "./retry.js";
 
 // Far beyond any real list; a server may offer a next page for ever.
 const MAX_PAGES = 50;
+const MAX_MODELS = 10_000;
 
 /** How one server lists its models: which pages there are, and what a page holds. */
 export interface ModelPages {
@@ -29,19 +31,32 @@ export async function listModelPages(
   checkFunction("pages.read", pages.read);
   checkSignal("signal", signal);
   const models: ModelInfo[] = [];
+  const read = new Set<string>();
   let path: string | undefined = pages.first;
-  for (let count = 0; path !== undefined && count < MAX_PAGES; count++) {
+  // A server may also offer the same next page for ever.
+  while (path !== undefined && !read.has(path) && read.size < MAX_PAGES) {
     const address: string = path;
+    read.add(address);
     const page = await endpoint.attempts(
       { signal },
-      async (idle) => endpoint.readJson(await endpoint.open(address, undefined, idle), idle),
+      async (idle) =>
+        readPage(pages, await endpoint.readJson(await endpoint.open(address, undefined, idle), idle)),
       "list its models",
     );
-    if (!isRecord(page)) break;
-    models.push(...pages.read(page));
-    path = pages.next?.(page);
+    for (const model of page.models) models.push(model);
+    path = page.next;
   }
   return models;
+}
+
+function readPage(
+  pages: ModelPages,
+  page: unknown,
+): { readonly models: readonly ModelInfo[]; readonly next: string | undefined } {
+  if (!isRecord(page)) return { models: [], next: undefined };
+  const models = pages.read(page);
+  if (models.length <= MAX_MODELS) return { models, next: pages.next?.(page) };
+  throw new AttemptError(`a page of the list has ${models.length} models`, { retryable: false });
 }
 
 /** The objects in `list`; other items are left out. Empty if `list` is not an array. */
