@@ -110,6 +110,22 @@ describe("who answers", () => {
     expect(stderr).toContain("there is nobody to ask. Set OPENAI_API_KEY");
   });
 
+  test.each([
+    ["antropic/claude-x", 'there is no provider "antropic". Did you mean "anthropic"?'],
+    ["Google/gemini-x", 'there is no provider "Google". Did you mean "google"?'],
+    ["anthropic/", "it names a provider and no model."],
+  ])(
+    "the model %s is an error that says what is wrong with it, and nobody is asked",
+    async (model, words) => {
+      for (const flag of ["--model", "--fallback"]) {
+        const { code, stderr } = await new Sandbox().run([flag, model, "hi"], {
+          env: { ANTHROPIC_API_KEY: "sk-test", OPENAI_API_KEY: "sk-test" },
+        });
+        expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+      }
+    },
+  );
+
   test("provider openai without a key is an error", async () => {
     const { code, stderr } = await new Sandbox().run(["--provider", "openai", "hi"]);
     expect(code).toBe(2);

@@ -1,5 +1,12 @@
 import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
-import { askWire, type CheckedOptions, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
+import {
+  askWire,
+  type CheckedOptions,
+  type Cure,
+  HttpEndpoint,
+  listModelPages,
+  recordsIn,
+} from "@agent/core/provider";
 import { type GoogleProviderOptions, googleSettings, KEY_VARIABLES } from "./options.js";
 import { GenerateContentWire } from "./wire.js";
 
@@ -18,7 +25,9 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   "audio/flac",
 ]);
 const CHECK_KEY = `Check the API key (apiKey, or ${KEY_VARIABLES[0]}).`;
-const CURES: Readonly<Record<number, string>> = {
+const CURES: Readonly<Record<number, Cure>> = {
+  // The API's own answer to a wrong key, and to many other mistakes.
+  400: { about: /API key/i, words: CHECK_KEY },
   401: CHECK_KEY,
   403: CHECK_KEY,
   404: "Check baseURL and the name of the model.",

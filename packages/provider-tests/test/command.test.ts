@@ -219,6 +219,23 @@ test.each(OTHERS)("a fallback of $name is announced each time it answers", async
   }
 });
 
+test("agent doctor asks a model and its fallback, each by itself", async () => {
+  const [main, fallback] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
+  const [first, second] = OTHERS;
+  if (!first || !second) throw new Error("WIRED must hold two wires besides the first.");
+  const { run } = createHome();
+  const names = [first, second].map(({ name, model }) => `${name}/${model}`);
+  const args = ["doctor", "--model", names[0] ?? "", "--fallback", names[1] ?? ""];
+  const examined = async (key: string, otherKey: string) =>
+    await run(args, { ...environment(first, main, key), ...environment(second, fallback, otherKey) });
+  const wrongFirst = await examined(WRONG, KEY);
+  expect(wrongFirst.code).toBe(2);
+  expect(wrongFirst.stdout).toMatch(/✗ provider: .* could not answer[^]*✓ fallback: .* answered in/);
+  const wrongSecond = await examined(KEY, WRONG);
+  expect(wrongSecond.code).toBe(2);
+  expect(wrongSecond.stdout).toMatch(/✓ provider: .* answered in[^]*✗ fallback: .* could not answer/);
+});
+
 describe("prices in the config are shown as cost, cached input at its own price", () => {
   // One call and one answer, the second request with most of its input from the server's cache.
   const ANSWERS = [

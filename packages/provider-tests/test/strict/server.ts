@@ -26,6 +26,8 @@ export interface StrictWire {
   readonly idPrefix: string;
   /** The header that holds the key, and the prefix before the key. */
   readonly keyHeader: readonly [name: string, prefix: string];
+  /** The status of a wrong key: Google answers 400. */
+  readonly keyRefusal: number;
   /** The response of the model list, with one model of this id. */
   models(id: string): object;
 }
@@ -80,7 +82,8 @@ export async function startStrictServer(
     };
     const [header, prefix] = wire.keyHeader;
     if (key !== undefined && message.headers[header] !== `${prefix}${key}`) {
-      reply(401, wire.dialect.error(`the key ${String(message.headers[header])} is not valid`));
+      const words = `API key not valid: ${String(message.headers[header])}`;
+      reply(wire.keyRefusal, wire.dialect.error(words));
       return;
     }
     if (message.method === "GET") {

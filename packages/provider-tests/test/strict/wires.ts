@@ -14,6 +14,7 @@ export const STRICT_CHAT: StrictWire = {
   cachesMarked: false,
   idPrefix: "chat",
   keyHeader: ["authorization", "Bearer "],
+  keyRefusal: 401,
   models: (id) => ({ data: [{ id }] }),
 };
 
@@ -25,6 +26,7 @@ export const STRICT_RESPONSES: StrictWire = {
   cachesMarked: false,
   idPrefix: "call",
   keyHeader: ["authorization", "Bearer "],
+  keyRefusal: 401,
   models: (id) => ({ data: [{ id }] }),
 };
 
@@ -41,6 +43,7 @@ export const STRICT_MESSAGES: StrictWire = {
   cachesMarked: true,
   idPrefix: "toolu",
   keyHeader: ["x-api-key", ""],
+  keyRefusal: 401,
   models: (id) => ({ data: [{ id, display_name: "M" }], has_more: false }),
 };
 
@@ -52,6 +55,7 @@ export const STRICT_GENERATE_CONTENT: StrictWire = {
   cachesMarked: false,
   idPrefix: "fn",
   keyHeader: ["x-goog-api-key", ""],
+  keyRefusal: 400,
   models: () => ({
     models: [{ name: "models/gemini-3-pro", supportedGenerationMethods: ["generateContent"] }],
   }),

@@ -12,6 +12,7 @@ import { nodeFetch } from "./nodeFetch.js";
 import { type Prices, withPrice } from "./price.js";
 import {
   type ChooseOptions,
+  checkModelName,
   isProvider,
   type ProviderChoice,
   type Selection,
@@ -41,16 +42,34 @@ export async function chooseProvider(
   settings: ProviderChoice,
   options: ChooseOptions,
 ): Promise<ChosenProvider> {
-  const chosen = priced(await chooseFirst(settings, options), settings.prices);
-  if (settings.fallback === undefined || chosen.kind === "offline") return chosen;
+  const chosen = await chooseMain(settings, options);
+  const second = await chooseFallback(chosen, settings, options);
+  if (!second) return chosen;
+  const description = `${chosen.description}, ${escapeToLine(settings.fallback ?? "")} if it fails`;
+  return { ...wrapped(chosen, (provider) => new FallbackProvider(provider, second.provider)), description };
+}
+
+/** As `chooseProvider`, without the fallback. */
+export async function chooseMain(settings: ProviderChoice, options: ChooseOptions): Promise<ChosenProvider> {
+  return priced(await chooseFirst(settings, options), settings.prices);
+}
+
+/** The model to ask if the chosen one fails; `undefined` if the settings name none. */
+export async function chooseFallback(
+  chosen: ChosenProvider,
+  settings: ProviderChoice,
+  options: ChooseOptions,
+): Promise<ChosenProvider | undefined> {
+  if (settings.fallback === undefined || chosen.kind === "offline") return undefined;
+  const isAddressed = settings.provider !== undefined || Boolean(options.env.OPENAI_BASE_URL);
+  if (!isAddressed) checkModelName(settings.fallback, settings.origins.fallback);
   const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
   const why = `fallback by ${settings.origins.fallback}`;
-  const second =
-    name === chosen.kind && chosen.withModel
-      ? await chosen.withModel(model)
-      : priced(await byName({ name, settings: {}, model, why }, options), settings.prices).provider;
-  const description = `${chosen.description}, ${escapeToLine(settings.fallback)} if it fails`;
-  return { ...wrapped(chosen, (provider) => new FallbackProvider(provider, second)), description };
+  if (name === chosen.kind && chosen.withModel) {
+    const provider = await chosen.withModel(model);
+    return { ...chosen, provider, model, description: `${escapeToLine(model)} (${why})` };
+  }
+  return priced(await byName({ name, settings: {}, model, why }, options), settings.prices);
 }
 
 function priced(chosen: ChosenProvider, prices: Prices): ChosenProvider {

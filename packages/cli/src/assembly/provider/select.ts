@@ -1,4 +1,6 @@
 import type { ChatProvider } from "@agent/core";
+import { didYouMean, quote } from "@agent/internal";
+import { CliError } from "../../process/errors.js";
 import type { ProviderSettings } from "../../settings/config/types.js";
 import type { Settings } from "../../settings/layers.js";
 import { KNOWN_PROVIDERS, splitModel } from "../../settings/providerCatalog.js";
@@ -35,12 +37,31 @@ export function selectByName(
   if ("provider" in split && split.provider !== undefined && split.provider !== named) {
     return { name: split.provider, settings: {}, model: split.model, why: `by ${origins.model}` };
   }
+  if (!isAddressed && named === undefined) checkModelName(model, origins.model);
   if (provider !== undefined) {
     return { name: named ?? "openai", settings, model: split.model, why: `by ${origins.provider}` };
   }
   const variable = keyVariable(env);
   if (!variable) return undefined;
   return { name: variable.provider, settings: {}, model: split.model, why: `by ${variable.name}` };
+}
+
+/**
+ * Throws if the name's first part is nearly that of a provider, or if nothing follows it. Call it only where no address
+ * is given: a server of one's own may call its models anything.
+ */
+export function checkModelName(name: string | undefined, origin = "settings"): void {
+  const slash = name?.indexOf("/") ?? -1;
+  if (name === undefined || slash === -1) return;
+  const first = name.slice(0, slash);
+  const names = KNOWN_PROVIDERS.map((known) => known.name);
+  const problem = (words: string): CliError => new CliError(`Model ${quote(name)} (${origin}): ${words}`);
+  if (names.includes(first)) {
+    if (slash === name.length - 1) throw problem("it names a provider and no model.");
+    return;
+  }
+  const hint = didYouMean(first, names, { otherwise: "" });
+  if (hint !== "") throw problem(`there is no provider ${quote(first)}. ${hint}`);
 }
 
 /** The first key variable that is set, and its provider. */

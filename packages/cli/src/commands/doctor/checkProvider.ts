@@ -1,36 +1,55 @@
 import { type ChatProvider, type Diagnosis, isAgentError } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
-import { type ChosenProvider, chooseProvider } from "../../assembly/provider/choose.js";
+import { type ChosenProvider, chooseFallback, chooseMain } from "../../assembly/provider/choose.js";
 import { formatDuration } from "../../display/duration.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
 
 const LIMIT_MS = 30_000;
 const QUESTION = "Answer with the word OK and nothing else.";
 
-/** Asks the server for its models and the model for one word: only an answer proves key, address and model. */
+/**
+ * Asks the server for its models and the model for one word: only an answer proves key, address and model. A fallback is
+ * asked by itself: it would hide that the first model fails.
+ */
 export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<Diagnosis[]> {
-  let chosen: ChosenProvider;
-  try {
-    chosen = await chooseProvider(settings, { env: keys.env, projectFile });
-  } catch (error) {
-    return [{ subject: "provider", ok: false, detail: errorMessage(error) }];
-  }
-  if (chosen.kind === "offline") return [{ subject: "provider", ok: true, detail: chosen.description }];
-  const models = chosen.listModels && (await checkModels(chosen));
-  return [await checkAnswer(chosen), ...(models ? [models] : [])];
+  const options = { env: keys.env, projectFile };
+  const main = await choose("provider", () => chooseMain(settings, options));
+  if ("ok" in main) return [main];
+  if (main.kind === "offline") return [{ subject: "provider", ok: true, detail: main.description }];
+  const fallback = await choose("fallback", () => chooseFallback(main, settings, options));
+  const found = await checkChosen("provider", "models", main);
+  if (!fallback) return found;
+  return [
+    ...found,
+    ...("ok" in fallback ? [fallback] : await checkChosen("fallback", "models of the fallback", fallback)),
+  ];
 }
 
-async function checkAnswer({ provider, description }: ChosenProvider): Promise<Diagnosis> {
+/** The choice, or why there is none. */
+async function choose<Chosen>(subject: string, choice: () => Promise<Chosen>): Promise<Chosen | Diagnosis> {
+  try {
+    return await choice();
+  } catch (error) {
+    return { subject, ok: false, detail: errorMessage(error) };
+  }
+}
+
+async function checkChosen(subject: string, listed: string, chosen: ChosenProvider): Promise<Diagnosis[]> {
+  const models = chosen.listModels && (await checkModels(listed, chosen));
+  return [await checkAnswer(subject, chosen), ...(models ? [models] : [])];
+}
+
+async function checkAnswer(subject: string, { provider, description }: ChosenProvider): Promise<Diagnosis> {
   const started = performance.now();
   try {
     await askOneWord(provider);
     const time = formatDuration(performance.now() - started);
-    return { subject: "provider", ok: true, detail: `${description}, answered in ${time}` };
+    return { subject, ok: true, detail: `${description}, answered in ${time}` };
   } catch (error) {
     const detail = `${description}: ${reasonOf(error)}`;
     return {
-      subject: "provider",
+      subject,
       ok: false,
       detail,
       cure: "Check the key, the model's name and the address.",
@@ -47,13 +66,16 @@ async function askOneWord(provider: ChatProvider): Promise<void> {
 }
 
 /** Checks the list of models. A server without one is no failure: many answer all the same. */
-async function checkModels({ listModels, model }: ChosenProvider): Promise<Diagnosis | undefined> {
+async function checkModels(
+  subject: string,
+  { listModels, model }: ChosenProvider,
+): Promise<Diagnosis | undefined> {
   try {
     const models = (await listModels?.(AbortSignal.timeout(LIMIT_MS))) ?? [];
     if (models.length === 0) return undefined;
     const ok = models.some(({ id }) => id === model || model.endsWith(`/${id}`));
     return {
-      subject: "models",
+      subject,
       ok,
       detail: ok
         ? `${countOf(models.length, "model")} listed, ${model} among them`

@@ -28,6 +28,9 @@ interface ErrorDetails {
   readonly details?: unknown;
 }
 
+/** What to do about a status: in words, or in words for those errors only whose message matches `about`. */
+export type Cure = string | { readonly about: RegExp; readonly words: string };
+
 /**
  * The error for an answer with a status that is no success. `cures` says what to do about a status:
  * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`. `redact` removes keys before the text is shortened, which
@@ -35,7 +38,7 @@ interface ErrorDetails {
  */
 export async function statusError(
   response: Response,
-  cures: Readonly<Record<number, string>> = {},
+  cures: Readonly<Record<number, Cure>> = {},
   redact: (text: string) => string = (text) => text,
 ): Promise<AttemptError> {
   checkResponse(response);
@@ -57,8 +60,10 @@ export function checkResponse(response: Response): void {
   if (typeof response?.headers?.get !== "function") throw invalidArgument("response", "a Response", response);
 }
 
-function withCure(message: string, cure: string | undefined): string {
-  return cure === undefined ? message : `${message.replace(/\.$/, "")}. ${cure}`;
+function withCure(message: string, cure: Cure | undefined): string {
+  if (cure === undefined) return message;
+  if (typeof cure === "string") return `${message.replace(/\.$/, "")}. ${cure}`;
+  return cure.about.test(message) ? withCure(message, cure.words) : message;
 }
 
 /** An error that came inside an answer with status 200, or in the middle of a stream. */
