@@ -30,6 +30,28 @@ export function register(registry, host) {
 }
 `;
 
+/** A provider of somebody else: its model runs a command and answers with the result. */
+const ACME_PROVIDER = `
+export const provider = {
+  name: "acme",
+  keyVariables: ["ACME_TOKEN"],
+  baseURLVariable: "ACME_URL",
+  baseURL: "http://127.0.0.1:9",
+  defaultModel: "acme-1",
+  createProvider: ({ apiKey }) => ({
+    model: "acme-1",
+    respond: async ({ messages }) => {
+      const last = messages.at(-1);
+      if (last.role === "tool")
+        return { content: "the key has " + apiKey.length + " characters: " + last.content, toolCalls: [], finishReason: "stop" };
+      const call = { name: "run_bash", arguments: JSON.stringify({ command: "env | rev; cat copy.txt" }) };
+      return { content: null, toolCalls: [{ id: "c", type: "function", function: call }], finishReason: "tool_calls" };
+    },
+  }),
+  listModels: async () => [],
+};
+`;
+
 function project(path: string): { box: Sandbox; target: string } {
   const box = new Sandbox();
   const target = path.startsWith("/") ? path : join(box.home, path);
@@ -204,6 +226,23 @@ describe("a provider's key", () => {
     for (const text of [KEYS.OPENAI_API_KEY, KEYS.ANTHROPIC_API_KEY, "MY_COPY"]) {
       expect(stdout).not.toContain(backwards(text));
     }
+  });
+
+  test("of a provider package, whatever variable it names, is in no command and no result", async () => {
+    const box = new Sandbox();
+    const directory = "../.local/share/agent/node_modules/@acme/agent-provider";
+    box.write(`${directory}/package.json`, '{ "name": "@acme/agent-provider", "exports": "./index.mjs" }');
+    box.write(`${directory}/index.mjs`, ACME_PROVIDER);
+    box.write("copy.txt", "acme-0123456789");
+    const { stdout } = await box.run(
+      ["--provider", "@acme/agent-provider", "--enable", "run_bash", "--mode", "auto", "hi"],
+      { env: { ACME_TOKEN: "acme-0123456789", MY_COPY: "acme-0123456789", HARMLESS: "harmless" } },
+    );
+    expect(stdout).toContain("the key has 15 characters");
+    // The command writes its environment backwards, so that nothing in it is recognised and hidden.
+    expect(stdout).toContain("sselmrah");
+    expect(stdout).toContain("[secret]");
+    expect(stdout).not.toMatch(/9876543210-emca|acme-0123456789/);
   });
 
   test("is hidden in what a tool says", async () => {

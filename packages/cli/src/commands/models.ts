@@ -13,7 +13,7 @@ export interface ModelsFlags extends SettingsFlags {
 /** `agent models`: what the chosen provider's server offers. */
 export async function modelsCommand(flags: ModelsFlags): Promise<ExitCode> {
   const { settings, keys, projectFile } = await loadSettings(flags);
-  const { listModels, kind } = await chooseProvider(settings, { env: keys.env, projectFile });
+  const { listModels, kind } = await chooseProvider(settings, { keys, projectFile });
   if (!listModels) {
     throw new CliError(
       `The ${kind} provider has no list of models. Name another: agent models --provider openai`,

@@ -17,7 +17,7 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
   const { env } = loaded.keys;
   if (!canAsk() || loaded.settings.provider === "offline") return loaded;
   const { missingProvider, selectByName } = await import("../assembly/provider/select.js");
-  const options = { env, projectFile: loaded.projectFile };
+  const options = { keys: loaded.keys, projectFile: loaded.projectFile };
   const missing = missingProvider(loaded.settings, options);
   if (missing !== undefined) {
     const { offerProvider } = await import("../assembly/provider/offer.js");

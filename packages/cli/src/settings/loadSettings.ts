@@ -7,7 +7,7 @@ import { accessRules } from "./access.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";
 import { type ConfigLayer, mergeLayers, type Settings } from "./layers.js";
 import { type LoadedLayers, loadLayers } from "./loadLayers.js";
-import { type ProviderKeys, takeProviderKeys } from "./providerKeys.js";
+import { ProviderKeys } from "./providerKeys.js";
 import { trustPolicy } from "./trust/trustQuestion.js";
 import { enterDirectory } from "./workingDirectory.js";
 
@@ -40,7 +40,7 @@ export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce):
     settings,
     layers: [...loaded.layers, ...fromFlags],
     projectFile: loaded.projectFile,
-    keys: takeProviderKeys(process.env, settings.provider),
+    keys: new ProviderKeys(process.env, settings.provider),
     access: accessRules(process.cwd(), settings.addDirs),
   };
 }

@@ -44,32 +44,48 @@ const SHORTEST_SECRET = 8;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The keys of model providers, kept away from tools. */
-export interface ProviderKeys {
+/**
+ * The keys of model providers, removed from the environment that tools and their children see: the known variables, and
+ * every other one with the same value as a known one or as a key of the config. Made after the config was loaded, which
+ * may read a key.
+ */
+export class ProviderKeys {
   /** The original environment, to create the provider with. */
   readonly env: Environment;
-  /** Names of all variables that held or could hold a key: no command gets them. */
-  readonly variables: readonly string[];
-  /** The keys themselves, to be hidden in results. */
-  readonly values: readonly string[];
-}
+  readonly #current: NodeJS.ProcessEnv;
+  #variables: readonly string[] = [];
+  #values: readonly string[] = [];
 
-/**
- * Removes the keys from the environment that tools and their children see: the known variables, and every other one
- * with the same value as a known one or as a key of the config. Called after the config was loaded, which may read a
- * key.
- */
-export function takeProviderKeys(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]): ProviderKeys {
-  const before = { ...env };
-  const inVariables = KEY_VARIABLES.map((name) => env[name] ?? "");
-  const values = [...new Set([...inVariables, ...configuredKeys(provider)])].filter(
-    (value) => value.length >= SHORTEST_SECRET,
-  );
-  const same = Object.keys(env).filter((name) => values.includes(bare(env[name] ?? "")));
-  const variables = [...new Set([...KEY_VARIABLES, ...same])];
-  for (const name of variables) delete env[name];
-  if (env === process.env) wipeEnvironment(variables);
-  return { env: before, variables, values };
+  constructor(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]) {
+    this.env = { ...env };
+    this.#current = env;
+    this.#take(KEY_VARIABLES, configuredKeys(provider));
+  }
+
+  /** Names of all variables that held or could hold a key: no command gets them. */
+  get variables(): readonly string[] {
+    return this.#variables;
+  }
+
+  /** The keys themselves, to be hidden in results. */
+  get values(): readonly string[] {
+    return this.#values;
+  }
+
+  /** Removes further variables: those that a provider package names for its key. */
+  take(variables: readonly string[]): void {
+    if (variables.some((name) => !this.#variables.includes(name))) this.#take(variables, []);
+  }
+
+  #take(names: readonly string[], keys: readonly string[]): void {
+    const found = [...names.map((name) => this.env[name] ?? ""), ...keys];
+    const values = found.filter((value) => value.length >= SHORTEST_SECRET);
+    this.#values = [...new Set([...this.#values, ...values])];
+    const same = Object.keys(this.env).filter((name) => this.#values.includes(bare(this.env[name] ?? "")));
+    this.#variables = [...new Set([...this.#variables, ...names, ...same])];
+    for (const name of this.#variables) delete this.#current[name];
+    if (this.#current === process.env) wipeEnvironment(this.#variables);
+  }
 }
 
 function configuredKeys(provider: AgentConfig["provider"]): string[] {

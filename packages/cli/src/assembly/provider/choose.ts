@@ -61,7 +61,7 @@ export async function chooseFallback(
   options: ChooseOptions,
 ): Promise<ChosenProvider | undefined> {
   if (settings.fallback === undefined || chosen.kind === "offline") return undefined;
-  const isAddressed = settings.provider !== undefined || Boolean(options.env.OPENAI_BASE_URL);
+  const isAddressed = settings.provider !== undefined || Boolean(options.keys.env.OPENAI_BASE_URL);
   if (!isAddressed) checkModelName(settings.fallback, settings.origins.fallback);
   const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
   const why = `fallback by ${settings.origins.fallback}`;
@@ -96,21 +96,23 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
     const name = provider.model ?? "custom provider";
     return { provider, kind: "custom", model: name, description: `${escapeToLine(name)} (from the config)` };
   }
-  const selection = selectByName(settings, options.env);
+  const selection = selectByName(settings, options.keys.env);
   if (selection) return await byName(selection, options);
   const { model } = settings;
-  const server = canAsk() ? await findLocalServer(options.env) : undefined;
+  const server = canAsk() ? await findLocalServer(options.keys.env) : undefined;
   if (server) return await localServer(server, model, options);
-  const hint = unusedServers(options.env);
+  const hint = unusedServers(options.keys.env);
   if (model === undefined) return await offline(`no key, no model server agreed to${hint}`);
   throw new CliError(
     `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
   );
 }
 
-async function byName(selection: Selection, { env, projectFile }: ChooseOptions): Promise<ChosenProvider> {
+async function byName(selection: Selection, { keys, projectFile }: ChooseOptions): Promise<ChosenProvider> {
   const { name, why } = selection;
   const factory = await loadFactory(name, projectFile);
+  keys.take(factory.keyVariables);
+  const { env } = keys;
   const { name: _, ...settings } = selection.settings;
   const baseURL = settings.baseURL ?? (env[factory.baseURLVariable] || undefined);
   const key = settings.apiKey ?? factory.keyVariables.map((variable) => env[variable]).find(Boolean);
@@ -167,7 +169,7 @@ async function localServer(
 }
 
 /** A hint about a local server that could be meant. */
-function unusedServers(env: ChooseOptions["env"]): string {
+function unusedServers(env: ChooseOptions["keys"]["env"]): string {
   const [first] = listeningServers(env);
   return first === undefined
     ? ""

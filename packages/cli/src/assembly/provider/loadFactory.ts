@@ -23,12 +23,14 @@ export async function loadFactory(name: string, projectFile: string | undefined)
     );
   }
   const { provider } = module;
-  if (isRecord(provider) && typeof provider.createProvider === "function") {
-    return provider as unknown as ProviderFactory;
-  }
+  if (isFactory(provider)) return provider;
   throw new CliError(
-    `${quote(packageName)} is no provider package: it has no export named "provider" with createProvider().`,
+    `${quote(packageName)} is no provider package: it has no export named "provider" with createProvider() and keyVariables.`,
   );
+}
+
+function isFactory(value: unknown): value is ProviderFactory {
+  return isRecord(value) && typeof value.createProvider === "function" && Array.isArray(value.keyVariables);
 }
 
 /**

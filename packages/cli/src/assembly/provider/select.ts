@@ -4,13 +4,15 @@ import { CliError } from "../../process/errors.js";
 import type { ProviderSettings } from "../../settings/config/types.js";
 import type { Settings } from "../../settings/layers.js";
 import { KNOWN_PROVIDERS, splitModel } from "../../settings/providerCatalog.js";
+import type { ProviderKeys } from "../../settings/providerKeys.js";
 import { findProvider } from "./loadFactory.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "prices" | "origins">;
 
 export interface ChooseOptions {
-  readonly env: Environment;
+  /** The environment with its keys. The variables of a chosen provider are taken from it, so that no tool sees them. */
+  readonly keys: Pick<ProviderKeys, "env" | "take">;
   /** The project's config if it is trusted: its packages count then. */
   readonly projectFile: string | undefined;
 }
@@ -77,7 +79,7 @@ function keyVariable(env: Environment): { readonly name: string; readonly provid
 
 /** The provider that was asked for by name and is not installed, so that a person can be offered it. */
 export function missingProvider(settings: ProviderChoice, options: ChooseOptions): string | undefined {
-  const selection = selectByName(settings, options.env);
+  const selection = selectByName(settings, options.keys.env);
   return selection && findProvider(selection.name, options.projectFile) === undefined
     ? selection.name
     : undefined;

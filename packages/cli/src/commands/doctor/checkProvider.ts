@@ -13,7 +13,7 @@ const QUESTION = "Answer with the word OK and nothing else.";
  * asked by itself: it would hide that the first model fails.
  */
 export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<Diagnosis[]> {
-  const options = { env: keys.env, projectFile };
+  const options = { keys, projectFile };
   const main = await choose("provider", () => chooseMain(settings, options));
   if ("ok" in main) return [main];
   if (main.kind === "offline") return [{ subject: "provider", ok: true, detail: main.description }];
