@@ -1,7 +1,7 @@
 import { asRecord, type Fields, refuse } from "./rules.js";
 
 /** What one server accepts in a JSON Schema. */
-export interface SchemaRules {
+interface SchemaRules {
   readonly keywords: readonly string[];
   /** Refuses what the keywords alone do not tell, for each schema inside the given one. */
   judge?(schema: Fields, where: string): void;
@@ -11,7 +11,7 @@ const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const NAMED = ["properties", "$defs", "definitions"];
 
 /** Refuses a schema with a keyword that the server does not know, or a reference to nothing. */
-export function checkSchema(rules: SchemaRules, root: Fields): void {
+function checkSchema(rules: SchemaRules, root: Fields): void {
   const check = (schema: Fields, where: string): void => {
     for (const [keyword, value] of Object.entries(schema)) {
       const place = `${where}.${keyword}`;
