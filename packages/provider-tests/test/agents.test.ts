@@ -10,6 +10,7 @@ import {
 } from "@agent/core";
 import { temporaryWorkspace } from "@agent/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { scriptedServer } from "./scriptedServer.js";
 import { type StrictServer, type StrictWire, startStrictServer } from "./strict/server.js";
 import { KEY, WIRES } from "./strictWires.js";
 
@@ -86,6 +87,30 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
       expect(server.refusals).toEqual([]);
       expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(PIXEL);
     });
+  });
+
+  test("begins each request with the last one, also after parallel calls, images and words of the person", async () => {
+    const calls = ["a", "b"].map((id) => ({ id, name: "look_up", args: { path: `file_${id}` } }));
+    const again = calls.map((call) => ({ ...call, id: `${call.id}2` }));
+    const server = await scriptedServer(one.wire.dialect, [
+      { text: "Looking.", reasoning: "Hm.", signature: "s1", calls },
+      { signature: "s2", calls: again },
+      { text: "First.", signature: "s3" },
+      { text: "Second." },
+    ]);
+    onTestFinished(() => server.close());
+    const agent = agentOf(one.create(server.baseURL));
+    for await (const event of agent.streamChat([{ type: "text", text: "What is it?" }, IMAGE])) {
+      if (event.type === "tool_end" && event.id === "a") agent.steer("Also the size.");
+    }
+    await agent.chat("And now?");
+    const prompts = server.requests.map(({ body }) => one.wire.prompt(body).map(({ text }) => text));
+    expect(prompts).toHaveLength(4);
+    expect(JSON.stringify(prompts[1])).toContain("Also the size.");
+    for (const [index, prompt] of prompts.slice(1).entries()) {
+      const before = prompts[index] ?? [];
+      expect(prompt.slice(0, before.length)).toEqual(before);
+    }
   });
 
   test("reports how many tokens came from the cache", async () => {
