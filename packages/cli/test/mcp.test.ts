@@ -105,6 +105,31 @@ test("mcp serve answers an MCP client, and its output is nothing but messages", 
   expect((await once(serving, "exit"))[0]).toBe(0);
 });
 
+test("mcp serve holds a client to the rules of the config: what is denied, and what is asked about", async () => {
+  const sandbox = new Sandbox();
+  const permissions = { deny: ["read_file(secret.txt)"], ask: ["write_file"] };
+  sandbox.write("agent.config.json", JSON.stringify({ permissions }));
+  sandbox.write("secret.txt", "the secret");
+  sandbox.write("a.txt", "text of a");
+  const serving = sandbox.start(["mcp", "serve", "--trust"]);
+  const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
+  const ask = async (id: number, method: string, params: object) => {
+    serving.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    return JSON.parse(String((await lines.next()).value));
+  };
+  const call = async (id: number, name: string, args: object) =>
+    (await ask(id, "tools/call", { name, arguments: args })).result.content[0].text;
+  const clientInfo = { name: "test", version: "1" };
+  await ask(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  expect(await call(2, "read_file", { path: "secret.txt" })).toBe(
+    "Tool call denied: the rule read_file(secret.txt) of the configuration denies it.",
+  );
+  expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("nobody said yes");
+  expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");
+  serving.stdin.end();
+  expect((await once(serving, "exit"))[0]).toBe(0);
+});
+
 test("acp answers an editor and uses the editor's MCP servers", async () => {
   const sandbox = new Sandbox();
   const serving = sandbox.start(["acp", "--provider", "offline"]);

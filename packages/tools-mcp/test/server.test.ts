@@ -34,7 +34,7 @@ function registryWithTools(): ToolRegistry {
   return registry;
 }
 
-const confirmWipe: McpServerOptions = { confirm: ({ name }) => name === "wipe" };
+const confirmWipe: McpServerOptions = { decide: ({ name }) => (name === "wipe" ? "ask" : "allow") };
 
 /** A client on HTTP in one of the two eras; `answer` is what its person says. */
 async function clientOn(options: McpServerOptions, era: "legacy" | "modern", answer?: "accept" | "decline") {
@@ -97,6 +97,15 @@ test("a call that needs a yes is denied after a no, and where nobody can be aske
       content: [{ text: "Tool call denied: nobody said yes to it." }],
     });
   }
+});
+
+test("a call that is denied is not asked about, and the client is told why", async () => {
+  const options: McpServerOptions = { decide: () => ({ deny: "not on a Monday." }) };
+  const client = await clientOn(options, "modern", "accept");
+  expect(await client.callTool({ name: "wipe", arguments: {} })).toMatchObject({
+    isError: true,
+    content: [{ text: "Tool call denied: not on a Monday." }],
+  });
 });
 
 test("a yes counts once, for the call it was asked for, and until its time is over", () => {

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   Agent,
   type CallHooks,
@@ -8,19 +7,17 @@ import {
   type Telemetry,
   terminateOnSignals,
 } from "@agent/core";
-import { canonicalPath, escapeToLine, quotePath } from "@agent/internal";
+import { escapeToLine, quotePath } from "@agent/internal";
 import type { FileChange } from "../display/fileChange.js";
-import { Grants } from "../permissions/grants.js";
-import { type Mode, modeOf } from "../permissions/mode.js";
-import { Permissions, usesSandbox } from "../permissions/permissions.js";
-import { parseRule } from "../permissions/rule.js";
+import type { Mode } from "../permissions/mode.js";
+import type { Permissions } from "../permissions/permissions.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
-import { configDirectory, stateDirectory } from "../process/paths.js";
-import { projectDirectory } from "../settings/access.js";
+import { configDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
+import { createPermissions } from "./createPermissions.js";
 import { type AskPerson, createGate, undoHooks } from "./gate.js";
 import {
   findInstructions,
@@ -30,7 +27,6 @@ import {
   instructionHooks,
 } from "./instructions.js";
 import { describeSkills, type OwnCommand, projectCommands, readOwnCommands } from "./ownCommands.js";
-import type { LoadedPack } from "./packs/load.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
@@ -190,28 +186,6 @@ function subdirectoryInstructions(
       );
       void consent.rememberLeftOut(file);
     },
-  });
-}
-
-function createPermissions(
-  { settings }: LoadedSettings,
-  { registry, confirm }: AssembledTools,
-  packs: readonly LoadedPack[],
-  mode: Mode | undefined,
-): Permissions {
-  const cwd = process.cwd();
-  const root = canonicalPath(projectDirectory(cwd));
-  const { allow, ask, deny } = settings.permissions;
-  const sandboxed = settings.packs.some(({ options }) => usesSandbox(options)) && packs.length > 0;
-  return new Permissions({
-    registry,
-    confirm,
-    root,
-    cwd,
-    rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
-    grants: new Grants(join(stateDirectory(), "permissions"), root),
-    mode: settings.mode ?? mode ?? modeOf(registry.describeTools(), confirm),
-    isSandboxed: (name) => sandboxed && name === "run_bash",
   });
 }
 

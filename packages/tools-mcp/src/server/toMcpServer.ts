@@ -22,18 +22,21 @@ export interface McpServerOptions {
   readonly name?: string;
   /** What the tools are good for, told to the client's model. */
   readonly instructions?: string;
-  /** Whether a call runs only after the client's person said yes. Default: calls that go beyond the access rules. */
-  readonly confirm?: (call: PreparedCall) => boolean;
+  /** Decides about a call. Default: all are allowed. What goes beyond the access rules is asked about in any case. */
+  readonly decide?: (call: PreparedCall) => CallDecision;
   /** Milliseconds in which that yes must come. Default 60,000. */
   readonly confirmTimeoutMs?: number;
   /** Which enabled tools are offered. Default: all but core's own. */
   readonly offer?: (tool: ToolInfo) => boolean;
 }
 
+/** `ask`: the call runs only after the client's person said yes. `deny` is the reason, which the client is told. */
+export type CallDecision = "allow" | "ask" | { readonly deny: string };
+
 const OPTIONS: OptionChecks<McpServerOptions> = {
   name: check.text,
   instructions: check.text,
-  confirm: check.function,
+  decide: check.function,
   confirmTimeoutMs: check.positive,
   offer: check.function,
 };
@@ -82,8 +85,9 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       if (info !== undefined && !offer(info)) return failure(`Tool not available: ${params.name}`);
       const prepared = await registry.prepare(params.name, params.arguments ?? {});
       if ("outcome" in prepared) return failure(prepared.text);
-      const needsYes = prepared.needs.length > 0 || (options.confirm?.(prepared) ?? false);
-      if (!needsYes) return await run(prepared, false, context);
+      const decision = options.decide?.(prepared) ?? "allow";
+      if (typeof decision === "object") return failure(`Tool call denied: ${decision.deny}`);
+      if (decision === "allow" && prepared.needs.length === 0) return await run(prepared, false, context);
       const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
       if (answer === "no") return failure("Tool call denied: nobody said yes to it.");
       return answer === "yes" ? await run(prepared, true, context) : answer;

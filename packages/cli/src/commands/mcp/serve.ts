@@ -1,6 +1,8 @@
 import type * as McpServer from "@agent/tools-mcp/server";
+import { createPermissions } from "../../assembly/createPermissions.js";
 import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { withTools } from "../../assembly/withTools.js";
+import type { Ruling } from "../../permissions/policy.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, ownStandardOutput } from "../../process/output.js";
@@ -18,14 +20,17 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
   }
-  return await withTools(flags, async ({ registry, confirm, problems, loaded }) => {
+  return await withTools(flags, async (tools) => {
+    const { registry, problems, loaded, packs } = tools;
     const { toMcpServer } = await loadOptional<typeof McpServer>(
       "agent mcp serve",
       `${PACK}/server`,
       trustedDirectories(loaded.projectFile),
     );
     for (const problem of problems) note(`agent: ${problem}`);
-    const server = toMcpServer(registry, { confirm: ({ name }) => confirm.has(name) });
+    // A client is one more model with these tools: the rules of the configuration hold for it as for ours.
+    const permissions = createPermissions(loaded, tools, packs, undefined);
+    const server = toMcpServer(registry, { decide: (call) => decisionOf(permissions.decide(call)) });
     if (!flags.http) {
       await server.serveStdio(ownStandardOutput());
       return EXIT.done;
@@ -36,4 +41,8 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
     await close();
     return EXIT.done;
   });
+}
+
+function decisionOf(ruling: Ruling): McpServer.CallDecision {
+  return ruling.type === "deny" ? { deny: ruling.reason } : ruling.type;
 }
