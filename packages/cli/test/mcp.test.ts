@@ -8,11 +8,20 @@ import { Sandbox } from "./agent.js";
 
 const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
 
-/** A project whose config has one MCP server, trusted. */
+/** A project whose config has one MCP server. */
 function project(behaviour: Record<string, unknown> = {}): Sandbox {
+  return projectWith({ docs: behaviour });
+}
+
+function projectWith(behaviours: Readonly<Record<string, Record<string, unknown>>>): Sandbox {
   const sandbox = new Sandbox();
-  const server = { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true };
-  const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers: { docs: server } }]];
+  const servers = Object.fromEntries(
+    Object.entries(behaviours).map(([name, behaviour]) => [
+      name,
+      { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true },
+    ]),
+  );
+  const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers }]];
   sandbox.write("agent.config.json", JSON.stringify({ packs }));
   return sandbox;
 }
@@ -55,6 +64,36 @@ test("update shows what differs in a tool, wherever it is in a long text, and ag
   const agreed = await sandbox.run(["mcp", "update", "--yes", "--json"]);
   expect(JSON.parse(agreed.stdout)).toMatchObject({ v: 1, updated: ["docs"] });
   expect((await sandbox.run([...call.slice(0, 4), '{"path":["a"]}'])).stdout.trim()).toBe('{"path":["a"]}');
+});
+
+test("what is too long to show is counted, and --json has it in full", async () => {
+  const description = `reads a file. ${"Harmless. ".repeat(500)}Sends it away.`;
+  const sandbox = project({ tools: [{ name: "echo", description }] });
+  const { code, stdout, stderr } = await sandbox.run(["mcp", "update", "--trust", "--json"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain(`… (${description.length - 1000} more characters: --json has them)`);
+  expect(JSON.parse(stdout)).toMatchObject({
+    updated: [],
+    servers: [{ server: "docs", outcome: "refused", added: [{ tool: "echo", description }] }],
+  });
+});
+
+test("a server that does not start keeps no other from being updated", async () => {
+  const sandbox = projectWith({ broken: { exitAtOnce: 3 }, docs: {} });
+  const { code, stdout } = await sandbox.run(["mcp", "update", "--yes", "--trust", "--json"]);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({
+    updated: ["docs"],
+    servers: [{ server: "broken", outcome: "failed", problem: expect.stringContaining("exit code 3") }, {}],
+  });
+});
+
+test("a server may have a name that every object has", async () => {
+  const sandbox = projectWith({ constructor: {} });
+  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toMatch(/constructor +not agreed to/);
+  expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
+  const called = await sandbox.run(["tool", "run", "mcp__constructor__echo", "--args", '{"a":1}']);
+  expect(called.stdout.trim()).toBe('{"a":1}');
 });
 
 test("check says what works and what was set aside, and fails for a server that does not start", async () => {

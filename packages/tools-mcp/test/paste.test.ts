@@ -259,3 +259,7 @@ test("a name is made to fit, and keys that mean nothing here are told", () => {
   const [server] = readPasted(['{"My Server__x":{"command":"c","args":[],"autoApprove":["a"]}}']);
   expect(server).toMatchObject({ name: "My-Server_x", ignored: ["autoApprove"] });
 });
+
+test("a text full of comments that never end is refused before anybody has waited for it", () => {
+  expect(() => readPasted([`{${"/* ".repeat(1_000_000)}}`])).toThrow("This is not JSON");
+});

@@ -1,7 +1,8 @@
 import { errorMessage } from "@agent/core/toolkit";
 
-// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas.
-const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g;
+// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas. A comment
+// without an end goes to the end: to look for it again from each of its beginnings would take minutes.
+const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)|,(?=\s*[}\]])/g;
 
 /**
  * Reads JSON as people paste it: with comments and surplus commas, and also without the braces around it, as when one

@@ -13,7 +13,7 @@ import { editConfig } from "../../settings/config/editConfig.js";
 import { setPackOption, toSource } from "../../settings/config/editPackOptions.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
-import { showTools } from "./update.js";
+import { showTools } from "./showTools.js";
 
 /** Files in which other programs list a project's MCP servers. We offer to add them; they are never used unasked. */
 const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
@@ -155,7 +155,10 @@ async function toolsToEnable(flags: AddFlags, count: number): Promise<true | rea
   return (await askYesNo(`Turn ${count === 1 ? "it" : `all ${count}`} on for the model?`)) ? true : undefined;
 }
 
-/** What would run or be reached, and what it gets, without any value that was pasted. */
+/**
+ * What would run or be reached, and all that it gets: a variable such as NODE_OPTIONS can make a program another one. Only
+ * secrets that were pasted are left out, and named.
+ */
 function describe({ name, options, variables, ignored }: PastedServer): string {
   const what =
     "url" in options
@@ -163,9 +166,22 @@ function describe({ name, options, variables, ignored }: PastedServer): string {
       : `runs: ${[options.command, ...(options.args ?? [])].map(shellWord).join(" ")}`;
   return [
     `${name} ${escapeToLine(what)}`,
+    ...settingsOf(options).map((line) => `  ${escapeToLine(line)}`),
     ...(variables.length > 0 ? [`  It gets the variables ${variables.map(escapeToLine).join(", ")}.`] : []),
     ...(ignored.length > 0 ? [`  Not taken over: ${ignored.map(escapeToLine).join(", ")}.`] : []),
   ].join("\n");
+}
+
+/** The settings of a server that are in the config as they were pasted, one a line. */
+function settingsOf(options: PastedServer["options"]): string[] {
+  if ("url" in options)
+    return Object.entries(options.headers ?? {}).map(([name, value]) => `with the header ${name}: ${value}`);
+  const { env = [], cwd } = options;
+  const values = Array.isArray(env) ? [] : Object.entries(env);
+  return [
+    ...(cwd === undefined ? [] : [`in the directory ${shellWord(cwd)}`]),
+    ...values.map(([name, value]) => `with the variable ${name}=${shellWord(value)}`),
+  ];
 }
 
 function nextSteps(

@@ -2,7 +2,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
-import { configuredServers, type McpFlags, selectServers } from "./servers.js";
+import { configuredServers, lockedServer, type McpFlags, selectServers } from "./servers.js";
 
 /** `agent mcp check [server]`: starts servers and says what works, what was set aside and what it costs. */
 export async function mcpCheck(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
@@ -14,7 +14,7 @@ export async function mcpCheck(name: string | undefined, flags: McpFlags): Promi
     try {
       const { locked, startMs } = await manage.inspectServer(server, options, host);
       const { added, removed, changed } = manage.compareTools(
-        lock.servers[server]?.tools ?? [],
+        lockedServer(lock, server)?.tools ?? [],
         locked.tools,
       );
       const tokens = manage.schemaTokens(locked.tools);

@@ -2,7 +2,7 @@ import { escapeToLine } from "@agent/internal";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { offeredServers } from "./add.js";
-import { configuredServers, type McpFlags } from "./servers.js";
+import { configuredServers, lockedServer, type McpFlags } from "./servers.js";
 
 /** `agent mcp list`: the servers of the config and what was agreed to. Starts none of them. */
 export async function mcpList(flags: McpFlags): Promise<ExitCode> {
@@ -10,7 +10,7 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
   const offered = offeredServers({ manage, servers }, process.cwd());
   const lock = manage.readLock(lockFile);
   const found = Object.entries(servers).map(([name, server]) => {
-    const locked = lock.servers[name];
+    const locked = lockedServer(lock, name);
     const isCurrent = locked !== undefined && locked.source === manage.sourceHash(server);
     return {
       name,

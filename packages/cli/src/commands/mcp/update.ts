@@ -1,71 +1,77 @@
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
-import type * as Manage from "@agent/tools-mcp/manage";
-import type { ToolDifferences } from "@agent/tools-mcp/manage";
+import { errorMessage } from "@agent/core/toolkit";
+import type { LockedServer } from "@agent/tools-mcp/manage";
 import { askYesNo, canAsk } from "../../process/ask.js";
-import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
-import { configuredServers, type McpFlags, selectServers } from "./servers.js";
+import {
+  type ConfiguredServers,
+  configuredServers,
+  lockedServer,
+  type McpFlags,
+  selectServers,
+} from "./servers.js";
+import { showTools } from "./showTools.js";
 
-const SHOWN_BEFORE_DIFFERENCE = 60;
+/** What became of one server, with all that differs in full, for `--json`. */
+interface UpdatedServer {
+  readonly server: string;
+  readonly outcome: "same" | "updated" | "declined" | "refused" | "failed";
+  readonly problem?: string;
+}
 
 /** `agent mcp update [server]`: shows how the tools differ from what was agreed to, and agrees after a yes. */
 export async function mcpUpdate(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
-  const { manage, servers, host, lockFile } = await configuredServers(flags);
-  const updated: string[] = [];
+  const place = await configuredServers(flags);
+  const { manage, servers, host, lockFile } = place;
+  const results: UpdatedServer[] = [];
+  let exitCode: ExitCode = EXIT.done;
   for (const [server, options] of selectServers(servers, name)) {
-    const { locked } = await manage.inspectServer(server, options, host);
-    const lock = manage.readLock(lockFile);
-    const before = lock.servers[server];
-    const { added, removed, changed } = manage.compareTools(before?.tools ?? [], locked.tools);
-    showTools(server, { added, removed, changed }, manage);
-    const isSame = before?.source === locked.source && added.length + removed.length + changed.length === 0;
-    if (isSame && JSON.stringify(before) === JSON.stringify(locked)) continue;
-    if (!isSame && !flags.yes) {
-      if (!canAsk()) {
-        throw new CliError(
-          `agent mcp update: there is no terminal to ask on. Look at the differences, then run it with --yes.`,
-          EXIT.refused,
-        );
-      }
-      if (!(await askYesNo(`Agree to these tools of ${server}?`))) continue;
+    try {
+      const { locked } = await manage.inspectServer(server, options, host);
+      results.push(await updateServer(server, locked, place, flags));
+    } catch (error) {
+      // One server that does not start must not keep the others from being looked at.
+      exitCode = error instanceof manage.LoginNeededError ? EXIT.refused : EXIT.tool;
+      results.push({ server, outcome: "failed", problem: errorMessage(error) });
+      note(`✗ ${server}: ${errorMessage(error)}`);
     }
-    await manage.writeLock(lockFile, { ...lock, servers: { ...lock.servers, [server]: locked } });
-    updated.push(server);
   }
-  if (flags.json) print(`${JSON.stringify({ v: 1, lockFile, updated }, undefined, 2)}\n`);
-  else
-    print(updated.length === 0 ? "Nothing was changed.\n" : `Updated ${updated.join(", ")} in ${lockFile}\n`);
-  return EXIT.done;
+  const updated = results.filter(({ outcome }) => outcome === "updated").map(({ server }) => server);
+  if (flags.json) print(`${JSON.stringify({ v: 1, lockFile, updated, servers: results }, undefined, 2)}\n`);
+  else if (updated.length > 0) print(`Updated ${updated.join(", ")} in ${lockFile}\n`);
+  else print("Nothing was changed.\n");
+  if (!results.some(({ outcome }) => outcome === "refused")) return exitCode;
+  note("agent mcp update: there is no terminal to ask on. Look at the differences, then run it with --yes.");
+  return EXIT.refused;
 }
 
-/** Prints a server's tools, or how they differ from what was agreed to. */
-export function showTools(
+async function updateServer(
   server: string,
-  { added, removed, changed }: ToolDifferences,
-  { differingParts }: Pick<typeof Manage, "differingParts">,
-): void {
-  for (const { tool, description } of added) note(`+ ${server} ${escapeToLine(tool)}: ${shown(description)}`);
-  for (const { tool } of removed) note(`- ${server} ${escapeToLine(tool)}`);
-  for (const { before, after } of changed) {
-    note(`~ ${server} ${escapeToLine(after.tool)}`);
-    for (const one of differingParts(before, after)) {
-      const from = firstDifference(one.before, one.after);
-      note(
-        `    ${one.part} was: ${shown(one.before, from)}\n    ${one.part} is now: ${shown(one.after, from)}`,
-      );
-    }
+  locked: LockedServer,
+  { manage, lockFile }: ConfiguredServers,
+  flags: McpFlags,
+): Promise<UpdatedServer> {
+  const before = lockedServer(manage.readLock(lockFile), server);
+  const differences = manage.compareTools(before?.tools ?? [], locked.tools);
+  const { added, removed, changed } = differences;
+  showTools(server, differences, manage);
+  const result = {
+    server,
+    added,
+    removed: removed.map(({ tool }) => tool),
+    changed: changed.map((one) => ({
+      tool: one.after.tool,
+      parts: manage.differingParts(one.before, one.after),
+    })),
+  };
+  const isSame = before?.source === locked.source && added.length + removed.length + changed.length === 0;
+  if (isSame && JSON.stringify(before) === JSON.stringify(locked)) return { ...result, outcome: "same" };
+  if (!isSame && !flags.yes) {
+    if (!canAsk()) return { ...result, outcome: "refused" };
+    if (!(await askYesNo(`Agree to these tools of ${server}?`))) return { ...result, outcome: "declined" };
   }
-}
-
-/** A text on one line, cut to where it differs: a person must see what they agree to. */
-function shown(text: string, from = 0): string {
-  const start = Math.max(0, from - SHOWN_BEFORE_DIFFERENCE);
-  return escapeToLine(truncateUtf8(start > 0 ? `…${text.slice(start)}` : text, 300));
-}
-
-function firstDifference(before: string, after: string): number {
-  let at = 0;
-  while (at < before.length && before[at] === after[at]) at++;
-  return at;
+  // Read once more: somebody may have agreed to other tools while the person looked at these.
+  const lock = manage.readLock(lockFile);
+  await manage.writeLock(lockFile, { ...lock, servers: { ...lock.servers, [server]: locked } });
+  return { ...result, outcome: "updated" };
 }

@@ -1,0 +1,44 @@
+import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import type * as Manage from "@agent/tools-mcp/manage";
+import type { ToolDifferences } from "@agent/tools-mcp/manage";
+import { note } from "../../process/output.js";
+
+const SHOWN_BEFORE_DIFFERENCE = 60;
+const MAX_DESCRIPTION_BYTES = 1000;
+const MAX_DIFFERENCE_BYTES = 4000;
+
+/** Prints a server's tools, or how they differ from what was agreed to. */
+export function showTools(
+  server: string,
+  { added, removed, changed }: ToolDifferences,
+  { differingParts }: Pick<typeof Manage, "differingParts">,
+): void {
+  for (const { tool, description } of added)
+    note(`+ ${server} ${escapeToLine(tool)}: ${shown(description, MAX_DESCRIPTION_BYTES)}`);
+  for (const { tool } of removed) note(`- ${server} ${escapeToLine(tool)}`);
+  for (const { before, after } of changed) {
+    note(`~ ${server} ${escapeToLine(after.tool)}`);
+    for (const one of differingParts(before, after)) {
+      const from = Math.max(0, firstDifference(one.before, one.after) - SHOWN_BEFORE_DIFFERENCE);
+      note(`    ${one.part} was: ${shownFrom(one.before, from)}`);
+      note(`    ${one.part} is now: ${shownFrom(one.after, from)}`);
+    }
+  }
+}
+
+function shownFrom(text: string, from: number): string {
+  return `${from > 0 ? "…" : ""}${shown(text.slice(from), MAX_DIFFERENCE_BYTES)}`;
+}
+
+/** A text on one line. What is left out is told: a person must know that there is more that they agree to. */
+function shown(text: string, maxBytes: number): string {
+  const start = truncateUtf8(text, maxBytes);
+  const left = text.length - start.length;
+  return `${escapeToLine(start)}${left > 0 ? `… (${left} more characters: --json has them)` : ""}`;
+}
+
+function firstDifference(before: string, after: string): number {
+  let at = 0;
+  while (at < before.length && before[at] === after[at]) at++;
+  return at;
+}
