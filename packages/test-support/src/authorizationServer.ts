@@ -9,8 +9,10 @@ type Fields = Readonly<Record<string, string>>;
 
 /** How logins go; can be changed while the server runs. */
 export interface LoginBehaviour {
-  /** Seconds that the token of a login is good for; those of refreshes are good for an hour. */
+  /** Seconds that the token of a login is good for, in place of an hour. */
   firstExpiresIn?: number;
+  /** Seconds that the tokens of refreshes are good for, in place of an hour; `null`: it does not say. */
+  refreshExpiresIn?: number | null;
   /** Where a person agrees, in place of its own page. */
   authorizationEndpoint?: string;
   /** The issuer that the answer to a login names, in place of itself; `null` for none. */
@@ -20,6 +22,10 @@ export interface LoginBehaviour {
   /** The person refuses. */
   refuse?: boolean;
   refuseRefresh?: boolean;
+  /** Its errors repeat the whole request for a token. */
+  repeatsRequests?: boolean;
+  /** Where requests for tokens are sent on to. */
+  tokenRedirect?: string;
   beforeRefreshAnswer?: () => Promise<void>;
 }
 
@@ -121,10 +127,14 @@ export class AuthorizationServer {
 
   async #token(given: Fields, response: ServerResponse): Promise<void> {
     this.#seen.tokenRequests.push(given);
-    if (given.client_secret !== this.#behaviour.client?.secret) {
-      return sendJson(response, 401, { error: "invalid_client" });
+    if (this.#behaviour.tokenRedirect !== undefined) {
+      response.writeHead(307, { location: this.#behaviour.tokenRedirect }).end();
+      return;
     }
-    if (given.grant_type === "refresh_token") return await this.#refresh(given.refresh_token ?? "", response);
+    if (given.client_secret !== this.#behaviour.client?.secret) {
+      return sendJson(response, 401, this.#problem("invalid_client", given));
+    }
+    if (given.grant_type === "refresh_token") return await this.#refresh(given, response);
     const asked = this.#codes.get(given.code ?? "");
     this.#codes.delete(given.code ?? "");
     const challenge = createHash("sha256")
@@ -134,27 +144,32 @@ export class AuthorizationServer {
       asked?.code_challenge === challenge &&
       asked.resource === given.resource &&
       asked.client_id === given.client_id;
-    if (!asked || !fits) return sendJson(response, 400, { error: "invalid_grant" });
+    if (!asked || !fits) return sendJson(response, 400, this.#problem("invalid_grant", given));
     this.#issue({ scope: asked.scope ?? "" }, this.#behaviour.firstExpiresIn ?? SECONDS, response);
   }
 
-  async #refresh(token: string, response: ServerResponse): Promise<void> {
+  async #refresh(given: Fields, response: ServerResponse): Promise<void> {
     this.#seen.refreshes++;
-    const known = this.#refreshTokens.get(token);
+    const known = this.#refreshTokens.get(given.refresh_token ?? "");
     if (known?.isUsed) this.#seen.reused++;
     if (!known || known.isUsed || this.#behaviour.refuseRefresh) {
-      return sendJson(response, 400, { error: "invalid_grant" });
+      return sendJson(response, 400, this.#problem("invalid_grant", given));
     }
     known.isUsed = true;
     await this.#behaviour.beforeRefreshAnswer?.();
-    this.#issue(known, SECONDS, response);
+    const { refreshExpiresIn = SECONDS } = this.#behaviour;
+    this.#issue(known, refreshExpiresIn, response);
   }
 
-  #issue({ scope }: Grant, seconds: number, response: ServerResponse): void {
+  #problem(error: string, given: Fields): object {
+    return { error, ...(this.#behaviour.repeatsRequests && { error_description: JSON.stringify(given) }) };
+  }
+
+  #issue({ scope }: Grant, seconds: number | null, response: ServerResponse): void {
     const [access, refresh] = [randomUUID(), randomUUID()];
     this.#accessTokens.set(access, { scope });
     this.#refreshTokens.set(refresh, { scope, isUsed: false });
-    const rest = { token_type: "Bearer", expires_in: seconds, scope };
+    const rest = { token_type: "Bearer", scope, ...(seconds !== null && { expires_in: seconds }) };
     sendJson(response, 200, { access_token: access, refresh_token: refresh, ...rest });
   }
 }

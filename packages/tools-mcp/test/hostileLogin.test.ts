@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
@@ -42,6 +42,36 @@ test("a header that is meant for the server goes to no issuer that the server na
   expect(JSON.stringify(seen)).not.toContain("of-the-server");
 });
 
+/** A server that notes the requests it gets, and where it is. */
+async function listener(
+  answer: (response: ServerResponse) => void,
+): Promise<{ origin: string; seen: string[] }> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    answer(response);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+test("an issuer that redirects to an address which no honest server names is not followed", async () => {
+  const { origin, seen } = await listener((response) =>
+    response.writeHead(302, { location: "http://login.example/" }).end(),
+  );
+  await expect(login({ issuer: origin }, agree)).rejects.toThrow(
+    'it wants a login at "http://login.example", and that is not encrypted',
+  );
+  expect(seen.length).toBeGreaterThan(0);
+});
+
+test("a code and its proof are redirected nowhere", async () => {
+  const { origin, seen } = await listener((response) => response.writeHead(200).end("{}"));
+  await expect(login({ tokenRedirect: `${origin}/token` }, agree)).rejects.toThrow("is redirected");
+  expect(seen).toEqual([]);
+});
+
 describe("an address that no honest server names for a login", () => {
   test.each(["file:///etc/passwd", "vscode://extension/install", "ms-msdt:/id", "javascript:alert(1)"])(
     "%s is neither shown nor opened",
@@ -58,6 +88,7 @@ describe("an address that no honest server names for a login", () => {
     ["https://[::1]/", "inside your own network"],
     ["https://[::ffff:10.0.0.1]/", "inside your own network"],
     ["https://localhost:8080/", "inside your own network"],
+    ["https://localhost./", "inside your own network"],
     ["http://login.example/", "not encrypted"],
     ["http://127.0.0.1:3000/", "not encrypted"],
     ["file:///etc/passwd", "no address of the web"],

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -97,6 +97,19 @@ test("logins are in one file that only the user can read, keyed by server and is
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
+test("logins that others could read are not used, and the error says how to mend that", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  const path = join(directory, "logins.json");
+  await login(fixture, directory);
+  chmodSync(path, 0o644);
+  const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
+  await expect(inspectServer("docs", { url: fixture.url }, host)).rejects.toThrow(`chmod 600 "${path}"`);
+  await expect(login(fixture, directory)).rejects.toThrow("could be read or changed by others");
+  chmodSync(path, 0o600);
+  await inspectServer("docs", { url: fixture.url }, host);
+});
+
 test("without a login the error says what to run, and a login reaches the chat that is running", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
@@ -131,6 +144,56 @@ test("two chats share one login: a token that is about to end is refreshed once,
   expect(await Promise.all(chats.map(({ stdout }) => text(stdout)))).toEqual(["{}", "{}", "{}"]);
   expect(fixture.seen).toMatchObject({ refreshes: 1, reused: 0 });
   expect(fixture.seen.tokenRequests.at(-1)).toMatchObject({ resource: fixture.url });
+});
+
+test("a refreshed token whose issuer does not say when it ends is used until the server refuses it", async () => {
+  const fixture = await serverWith({ firstExpiresIn: 30, refreshExpiresIn: null });
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const registry = await connected({ docs: { url: fixture.url, enable: true } }, { directory });
+  for (let time = 0; time < 3; time++) {
+    expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
+  }
+  expect(fixture.seen.refreshes).toBe(1);
+});
+
+test("an issuer that never answers a refresh keeps neither the call nor the logins of others", async () => {
+  const fixture = await serverWith();
+  const directory = temporaryDirectory();
+  await login(fixture, directory);
+  const server = { url: fixture.url, enable: true as const, timeoutMs: 300 };
+  await connected({ docs: server }, { directory });
+  fixture.behaviour.firstExpiresIn = 30;
+  await login(fixture, directory);
+  fixture.behaviour.beforeRefreshAnswer = () => new Promise(() => undefined);
+  const registry = registryOf({ docs: server }, { directory });
+  expect(await registry.run(call.name, call.args)).toMatchObject({
+    outcome: "error",
+    text: expect.stringContaining("the issuer of its logins did not answer within 300 ms"),
+  });
+  expect(existsSync(join(directory, "logins.json.lock"))).toBe(false);
+});
+
+test("what an issuer repeats of a request for a token is not shown", async () => {
+  process.env.FIXTURE_CLIENT_SECRET = "secret-of-the-client";
+  onTestFinished(() => void delete process.env.FIXTURE_CLIENT_SECRET);
+  const client = { id: "by-hand", secret: "secret-of-the-client" };
+  const fixture = await serverWith({ client, firstExpiresIn: 30, repeatsRequests: true });
+  const directory = temporaryDirectory();
+  const oauth = { clientId: "by-hand", clientSecretVariable: "FIXTURE_CLIENT_SECRET" };
+  await login(fixture, directory, { oauth });
+  const token = new LoginStore(join(directory, "logins.json")).read(fixture.url)?.tokens?.refresh_token ?? "";
+  fixture.behaviour.client = { id: "by-hand", secret: "another one" };
+  const host = createConnectionHost({ loginFile: "logins.json" }, directory, undefined);
+  const errors = [
+    await inspectServer("docs", { url: fixture.url, oauth }, host).catch(String),
+    await login(fixture, directory, { oauth }).catch(String),
+  ].map(String);
+  for (const error of errors) {
+    expect(error).toContain("[secret]");
+    expect(error).not.toContain(token);
+    expect(error).not.toContain("secret-of-the-client");
+  }
 });
 
 test("a refresh that the issuer refuses is an error in words, and the login stays as it was", async () => {

@@ -23,6 +23,7 @@ export async function loginServer(
     url: server.url,
     oauth: server.oauth ?? {},
     store: host.logins,
+    secrets: host.secrets,
     scope,
     openBrowser,
     signal,

@@ -4,6 +4,9 @@ import { boundedBody, withBody } from "../boundedBody.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MAX_REDIRECTS = 5;
+
 /** Addresses of this machine and of the networks around it. */
 const internalAddresses = lazyConstant(() => {
   const list = new nodeNet.BlockList();
@@ -23,13 +26,26 @@ const internalAddresses = lazyConstant(() => {
 
 /**
  * `fetch` for what a server says about logins. It carries none of the headers that are meant for the server, goes only
- * to addresses that `assertLoginAddress` accepts, and reads no answer without an end.
+ * to addresses that `assertLoginAddress` accepts, also where it is redirected, and reads no answer without an end. What
+ * is posted, such as a code or a secret, is redirected nowhere.
  */
 export function issuerFetch(server: string): Fetch {
   return async (input, init) => {
-    assertLoginAddress(input, server);
-    const response = await fetch(input, init);
-    return response.body === null ? response : withBody(response, boundedBody(response.body));
+    let address = new URL(input);
+    for (let redirects = 0; ; redirects++) {
+      assertLoginAddress(address, server);
+      const response = await fetch(address, { ...init, redirect: "manual" });
+      const target = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+      if (target === null) {
+        return response.body === null ? response : withBody(response, boundedBody(response.body));
+      }
+      await response.body?.cancel();
+      const isRead = init?.method === undefined || init.method === "GET";
+      if (!isRead || redirects === MAX_REDIRECTS || !URL.canParse(target, address.href)) {
+        throw new Error(`its login at ${quote(address.origin)} is redirected, which is not followed`);
+      }
+      address = new URL(target, address);
+    }
   };
 }
 
@@ -56,7 +72,7 @@ function refused(address: URL, why: string): Error {
 
 function isInternal({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
-  if (host === "localhost" || host.endsWith(".localhost")) return true;
+  if (/(?:^|\.)localhost\.?$/.test(host)) return true;
   const family = nodeNet.isIP(host);
   return family !== 0 && internalAddresses().check(host, family === 4 ? "ipv4" : "ipv6");
 }

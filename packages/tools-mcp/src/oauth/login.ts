@@ -27,6 +27,8 @@ export interface LoginOptions {
   readonly url: string;
   readonly oauth: OAuthOptions;
   readonly store: LoginStore;
+  /** Values that are never shown; those of the login are added. */
+  readonly secrets: string[];
   /** More scopes than the login has, as a server asked for them. */
   readonly scope?: string | undefined;
   /** Shows or opens the address where the person agrees. */
@@ -85,6 +87,7 @@ export class InteractiveLogin implements AuthProvider {
       callback.close();
     }
     this.#token = store.read(url)?.tokens?.access_token;
+    if (this.#token !== undefined) this.#options.secrets.push(this.#token);
   }
 }
 
@@ -126,7 +129,7 @@ class LoginFlow implements OAuthClientProvider {
   }
 
   clientInformation(): StoredOAuthClientInformation | undefined {
-    return ownClient(this.#options.oauth) ?? this.#client;
+    return ownClient(this.#options.oauth, this.#options.secrets) ?? this.#client;
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {
@@ -144,7 +147,8 @@ class LoginFlow implements OAuthClientProvider {
     const client = oauth.clientId === undefined ? this.#client : undefined;
     // Take the lock only now, not while the person logs in: chats that refresh the old login must not wait for that.
     await store.exclusively(() =>
-      store.write(url, issuer, {
+      store.write(url, {
+        issuer,
         tokens,
         ...expiry(tokens.expires_in),
         ...(client && { client }),

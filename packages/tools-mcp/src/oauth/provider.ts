@@ -1,4 +1,5 @@
 import { quote } from "@agent/core/toolkit";
+import { createRedactor } from "@agent/internal";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { HttpServerOptions, OAuthOptions } from "../config/options.js";
 import { loadSdk } from "../loading.js";
@@ -8,6 +9,9 @@ import type { Login, LoginStore } from "./store.js";
 
 /** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
 const REFRESH_BEFORE_MS = 60_000;
+
+/** How long an issuer may take to refresh one: other processes wait meanwhile, for not much longer than this. */
+const LONGEST_REFRESH_MS = 20_000;
 
 // The scope is printed in a command to paste into a shell: only harmless characters are allowed.
 const PLAIN_SCOPE = /^[\w:./ -]{1,300}$/;
@@ -29,6 +33,8 @@ export class LoginNeededError extends Error {
   }
 }
 
+type LoginServer = Pick<HttpServerOptions, "url" | "oauth" | "timeoutMs">;
+
 /**
  * Gives every request the token of the stored login, refreshed in time and by one process at a time. Never asks
  * anybody: without a login that works it fails and says what to run.
@@ -37,6 +43,7 @@ export class LoginProvider implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
   readonly #oauth: OAuthOptions;
+  readonly #refreshMs: number;
   readonly #store: LoginStore;
   readonly #secrets: string[];
   #used: string | undefined;
@@ -44,13 +51,14 @@ export class LoginProvider implements AuthProvider {
   /** Tokens are added to `secrets`, which are never shown. */
   constructor(
     name: string,
-    { url, oauth = {} }: Pick<HttpServerOptions, "url" | "oauth">,
+    { url, oauth = {}, timeoutMs = LONGEST_REFRESH_MS }: LoginServer,
     store: LoginStore,
     secrets: string[],
   ) {
     this.#name = name;
     this.#url = url;
     this.#oauth = oauth;
+    this.#refreshMs = Math.min(timeoutMs, LONGEST_REFRESH_MS);
     this.#store = store;
     this.#secrets = secrets;
   }
@@ -60,7 +68,7 @@ export class LoginProvider implements AuthProvider {
     if (login?.tokens?.refresh_token && isEnding(login))
       login = await this.#refresh(login.tokens.access_token);
     this.#used = login?.tokens?.access_token;
-    if (this.#used !== undefined && !this.#secrets.includes(this.#used)) this.#secrets.push(this.#used);
+    this.#hide(this.#used);
     return this.#used;
   }
 
@@ -80,7 +88,7 @@ export class LoginProvider implements AuthProvider {
       if (login?.tokens && login.tokens.access_token !== oldToken) return login;
       const refreshed = login && (await this.#requestTokens(login));
       if (refreshed === undefined) throw new LoginNeededError(this.#name, "the last one cannot be renewed");
-      await this.#store.write(this.#url, refreshed.issuer, refreshed);
+      await this.#store.write(this.#url, refreshed);
       return refreshed;
     });
   }
@@ -88,24 +96,35 @@ export class LoginProvider implements AuthProvider {
   async #requestTokens({ ...login }: Login): Promise<Login | undefined> {
     const { refreshAuthorization, OAuthError } = await loadSdk();
     const { tokens, discovery, issuer, resource } = login;
-    const client = ownClient(this.#oauth) ?? login.client;
+    const client = ownClient(this.#oauth, this.#secrets) ?? login.client;
     if (!tokens?.refresh_token || !client || !discovery) return undefined;
+    this.#hide(tokens.refresh_token);
+    const limit = AbortSignal.timeout(this.#refreshMs);
     try {
       const fresh = await refreshAuthorization(discovery.authorizationServerUrl, {
         ...(discovery.authorizationServerMetadata && { metadata: discovery.authorizationServerMetadata }),
         clientInformation: client,
         refreshToken: tokens.refresh_token,
         ...(resource !== undefined && { resource: new URL(resource) }),
-        fetchFn: (input, init) => issuerFetch(this.#url)(input, { ...init, redirect: "error" }),
+        fetchFn: (input, init) => issuerFetch(this.#url)(input, { ...init, signal: limit }),
       });
       const { expiresAt: _, ...rest } = login;
       return { ...rest, tokens: { ...fresh, issuer }, ...expiry(fresh.expires_in) };
     } catch (error) {
       // Keep the stored login: the issuer's failure may be temporary.
-      if (error instanceof OAuthError)
-        throw new LoginNeededError(this.#name, `the issuer refused it (${quote(error.message)})`);
+      if (error instanceof OAuthError) {
+        // An issuer may repeat what it was sent.
+        const said = createRedactor(() => this.#secrets)(error.message);
+        throw new LoginNeededError(this.#name, `the issuer refused it (${quote(said)})`);
+      }
+      if (limit.aborted)
+        throw new Error(`the issuer of its logins did not answer within ${this.#refreshMs} ms`);
       throw error;
     }
+  }
+
+  #hide(secret: string | undefined): void {
+    if (secret !== undefined && !this.#secrets.includes(secret)) this.#secrets.push(secret);
   }
 }
 

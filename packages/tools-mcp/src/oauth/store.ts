@@ -60,16 +60,18 @@ export class LoginStore {
     return key === undefined ? undefined : logins?.issuers[key];
   }
 
-  /** Changes the login of a server at one issuer, which becomes the one in use. Call it inside `exclusively`. */
-  async write(server: string, issuer: string, change: Omit<Partial<Login>, "issuer">): Promise<void> {
+  /**
+   * Replaces the login of a server at its issuer, which becomes the one in use. Nothing of the one before is left: its end
+   * would be taken for that of the new token. Call it inside `exclusively`.
+   */
+  async write(server: string, login: Login): Promise<void> {
     const file = this.#load();
     const logins = file.servers[server] ?? { issuers: {} };
-    const login = { ...logins.issuers[issuer], ...change, issuer };
     await this.#save({
       ...file,
       servers: {
         ...file.servers,
-        [server]: { current: issuer, issuers: { ...logins.issuers, [issuer]: login } },
+        [server]: { current: login.issuer, issuers: { ...logins.issuers, [login.issuer]: login } },
       },
     });
   }
@@ -106,6 +108,7 @@ export class LoginStore {
   }
 
   #load(): LoginFile {
+    this.#assertPrivate();
     try {
       const file: unknown = JSON.parse(nodeFs.readFileSync(this.path, "utf8"));
       if (isRecord(file) && file.version === 1 && isRecord(file.servers)) return file as unknown as LoginFile;
@@ -114,6 +117,15 @@ export class LoginStore {
       throw new Error(`The logins in ${quotePath(this.path)} cannot be read: ${errorMessage(error)}`);
     }
     throw new Error(`The logins in ${quotePath(this.path)} are damaged. Delete the file and log in again.`);
+  }
+
+  /** A file that was there before, or came with a backup, may have any mode: writing it keeps that. */
+  #assertPrivate(): void {
+    const info = nodeFs.statSync(this.path, { throwIfNoEntry: false });
+    if (info === undefined || process.platform === "win32" || (info.mode & 0o077) === 0) return;
+    throw new Error(
+      `The logins in ${quotePath(this.path)} could be read or changed by others. Run: chmod 600 ${quotePath(this.path)}`,
+    );
   }
 
   async #save(file: LoginFile): Promise<void> {
