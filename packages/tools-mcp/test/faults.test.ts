@@ -247,6 +247,16 @@ test("of a result with a flood of parts the first are looked at, and the rest is
   expect(text).toContain("[19000 more blocks are left out: a result may have 1000]");
 });
 
+test("a server that asks without an end and reads no answer is ended, and says so", async () => {
+  const registry = await connected({
+    docs: fixtureServer({ tools: [{ name: "floods" }, { name: "echo" }] }),
+  });
+  const result = await registry.run("mcp__docs__floods", {});
+  expect(result.outcome).toBe("error");
+  expect(result.text).toContain("It does not read its input: 128 MiB are waiting.");
+  expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
+});
+
 test("an error of megabytes is shortened", async () => {
   const registry = await connected({ docs: fixtureServer(tools("long_error")) });
   const { outcome, text } = await registry.run("mcp__docs__long_error", { bytes: 5_000_000 });

@@ -45,6 +45,45 @@ test("without somebody to ask a question is refused", async () => {
   expect(result.text).not.toContain("accept");
 });
 
+test.each(["javascript:alert(1)", "file:///etc/passwd", "vscode://extension/install", "nowhere", 7])(
+  "a question with the address %j is put to nobody",
+  async (url) => {
+    const { questions, ask } = askedWith({ answer: "yes", values: {} });
+    const behaviour = { tools: [{ name: "asks" }], question: { mode: "url", url } };
+    const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
+    expect((await registry.run("mcp__docs__asks", {})).text).toContain("no address of the web");
+    expect(questions).toEqual([]);
+  },
+);
+
+test("what a server calls fields and choices has a title that can be shown, and is sent back as it is", async () => {
+  const name = "na\u001b[2Jme";
+  const { questions, ask } = askedWith({ answer: "yes", values: { [name]: "\u202ered" } });
+  const properties = { [name]: { type: "string", enum: ["\u202ered", "blue"] } };
+  const question = { requestedSchema: { type: "object", properties } };
+  const behaviour = { tools: [{ name: "asks" }], question };
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
+  const { text } = await registry.run("mcp__docs__asks", {});
+  expect(JSON.parse(text).content).toEqual({ [name]: "\u202ered" });
+  expect(questions[0]?.fields).toMatchObject([
+    {
+      name,
+      title: "na\\x1b[2Jme",
+      options: [{ value: "\u202ered", title: "\\u202ered" }, { value: "blue" }],
+    },
+  ]);
+});
+
+test("a question with a name of a hundred thousand characters is put to nobody", async () => {
+  const { questions, ask } = askedWith({ answer: "yes", values: {} });
+  const properties = { ["x".repeat(100_000)]: { type: "string" } };
+  const question = { requestedSchema: { type: "object", properties } };
+  const behaviour = { tools: [{ name: "asks" }], question };
+  const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
+  expect((await registry.run("mcp__docs__asks", {})).text).toContain("of 100000 characters");
+  expect(questions).toEqual([]);
+});
+
 test("prompts are commands of the chat", async () => {
   const behaviour = {
     capabilities: { prompts: {} },

@@ -7,6 +7,8 @@ const MAX_MESSAGE = 4000;
 const MAX_LABEL = 200;
 const MAX_FIELDS = 50;
 const MAX_OPTIONS = 200;
+const MAX_NAME = 1000;
+const MAX_ADDRESS = 8000;
 
 /**
  * Puts a server's question to the person. Without somebody to ask the answer is a refusal. What the server wrote is
@@ -26,7 +28,7 @@ export async function elicit(
     source: `the MCP server ${quote(server)}`,
     message: escapeInvisible(truncateUtf8(message, MAX_MESSAGE)),
     fields: isUrl ? [] : toFields(requestedSchema),
-    ...(isUrl && { url: escapeToLine(String(url)) }),
+    ...(isUrl && { url: webAddress(url) }),
     signal,
   });
   if (answer.answer === "yes") {
@@ -46,10 +48,10 @@ function toFields(schema: unknown): QuestionField[] {
 function toField(name: string, property: Record<string, unknown>, required: boolean): QuestionField {
   const { title, description, default: byDefault } = property;
   return {
-    name,
+    name: short(name),
     required,
     ...fieldType(property),
-    ...(typeof title === "string" && { title: label(title) }),
+    ...titled(name, title),
     ...(typeof description === "string" && { description: label(description) }),
     ...(byDefault !== undefined && { default: byDefault }),
   };
@@ -71,19 +73,39 @@ function fieldType(property: Record<string, unknown>): Pick<QuestionField, "type
 function toOptions(schema: Record<string, unknown>): { value: string; title?: string }[] {
   if (Array.isArray(schema.enum)) {
     const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
-    return schema.enum.slice(0, MAX_OPTIONS).map((value: unknown, index) => {
-      const title = names[index];
-      return { value: String(value), ...(typeof title === "string" && { title: label(title) }) };
-    });
+    return schema.enum
+      .slice(0, MAX_OPTIONS)
+      .map((value: unknown, index) => toOption(String(value), names[index]));
   }
-  const titled = [schema.oneOf, schema.anyOf].find(Array.isArray) ?? [];
-  return titled
+  const choices = [schema.oneOf, schema.anyOf].find(Array.isArray) ?? [];
+  return choices
     .filter(isRecord)
     .slice(0, MAX_OPTIONS)
-    .map(({ const: value, title }) => ({
-      value: String(value),
-      ...(typeof title === "string" && { title: label(title) }),
-    }));
+    .map(({ const: value, title }) => toOption(String(value), title));
+}
+
+function toOption(value: string, title: unknown): { value: string; title?: string } {
+  return { value: short(value), ...titled(value, title) };
+}
+
+/** A title to show. What has none, and could not be shown as it is, gets one. */
+function titled(name: string, title: unknown): { title?: string } {
+  const shown = label(typeof title === "string" ? title : name);
+  return shown === name ? {} : { title: shown };
+}
+
+/** A name that is sent back as it is. Throws for one that nobody could be shown. */
+function short(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  throw new Error(`a question has a name or a choice of ${name.length} characters`);
+}
+
+/** Throws for an address that an editor could take for a command or a file of this machine. */
+function webAddress(given: unknown): string {
+  const text = typeof given === "string" && given.length <= MAX_ADDRESS ? given : "";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
+  throw new Error("the address of a question is no address of the web");
 }
 
 function label(text: string): string {

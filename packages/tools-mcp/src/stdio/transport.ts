@@ -7,6 +7,7 @@ import { LineSplitter, MAX_LINE_BYTES } from "./lines.js";
 import { ServerProcesses } from "./processes.js";
 
 const MAX_SHOWN_NOISE = 120;
+const MAX_UNREAD_BYTES = 2 * MAX_LINE_BYTES;
 
 /** A program to start, with everything decided. */
 export interface ServerProgram {
@@ -82,6 +83,11 @@ export class StdioTransport {
   send(message: Readonly<Record<string, unknown>>): void {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable || this.#ending) throw new Error(this.reason || "The connection is closed.");
+    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+      // A server that asks and asks, and reads no answer, must not fill the memory.
+      void this.end(`It does not read its input: ${MAX_UNREAD_BYTES / 1024 / 1024} MiB are waiting.`);
+      throw new Error(this.reason);
+    }
     stdin.write(`${JSON.stringify(message)}\n`);
   }
 
