@@ -233,6 +233,11 @@ test("a placeholder is no value", () => {
 test.each([
   ["figma-mcp --figma-api-key=abcdef0123", /"--figma-api-key" holds a secret/],
   ["x --token abcdef", /"--token" holds a secret/],
+  ["npx -y server-postgres postgresql://me:hidden@localhost/db", /argument "…" holds a secret/],
+  ["x --database-url=postgresql://me:hidden@localhost/db", /"--database-url" holds a secret/],
+  ["npx mcp-remote https://a.example --header 'Authorization: Bearer abc'", /holds a secret/],
+  ["npx mcp-remote https://a.example --header Authorization:abc", /holds a secret/],
+  ["npx mcp-remote https://a.example '--header=X-Api-Key: abc'", /holds a secret/],
   ["https://x.example/mcp?apiKey=abcdef", /address holds a secret/],
   ["https://user:password@x.example/mcp", /holds a password/],
   ['{"a":{"type":"sse","url":"https://x.example/sse"}}', /streamable HTTP/],
@@ -251,8 +256,29 @@ test.each([
   expect(() => readPasted([text])).toThrow(message);
 });
 
-test("what only looks like a secret passes", () => {
-  expect(readPasted(["x --max-tokens 100 --auth true"])[0]?.options).toMatchObject({ command: "x" });
+test.each([
+  "x --max-tokens 100 --auth true",
+  "npx mcp-remote https://a.example --header Authorization:${AUTH_HEADER}",
+  "npx mcp-remote https://a.example --header 'X-Region: eu'",
+  "docker run -i auth-server:latest",
+  "npx server-postgres postgresql://me@localhost/db",
+])("%s only looks like a secret, and passes", (line) => {
+  expect(readPasted([line])).toHaveLength(1);
+});
+
+test("an address with a password becomes the name of its variable", () => {
+  const [server] = readPasted(["DATABASE_URL=postgresql://me:hidden@localhost/db npx x-mcp"]);
+  expect(JSON.stringify(server?.options)).not.toContain("hidden");
+  expect(server).toMatchObject({ options: { env: ["DATABASE_URL"] }, variables: ["DATABASE_URL"] });
+});
+
+test("a quote that is not closed repeats nothing of the line, which may hold a secret", () => {
+  expect(() => readPasted(["KEY=hidden npx 'x"])).toThrow(/^A quote \('\) is not closed\.$/);
+});
+
+test("another tool's command may give a server a name that every object has", () => {
+  const [server] = readPasted(["claude mcp add constructor -- npx x-mcp"]);
+  expect(server).toMatchObject({ name: "constructor", options: { command: "npx", args: ["x-mcp"] } });
 });
 
 test("a name is made to fit, and keys that mean nothing here are told", () => {

@@ -1,6 +1,6 @@
 /**
  * Splits a command line into its words, as a shell does with quotes and backslashes, and without anything else a
- * shell does. Throws for a quote that is not closed.
+ * shell does. Throws for a quote that is not closed; the error repeats nothing, since a pasted line may hold a secret.
  */
 export function splitCommandLine(line: string): string[] {
   const words: string[] = [];
@@ -25,7 +25,7 @@ export function splitCommandLine(line: string): string[] {
       word = (word ?? "") + character;
     }
   }
-  if (quoted !== undefined) throw new Error(`A quote (${quoted}) is not closed in: ${line}`);
+  if (quoted !== undefined) throw new Error(`A quote (${quoted}) is not closed.`);
   if (word !== undefined) words.push(word);
   return words;
 }

@@ -41,7 +41,7 @@ export function readAddCommand(line: readonly string[]): AddCommand | undefined 
       break;
     }
     const [, flag = word, inline] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
-    const kind = WITH_VALUE[flag];
+    const kind = Object.hasOwn(WITH_VALUE, flag) ? WITH_VALUE[flag] : undefined;
     if (kind === undefined) {
       // What follows the program belongs to it, options included.
       if (!word.startsWith("-") || plain.length > 1) plain.push(word);

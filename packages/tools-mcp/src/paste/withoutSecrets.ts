@@ -6,6 +6,8 @@ const SECRET_NAME = /key|token|secret|passw|pwd|auth|credential|cookie|session|p
 const SECRET_START =
   /^(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abps]|AKIA|ASIA|AIza|ya29|npm|hf|eyJ)[_-]?[\w-]{8,}/;
 const LONG_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{24,}$/;
+// With a space behind the colon, or a name that is a header's alone: `image:tag` is none.
+const HEADER = /^((?:proxy-)?authorization|cookie|[\w-]+(?=:\s)):\s*(.*)$/is;
 /** A placeholder of documentation, or a reference to a variable in another tool's syntax. */
 const REFERENCE = /^\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$|^\$([A-Za-z_]\w*)$/;
 const ANY_REFERENCE = /\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(:-[^}]*)?\}/g;
@@ -73,7 +75,7 @@ export function assertNoSecretArguments(args: readonly string[]): void {
     const next = args[index + 1] ?? "";
     const value = inline ?? (next.startsWith("-") ? "" : next);
     const isNamed = flag !== undefined && value !== "" && isSecret(flag, value) && !isOrdinary(value);
-    if (isNamed || SECRET_START.test(word)) {
+    if (isNamed || SECRET_START.test(word) || hasPassword(word) || isSecretHeader(inline ?? word)) {
       throw new Error(
         `The argument ${quote(flag ?? "…")} holds a secret, and the arguments of a program can be read by everybody on the machine. Pass it as a variable of the environment, if the server takes one: see its documentation.`,
       );
@@ -93,7 +95,19 @@ export function assertNoSecretAddress(url: URL): void {
 
 /** Whether a value must not be in a file or an argument list, by its name or its look. */
 export function isSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_START.test(value) || LONG_RANDOM.test(value);
+  return SECRET_NAME.test(name) || SECRET_START.test(value) || LONG_RANDOM.test(value) || hasPassword(value);
+}
+
+/** Whether a value is an address with a password: `postgresql://me:secret@host/db`. */
+function hasPassword(value: string): boolean {
+  const { password = "" } = URL.canParse(value) ? new URL(value) : {};
+  return password !== "" && !/\$|%24|%7B/i.test(password);
+}
+
+/** Whether an argument is a header with a secret, as bridges to servers on HTTP take it: `Authorization: Bearer …`. */
+function isSecretHeader(word: string): boolean {
+  const [, name = "", value = ""] = HEADER.exec(word) ?? [];
+  return value !== "" && !value.includes("$") && isSecret(name, value);
 }
 
 /** Numbers and switches are no secrets, whatever they are called: `--max-tokens 100`. */
