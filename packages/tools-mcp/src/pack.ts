@@ -13,10 +13,10 @@ export function register(registry: PackRegistry, host?: PackHost<McpOptions>): v
   check.registry(registry);
   const options = checkedOptions(host?.options);
   const file = new LockFile(lockPath(options, host?.baseDirectory ?? process.cwd()));
-  const follow = registerServers(registry, options, file.read(), host);
+  const servers = registerServers(registry, options, file.read(), host);
   registry.provide?.({ diagnose: () => file.diagnose() });
   registry.onRefresh?.((late) => {
     const lock = file.readChanged();
-    if (lock) follow(late, lock);
+    if (lock) servers.follow(late, lock);
   });
 }

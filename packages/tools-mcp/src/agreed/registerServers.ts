@@ -1,4 +1,4 @@
-import type { PackHost, PackRegistry, PackServices } from "@agent/core";
+import type { Diagnosis, PackHost, PackRegistry, PackServices } from "@agent/core";
 import type { McpOptions } from "../config/options.js";
 import type { Lock } from "../lock/lock.js";
 import { AgreedServers } from "./agreedServers.js";
@@ -8,13 +8,21 @@ import { RegisteredTools } from "./registeredTools.js";
 const ASSUMED_CONTEXT_TOKENS = 128_000;
 const DEFAULT_SCHEMA_SHARE = 0.1;
 
-/** Registers the tools of the servers as far as `lock` has them. Returns what takes another lock in its place. */
+/** Servers whose tools are in a registry. */
+export interface RegisteredServers {
+  /** Takes another lock in place of the one before. `registry` is one that still takes tools. */
+  follow(registry: PackRegistry, lock: Lock): void;
+  /** What works of each server, and what does not. */
+  diagnose(): Diagnosis[];
+}
+
+/** Registers the tools of the servers as far as `lock` has them. */
 export function registerServers(
   registry: PackRegistry,
   options: McpOptions,
   lock: Lock,
   host: PackHost | undefined,
-): (registry: PackRegistry, lock: Lock) => void {
+): RegisteredServers {
   const { maxSchemaShare = DEFAULT_SCHEMA_SHARE } = options;
   const tools = new RegisteredTools((host?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);
   const servers = new AgreedServers(options, host, (server, differing) =>
@@ -25,6 +33,7 @@ export function registerServers(
     tools.update(through, servers.tools);
     servers.reconsider();
   };
+  const diagnose = (): Diagnosis[] => [...servers.diagnose(), ...tools.problems];
   follow(registry, lock);
   registry.provide?.({
     get commands() {
@@ -33,8 +42,8 @@ export function registerServers(
     get mentions() {
       return servers.mentions;
     },
-    diagnose: () => [...servers.diagnose(), ...tools.problems],
+    diagnose,
     dispose: () => servers.dispose(),
   } satisfies PackServices);
-  return follow;
+  return { follow, diagnose };
 }

@@ -1,14 +1,17 @@
-import { type PackHost, registerPack, type ToolRegistry } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import { type Diagnosis, type PackHost, registerPack, type ToolRegistry } from "@agent/core";
+import { errorMessage, quote } from "@agent/core/toolkit";
 import { registerServers } from "../agreed/registerServers.js";
-import { packName, type ServerOptions } from "../config/options.js";
+import { checkServerOptions, packName, type ServerOptions } from "../config/options.js";
 import { createConnectionHost } from "../connection/connectionHost.js";
-import type { LockedServer } from "../lock/lock.js";
+import type { LockedServer, SetAside } from "../lock/lock.js";
 import { inspectServer } from "./inspect.js";
+
+/** How many tools of a server that cannot be used are named; the others are counted. */
+const MOST_NAMED = 5;
 
 /**
  * Adds servers that somebody has just agreed to by naming them, such as those of an editor, without a lock file: they
- * are asked for their tools now. Resolves to what is wrong with single servers; the others work.
+ * are asked for their tools now. Resolves to what is wrong with single servers and tools; the others work.
  */
 export async function connectServers(
   registry: ToolRegistry,
@@ -19,19 +22,37 @@ export async function connectServers(
   const directory = host.baseDirectory ?? process.cwd();
   const shared = createConnectionHost({}, directory, host.ask);
   const problems: string[] = [];
+  const connected: Record<string, ServerOptions> = {};
   const locked: Record<string, LockedServer> = {};
   await Promise.all(
     Object.entries(servers).map(async ([name, server]) => {
       try {
-        locked[name] = (await inspectServer(name, server, shared, signal ? { signal } : {})).locked;
+        checkServerOptions(name, server);
+        const found = (await inspectServer(name, server, shared, signal ? { signal } : {})).locked;
+        connected[name] = server;
+        locked[name] = found;
+        problems.push(...setAsideLines(name, found.setAside));
       } catch (error) {
         problems.push(`MCP server ${name}: ${errorMessage(error)}`);
       }
     }),
   );
+  let diagnoses: readonly Diagnosis[] = [];
   registerPack(registry, {
     packName,
-    register: (view) => registerServers(view, { servers }, { lockVersion: 1, servers: locked }, host),
+    register: (view) => {
+      const lock = { lockVersion: 1, servers: locked } as const;
+      diagnoses = registerServers(view, { servers: connected }, lock, host).diagnose();
+    },
   });
-  return problems;
+  const wrong = diagnoses.filter(({ ok }) => !ok);
+  return [...problems, ...wrong.map(({ subject, detail }) => `${subject}: ${detail}`)];
+}
+
+function setAsideLines(server: string, setAside: readonly SetAside[]): string[] {
+  const lines = setAside
+    .slice(0, MOST_NAMED)
+    .map(({ tool, reason }) => `MCP server ${server}: ${quote(tool)} is set aside: ${reason}`);
+  const left = setAside.length - lines.length;
+  return left > 0 ? [...lines, `MCP server ${server}: ${left} more are set aside`] : lines;
 }
