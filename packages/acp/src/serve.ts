@@ -160,11 +160,12 @@ class Sessions {
     if (resume !== undefined) await this.close(resume);
     const editor = new Editor(client, this.capabilities);
     const session = new AcpSession(editor, cwd, [cwd, ...additionalDirectories]);
+    const { servers, problems } = toServers(params.mcpServers ?? []);
     const editorFiles = editor.files();
     const opened = await this.#host.openSession({
       cwd,
       additionalDirectories,
-      servers: toServers(params.mcpServers ?? []),
+      servers,
       approve: (call) => session.approve(call),
       choose: (call, choices) => session.choose(call, choices),
       ask: (question) => editor.ask(question),
@@ -172,7 +173,7 @@ class Sessions {
       ...(editorFiles && { editorFiles }),
       ...(resume !== undefined && { resume }),
     });
-    session.attach(opened);
+    session.attach(opened, problems);
     await this.close(session.id);
     this.#open.set(session.id, session);
     // The editor left while the session was opened.

@@ -1,9 +1,17 @@
+import { quote } from "@agent/core/toolkit";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import type { EditorServer } from "./host.js";
 
+export interface EditorServers {
+  readonly servers: Readonly<Record<string, EditorServer>>;
+  /** What is wrong with those that cannot be used. */
+  readonly problems: readonly string[];
+}
+
 /** The editor's MCP servers as options of `@agent/tools-mcp`. Names are changed to what a tool name may contain. */
-export function toServers(servers: readonly McpServer[]): Record<string, EditorServer> {
+export function toServers(servers: readonly McpServer[]): EditorServers {
   const found: Record<string, EditorServer> = {};
+  const problems: string[] = [];
   for (const server of servers) {
     const name = freeName(server.name, found);
     if ("command" in server) {
@@ -11,9 +19,12 @@ export function toServers(servers: readonly McpServer[]): Record<string, EditorS
       found[name] = { command, args, env: toRecord(env) };
     } else if (server.type === "http") {
       found[name] = { url: server.url, headers: toRecord(server.headers) };
+    } else {
+      const type = quote(String(server.type));
+      problems.push(`MCP server ${name}: it is left out, because its type ${type} is not spoken here.`);
     }
   }
-  return found;
+  return { servers: found, problems };
 }
 
 /** A name that no other server has: two names may differ only in characters that a tool name cannot contain. */

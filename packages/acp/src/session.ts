@@ -43,6 +43,7 @@ export class AcpSession {
   /** Settles when the tools of a cancelled message have ended; resolves to their events since the response. */
   #settling: Promise<readonly AgentEvent[]> = Promise.resolve([]);
   #hasTitle = false;
+  #problems: readonly string[] = [];
 
   constructor(editor: Editor, cwd: string, roots: readonly string[]) {
     this.#editor = editor;
@@ -51,9 +52,13 @@ export class AcpSession {
     this.#changes = new FileChanges(cwd, this.#read);
   }
 
-  /** Gives the session its agent. The session exists first, because making an agent may ask the person questions. */
-  attach(host: HostSession): void {
+  /**
+   * Gives the session its agent, and the problems found before. The session exists first, because making an agent may ask
+   * the person questions.
+   */
+  attach(host: HostSession, problems: readonly string[]): void {
     this.#host = host;
+    this.#problems = [...problems, ...(host.problems ?? [])];
     this.#editor.sessionId = host.id;
     this.#config = new ConfigOptions(host.modes ?? this.#modes, host.model);
     this.#writer = this.#createWriter(host, this.#read, (id) => this.#changes.take(id));
@@ -120,7 +125,7 @@ export class AcpSession {
   async announce(): Promise<void> {
     const { host, config } = this.#parts();
     await this.#announceCommands();
-    for (const problem of host.problems ?? []) await this.#editor.notice("info", problem);
+    for (const problem of this.#problems) await this.#editor.notice("info", problem);
     void this.#announceLater(host, config).catch(() => undefined);
   }
 

@@ -243,6 +243,23 @@ test("the editor's MCP servers reach the host as options of @agent/tools-mcp", a
   ]);
 });
 
+test("a server of the editor that cannot be used is told, and the others are used", async () => {
+  const opened: unknown[] = [];
+  const { agent, updates } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
+  await agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  await agent.request(session.new, {
+    cwd: project(),
+    mcpServers: [
+      { type: "sse", name: "old", url: "https://example.com/sse", headers: [] },
+      { type: "http", name: "web", url: "https://example.com/mcp", headers: [] },
+    ],
+  });
+  expect(opened).toEqual([{ web: { url: "https://example.com/mcp", headers: {} } }]);
+  await vi.waitUntil(() => JSON.stringify(updates).includes("MCP server old: it is left out"), {
+    timeout: 30_000,
+  });
+});
+
 test("what keeps a session from opening is told in the host's own words", async () => {
   const { agent } = openEditor({
     onOpen: () => {
