@@ -107,6 +107,18 @@ test("a tool that changes while a server of the new era runs is off from then on
   await until(() => !registry.isToolEnabled("mcp__docs__echo"));
 });
 
+test("a server that has left the era it was agreed to in is an error that says what to run", async () => {
+  const servers = { docs: fixtureServer({ modern: true, handshake: false }) };
+  const { directory, locked } = await lockServers(servers);
+  const { docs } = locked;
+  if (docs === undefined) throw new Error("The fixture has no lock.");
+  const older = { ...docs, era: { kind: "legacy", version: "2025-11-25" } } as const;
+  await writeLock(lockPath({}, directory), { lockVersion: 1, servers: { docs: older } });
+  const { text } = await registryOf(servers, { directory }).run("mcp__docs__echo", {});
+  expect(text).toContain('its revision "2025-11-25" wants failed: Method not found');
+  expect(text).toContain('"agent mcp update" finds out which');
+});
+
 test("a server of a revision nobody knows is an error that names it", async () => {
   await expect(connected({ docs: fixtureServer({ version: "1999-01-01" }) })).rejects.toThrow(
     'it speaks the revision "1999-01-01", which is not known',

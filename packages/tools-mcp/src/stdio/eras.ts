@@ -1,4 +1,4 @@
-import { isRecord, quote } from "@agent/core/toolkit";
+import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import type { LockedEra } from "../lock/lock.js";
 import { untilAborted } from "../untilAborted.js";
@@ -37,7 +37,15 @@ export async function openEra(
   signal: AbortSignal,
 ): Promise<OpenedEra> {
   const discover = known === undefined ? await probe(peer, capabilities, signal) : discoveredBefore(known);
-  return discover ? modern(discover) : await handshake(peer, capabilities, signal);
+  if (discover) return modern(discover);
+  try {
+    return await handshake(peer, capabilities, signal);
+  } catch (error) {
+    if (known === undefined || signal.aborted) throw error;
+    throw new Error(
+      `the handshake that its revision ${quote(known.version)} wants failed: ${errorMessage(error)}. If it speaks another revision by now, "agent mcp update" finds out which.`,
+    );
+  }
 }
 
 function discoveredBefore(era: LockedEra): Readonly<Record<string, unknown>> | undefined {
