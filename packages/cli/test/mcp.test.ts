@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Sandbox } from "./agent.js";
@@ -167,6 +168,44 @@ test("mcp serve holds a client to the rules of the config: what is denied, and w
   expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");
   serving.stdin.end();
   expect((await once(serving, "exit"))[0]).toBe(0);
+});
+
+test("mcp serve --http tells address and token beside its output, serves who has it, and ends on a signal", async () => {
+  const sandbox = new Sandbox();
+  sandbox.write("a.txt", "text of a");
+  const serving = sandbox.start(["mcp", "serve", "--http"]);
+  const output = text(serving.stdout);
+  let said = "";
+  for await (const chunk of serving.stderr) {
+    said += String(chunk);
+    if (/Bearer \S+\n/.test(said)) break;
+  }
+  const [, url = "", token = ""] = /^MCP at (\S+)\nAuthorization: Bearer (\S+)\n/m.exec(said) ?? [];
+  expect(new URL(url).hostname).toBe("127.0.0.1");
+  const call = async (authorization: string) =>
+    await fetch(url, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        params: { name: "read_file", arguments: { path: "a.txt" } },
+      }),
+    });
+  expect((await call("Bearer guessed")).status).toBe(401);
+  expect(await (await call(`Bearer ${token}`)).text()).toContain("text of a");
+  serving.kill("SIGTERM");
+  await once(serving, "exit");
+  expect(await output).toBe("");
+});
+
+test("a port that is none is refused in words", async () => {
+  const { code, stderr } = await new Sandbox().run(["mcp", "serve", "--http", "--port", "99999"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--port must be a number from 0 to 65535, got "99999".');
 });
 
 test("acp answers an editor and uses the editor's MCP servers", async () => {

@@ -92,6 +92,34 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/"action":"decline"/);
   });
 
+  test("whatever a server writes into a question or a prompt is shown as text", async () => {
+    const evil = "\u001b[2J\u001b[31mX\u202e";
+    const shown = String.raw`\\x1b\[2J\\x1b\[31mX\\u202e`;
+    const properties = {
+      [`${evil}name`]: { type: "string", description: `${evil}why`, default: `${evil}me` },
+    };
+    const behaviour = {
+      tools: [{ name: "asks" }],
+      question: { message: `${evil}who?`, requestedSchema: { type: "object", properties } },
+      capabilities: { prompts: {} },
+      prompts: [
+        { name: "review", description: `${evil}reviews`, arguments: [{ name: evil, required: true }] },
+      ],
+    };
+    const chat = await start(behaviour, [["mcp__docs__asks", {}], "Done."]);
+    chat.type("/docs");
+    await chat.until(new RegExp(`/docs:review.*${shown}reviews`));
+    chat.press("Tab");
+    await chat.until("› /docs:review");
+    chat.press("Enter");
+    await chat.until(new RegExp(`${shown} missing. Usage: /docs:review ${shown}=…`));
+    chat.send("go");
+    await chat.until(new RegExp(`│ ${shown}who\\?[\\s\\S]*│ ${shown}why`));
+    await chat.until(new RegExp(`${shown}name .*\\n.*\\n❯ ${shown}me`));
+    // Nothing was cleared.
+    expect(chat.screen()).toContain("/help lists the commands.");
+  });
+
   test("prompts are commands with arguments, completed after a slash", async () => {
     const prompts = [
       { name: "review", description: "Reviews a change", arguments: [{ name: "number", required: true }] },

@@ -46,6 +46,8 @@ inTerminal(
     expect(result.stdout).toContain("Logged in to docs: 10 tools.");
     const file = join(sandbox.home, ".config", "agent", "mcp-logins.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = await sandbox.runInTerminal(["mcp", "login", "docs", "--json"], [], env);
+    expect(again.stdout).toMatch(/\{\s+"v": 1,\s+"server": "docs",\s+"tools": 10\s+\}/);
     expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
     const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--args", '{"a":1}']);
     expect(called.stdout.trim()).toBe('{"a":1}');
