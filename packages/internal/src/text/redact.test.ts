@@ -9,6 +9,15 @@ const spelledOut = (text: string): string =>
 const percentOf = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 
+const NAMES: Readonly<Record<string, string>> = {
+  "&": "amp",
+  "<": "lt",
+  ">": "gt",
+  '"': "quot",
+  "'": "apos",
+};
+const entityOf = (one: string): string => `&#${one.charCodeAt(0)};`;
+
 describe("a secret is replaced", () => {
   test.each<[string, string]>([
     ["as it is", KEY],
@@ -23,6 +32,12 @@ describe("a secret is replaced", () => {
     ["as JSON text inside JSON text", JSON.stringify(JSON.stringify(KEY)).slice(3, -3)],
     ["as JSON text with escaped slashes", JSON.stringify(KEY).slice(1, -1).replaceAll("/", "\\/")],
     ["as JSON text with every character escaped", spelledOut(KEY)],
+    ["as HTML", KEY.replace(/["+=/]/g, entityOf).replace("&#34;", "&quot;")],
+    ["as HTML with every character escaped", [...KEY].map(entityOf).join("")],
+    [
+      "as HTML with hex digits and zeros",
+      [...KEY].map((one) => `&#X00${one.charCodeAt(0).toString(16)};`).join(""),
+    ],
     ["in hex", Buffer.from(KEY).toString("hex")],
     ["in hex capitals", Buffer.from(KEY).toString("hex").toUpperCase()],
     ["in hex with spaces", Buffer.from(KEY).toString("hex").replace(/..\B/g, "$& ")],
@@ -49,6 +64,12 @@ describe("a secret is replaced", () => {
     const broken = Buffer.from(KEY).toString("base64").replace(/.{20}/g, "$&\n");
     expect(redact(broken)).toMatch(/^\[secret\].?=*$/);
     expect(redact(JSON.stringify(broken))).toMatch(/^"\[secret\].?=*"$/);
+  });
+
+  test("as HTML, where it holds the characters that HTML has names for", () => {
+    const key = "a&b<c>d\"e'0123456789";
+    const written = key.replace(/[&<>"']/g, (one) => `&${NAMES[one]};`);
+    expect(createRedactor(() => [key])(`before ${written} after`)).toBe("before [secret] after");
   });
 
   test("as often as it occurs, and the longest of several that begin alike", () => {

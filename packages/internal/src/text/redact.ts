@@ -10,9 +10,18 @@ const REPLACEMENT = "[secret]";
 const LINE_BREAKS = "(?:[\\r\\n]|\\\\[rn])*";
 const HEX_SEPARATORS = "(?:[\\s:]|\\\\[rn])*";
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "amp",
+  "<": "lt",
+  ">": "gt",
+  '"': "quot",
+  "'": "apos",
+};
+
 /**
  * Returns a function that replaces every known secret of at least 8 characters by `[secret]`: as it is, in any
- * letter case, and URL-encoded, JSON-escaped, in base64 at any alignment (so also inside `user:key`), or in hex.
+ * letter case, and URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in
+ * hex.
  * `secrets` is asked with each text, so a list may grow.
  */
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
@@ -48,7 +57,7 @@ function piecesOf(secret: string): string[] {
   return Array.from({ length: count }, (_, index) => secret.slice(index * length, (index + 1) * length));
 }
 
-/** Each character as itself, percent-encoded (also twice) or escaped as in JSON, in any mixture. */
+/** Each character as itself, percent-encoded (also twice) or escaped as in JSON or HTML, in any mixture. */
 function escapedForm(secret: string): string {
   return (secret.match(/\\+|[\s\S]/gu) ?? []).map(escapedCharacter).join("");
 }
@@ -57,10 +66,13 @@ function escapedCharacter(character: string): string {
   const count = character.length;
   // Escaping doubles a backslash. A run is counted as one: single ones would overlap and backtrack.
   if (character.startsWith("\\")) {
-    return `(?:\\\\{${count},${count * 4}}|(?:${percentForm("\\")}){${count}}|(?:${unicodeForm("\\")}){${count}})`;
+    const encoded = [percentForm("\\"), unicodeForm("\\"), entityForm("\\")];
+    return `(?:\\\\{${count},${count * 4}}|${encoded.map((form) => `(?:${form}){${count}}`).join("|")})`;
   }
-  if (character === "%") return `(?:%(?:25)*|${unicodeForm("%")})`;
-  const forms = [literal(character), percentForm(character), unicodeForm(character)];
+  if (character === "%") return `(?:%(?:25)*|${unicodeForm("%")}|${entityForm("%")})`;
+  const forms = [literal(character), percentForm(character), unicodeForm(character), entityForm(character)];
+  const entity = ENTITIES[character];
+  if (entity !== undefined) forms.unshift(`&${entity};`);
   const short = JSON.stringify(character).slice(1, -1);
   // JSON has short forms of some characters, and some encoders write a slash with a backslash before it.
   if (short.length === 2) forms.push(`\\\\{1,3}${literal(short.slice(1))}`);
@@ -84,6 +96,12 @@ function unicodeForm(character: string): string {
   return unitsOf(character)
     .map((unit) => `\\\\{1,2}u${hex(unit, 4)}`)
     .join("");
+}
+
+/** As in HTML: by its number, decimal or in hex. */
+function entityForm(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `&#(?:0{0,5}${code}|x0{0,5}${code.toString(16)});`;
 }
 
 function unitsOf(text: string): number[] {

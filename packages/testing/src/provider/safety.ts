@@ -26,6 +26,7 @@ const ENCODED_KEYS: readonly string[] = [
   encodeURIComponent(KEY),
   encodeURIComponent(encodeURIComponent(KEY)),
   [...KEY].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+  KEY.replace(/[/+]/g, (character) => `&#${character.charCodeAt(0)};`),
   Buffer.from(`user:${KEY}`).toString("base64"),
   Buffer.from(KEY).toString("base64url"),
   Buffer.from(KEY).toString("hex"),

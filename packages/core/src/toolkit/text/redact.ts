@@ -3,7 +3,8 @@ import { checkFunction } from "../hostOptions/checks.js";
 
 /**
  * Returns a function that replaces every known secret of at least 8 characters by `[secret]`: as it is, in any
- * letter case, and URL-encoded, JSON-escaped, in base64 at any alignment (so also inside `user:key`), or in hex.
+ * letter case, and URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in
+ * hex.
  * `secrets` is asked with each text, so a list may grow. Redact before shortening a text: half a secret is
  * not recognised.
  */
