@@ -27,6 +27,7 @@ export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { type Mortal, Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
+export { KEY_VARIABLES } from "./protection/keyVariables.js";
 export {
   assertNotProcessSecret,
   assertOpenedIsNotProcessSecret,

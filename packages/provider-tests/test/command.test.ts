@@ -219,6 +219,38 @@ test.each(OTHERS)("a fallback of $name is announced each time it answers", async
   }
 });
 
+test("a model of the AI SDK in the config reads its key from the environment; tools do not", async () => {
+  const answers = [{ calls: [{ id: "call_1", name: "look", args: {} }] }, { text: "Looked." }] as const;
+  const server = await scriptedServer(dialects.messages, answers);
+  onTestFinished(() => server.close());
+  const { run, write, left } = createHome();
+  const module = (specifier: string) => JSON.stringify(import.meta.resolve(specifier));
+  write(
+    "agent.config.mjs",
+    `import { writeFileSync } from "node:fs";
+     import { createAnthropic } from ${module("ai-sdk-anthropic-3")};
+     import { fromLanguageModel } from ${module("@agent/provider-ai-sdk")};
+     const model = createAnthropic({ baseURL: ${JSON.stringify(`${server.baseURL}/v1`)} })("m");
+     const parameters = { type: "object", properties: {} };
+     const pack = {
+       packName: "looking",
+       register: (registry) => registry.register({
+         name: "look",
+         capabilities: ["read"],
+         getSchema: () => ({ type: "function", function: { name: "look", description: "Looks.", parameters } }),
+         execute: async () => {
+           writeFileSync("seen", "seen: " + process.env.ANTHROPIC_API_KEY);
+           return "looked";
+         },
+       }),
+     };
+     export default { provider: fromLanguageModel(model), packs: [pack] };`,
+  );
+  const { stderr, ...answer } = await run(["--trust", "hello"], { ANTHROPIC_API_KEY: KEY });
+  expect(answer, stderr).toEqual({ code: 0, stdout: "Looked.\n" });
+  expect(left()).toContain("seen: undefined");
+});
+
 test("agent doctor asks a model and its fallback, each by itself", async () => {
   const [main, fallback] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
   const [first, second] = OTHERS;

@@ -1,44 +1,9 @@
 import { isRecord } from "@agent/core/toolkit";
+import { KEY_VARIABLES } from "@agent/internal";
 import type { AgentConfig } from "./config/types.js";
 import { isSecretName } from "./secrets.js";
 import { wipeEnvironment } from "./wipeEnvironment.js";
 
-/** Variables that commonly hold the keys of model providers. */
-const KEY_VARIABLES: readonly string[] = [
-  "OPENAI_API_KEY",
-  "OPENAI_ADMIN_KEY",
-  "AZURE_OPENAI_API_KEY",
-  "AZURE_API_KEY",
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
-  "CLAUDE_API_KEY",
-  "CLAUDE_CODE_OAUTH_TOKEN",
-  "GEMINI_API_KEY",
-  "GOOGLE_API_KEY",
-  "GOOGLE_GENERATIVE_AI_API_KEY",
-  "OPENROUTER_API_KEY",
-  "MISTRAL_API_KEY",
-  "GROQ_API_KEY",
-  "XAI_API_KEY",
-  "DEEPSEEK_API_KEY",
-  "TOGETHER_API_KEY",
-  "TOGETHERAI_API_KEY",
-  "FIREWORKS_API_KEY",
-  "CEREBRAS_API_KEY",
-  "COHERE_API_KEY",
-  "CO_API_KEY",
-  "PERPLEXITY_API_KEY",
-  "DEEPINFRA_API_KEY",
-  "NVIDIA_API_KEY",
-  "DASHSCOPE_API_KEY",
-  "MOONSHOT_API_KEY",
-  "ZHIPUAI_API_KEY",
-  "HUGGINGFACE_API_KEY",
-  "HF_TOKEN",
-  "REPLICATE_API_TOKEN",
-  "AI_GATEWAY_API_KEY",
-  "LITELLM_API_KEY",
-];
 // A shorter text may occur by chance: hiding it would damage results and protect nothing.
 const SHORTEST_SECRET = 8;
 
@@ -55,6 +20,8 @@ export class ProviderKeys {
   readonly #current: NodeJS.ProcessEnv;
   #variables: readonly string[] = [];
   #values: readonly string[] = [];
+  /** How many requests of a provider have the keys now. */
+  #lent = 0;
 
   constructor(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]) {
     this.env = { ...env };
@@ -75,6 +42,22 @@ export class ProviderKeys {
   /** Removes further variables: those that a provider package names for its key. */
   take(variables: readonly string[]): void {
     if (variables.some((name) => !this.#variables.includes(name))) this.#take(variables, []);
+  }
+
+  /**
+   * Puts the variables back into the environment until the returned function was called: for a provider that reads its key
+   * itself. Commands do not get them even then, and other processes cannot read what is set this late.
+   */
+  lend(): () => void {
+    this.#lent++;
+    for (const name of this.#variables) {
+      const value = this.env[name];
+      if (value !== undefined) this.#current[name] = value;
+    }
+    return () => {
+      this.#lent--;
+      if (this.#lent === 0) for (const name of this.#variables) delete this.#current[name];
+    };
   }
 
   #take(names: readonly string[], keys: readonly string[]): void {

@@ -61,6 +61,8 @@ describe("secrets of the host", () => {
     "AZURE_OPENAI_API_KEY",
     "OPENROUTER_API_KEY",
     "HF_TOKEN",
+    "DEEPINFRA_API_KEY",
+    "OPENAI_CUSTOM_HEADERS",
   ])("%s is withheld without being named", async (name) => {
     vi.stubEnv(name, SECRET);
     vi.stubEnv("COPY_OF_IT", SECRET);

@@ -1,42 +1,11 @@
 import { isRecord, quote } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { describeValue, KEY_VARIABLES } from "@agent/internal";
 
-/** Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers. */
-export const DEFAULT_HIDDEN_ENV: readonly string[] = [
-  "OPENAI_API_KEY",
-  "OPENAI_ADMIN_KEY",
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
-  "CLAUDE_CODE_OAUTH_TOKEN",
-  "GEMINI_API_KEY",
-  "GOOGLE_API_KEY",
-  "GOOGLE_GENERATIVE_AI_API_KEY",
-  "AZURE_API_KEY",
-  "AZURE_OPENAI_API_KEY",
-  "AWS_BEARER_TOKEN_BEDROCK",
-  "MISTRAL_API_KEY",
-  "GROQ_API_KEY",
-  "XAI_API_KEY",
-  "DEEPSEEK_API_KEY",
-  "OPENROUTER_API_KEY",
-  "TOGETHER_API_KEY",
-  "TOGETHERAI_API_KEY",
-  "FIREWORKS_API_KEY",
-  "PERPLEXITY_API_KEY",
-  "COHERE_API_KEY",
-  "CO_API_KEY",
-  "CEREBRAS_API_KEY",
-  "DASHSCOPE_API_KEY",
-  "MOONSHOT_API_KEY",
-  "ZHIPUAI_API_KEY",
-  "ZAI_API_KEY",
-  "HF_TOKEN",
-  "HUGGINGFACE_API_KEY",
-  "HUGGING_FACE_HUB_TOKEN",
-  "REPLICATE_API_TOKEN",
-  "NVIDIA_API_KEY",
-  "AI_GATEWAY_API_KEY",
-];
+/**
+ * Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers, and the headers
+ * that OpenAI's SDK sends, which may hold one.
+ */
+export const DEFAULT_HIDDEN_ENV: readonly string[] = [...KEY_VARIABLES, "OPENAI_CUSTOM_HEADERS"];
 /** The variable that holds the tag of every process a command starts. */
 const TAG_VARIABLE = "AGENT_RUN_BASH";
 /** A shorter value is no secret, and would be found in many variables by chance. */

@@ -5,6 +5,7 @@ import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";
 import { described } from "./described.js";
 import { FallbackProvider } from "./fallback.js";
+import { withLentKeys } from "./lentKeys.js";
 import { describeOwner } from "./listeners.js";
 import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
@@ -94,7 +95,12 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   if (provider === "offline") return await offline(`chosen by ${settings.origins.provider}`);
   if (isProvider(provider)) {
     const name = provider.model ?? "custom provider";
-    return { provider, kind: "custom", model: name, description: `${escapeToLine(name)} (from the config)` };
+    return {
+      provider: withLentKeys(provider, options.keys),
+      kind: "custom",
+      model: name,
+      description: `${escapeToLine(name)} (from the config)`,
+    };
   }
   const selection = selectByName(settings, options.keys.env);
   if (selection) return await byName(selection, options);

@@ -12,7 +12,7 @@ export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | 
 
 export interface ChooseOptions {
   /** The environment with its keys. The variables of a chosen provider are taken from it, so that no tool sees them. */
-  readonly keys: Pick<ProviderKeys, "env" | "take">;
+  readonly keys: Pick<ProviderKeys, "env" | "take" | "lend">;
   /** The project's config if it is trusted: its packages count then. */
   readonly projectFile: string | undefined;
 }
