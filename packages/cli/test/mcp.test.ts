@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Sandbox } from "./agent.js";
 
 const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
@@ -174,6 +174,7 @@ test("mcp serve --http tells address and token beside its output, serves who has
   const sandbox = new Sandbox();
   sandbox.write("a.txt", "text of a");
   const serving = sandbox.start(["mcp", "serve", "--http"]);
+  onTestFinished(() => void serving.kill());
   const output = text(serving.stdout);
   let said = "";
   for await (const chunk of serving.stderr) {

@@ -125,6 +125,14 @@ test("a resource of a megabyte is shortened", async () => {
   expect(JSON.stringify(part).length).toBeLessThan(70_000);
 });
 
+test("a resource of many contents has the limit of one, and the rest is counted", async () => {
+  const behaviour = { capabilities: { resources: {} }, resourceBytes: 40_000, resourceContents: 50 };
+  const registry = await connected({ docs: fixtureServer(behaviour) });
+  const parts = (await registry.services.mentions[0]?.read("file:///a.md", signal)) ?? [];
+  expect(JSON.stringify(parts).length).toBeLessThan(70_000);
+  expect(parts.at(-1)).toEqual({ type: "text", text: "[48 more texts are left out]" });
+});
+
 test("resources can be mentioned", async () => {
   const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} } }) });
   const [mentions] = registry.services.mentions;

@@ -41,11 +41,18 @@ export function blockParts(blocks: readonly unknown[]): ContentPart[] {
   return parts;
 }
 
-/** Message parts whose texts are shortened to the limit for a mentioned file. */
+/** Message parts whose texts have the limit for a mentioned file together: the first are kept, and the rest is counted. */
 export function boundedParts(parts: readonly ContentPart[]): ContentPart[] {
-  return parts.map((part) =>
-    part.type === "text" ? { ...part, text: truncateMiddle(part.text, MAX_MENTIONED_BYTES) } : part,
-  );
+  let room = MAX_MENTIONED_BYTES;
+  const kept = parts.flatMap((part): ContentPart[] => {
+    if (part.type !== "text") return [part];
+    if (room <= 0) return [];
+    const text = truncateMiddle(part.text, room);
+    room -= Buffer.byteLength(text);
+    return [{ ...part, text }];
+  });
+  const left = parts.length - kept.length;
+  return left > 0 ? [...kept, { type: "text", text: `[${left} more texts are left out]` }] : kept;
 }
 
 function bounded(name: string, text: string, spill: SpillDirectory): string {
