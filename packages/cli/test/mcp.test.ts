@@ -232,3 +232,28 @@ test("acp answers an editor and uses the editor's MCP servers", async () => {
   serving.stdin.end();
   expect((await once(serving, "exit"))[0]).toBe(0);
 });
+
+test("a server of the editor with the name of one in the config gets another, and both can be used", async () => {
+  const sandbox = project();
+  expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
+  const serving = sandbox.start(["acp", "--provider", "offline"]);
+  onTestFinished(() => void serving.kill());
+  const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
+  const seen: string[] = [];
+  const ask = async (id: number, method: string, params: object) => {
+    serving.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    for (;;) {
+      seen.push(String((await lines.next()).value));
+      const message = JSON.parse(seen.at(-1) ?? "");
+      if (message.id === id) return message.result;
+    }
+  };
+  await ask(1, "initialize", { protocolVersion: 1 });
+  const mcpServers = [{ name: "docs", command: process.execPath, args: [SERVER, "{}"], env: [] }];
+  const { sessionId } = await ask(2, "session/new", { cwd: sandbox.project, mcpServers });
+  // The offline assistant answers with the tools it has.
+  await ask(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "what can you do?" }] });
+  expect(seen.join("\n")).toMatch(/mcp__docs__echo[\s\S]*mcp__docs-2__echo/);
+  const told = "MCP server docs of the editor is called docs-2 here";
+  while (!seen.join("\n").includes(told)) seen.push(String((await lines.next()).value));
+});

@@ -21,12 +21,29 @@ export async function connectEditorServers(
       "@agent/tools-mcp/manage",
       trustedDirectories(projectFile),
     );
-    const enabled = Object.fromEntries(
-      Object.entries(servers).map(([name, server]) => [name, { ...server, enable: true as const }]),
-    );
+    const taken = (name: string): boolean =>
+      Object.hasOwn(enabled, name) ||
+      agent.registry.getToolNames().some((tool) => tool.startsWith(`mcp__${name}__`));
+    const enabled: Record<string, OpenSessionRequest["servers"][string] & { readonly enable: true }> = {};
+    const renamed: string[] = [];
+    for (const [name, server] of Object.entries(servers)) {
+      const own = freeName(name, taken);
+      enabled[own] = { ...server, enable: true };
+      if (own !== name)
+        renamed.push(
+          `MCP server ${name} of the editor is called ${own} here: the config has a ${name}, too.`,
+        );
+    }
     const host = { context: agent.context, baseDirectory: cwd, ask };
-    return await manage.connectServers(agent.registry, enabled, host, signal);
+    return [...renamed, ...(await manage.connectServers(agent.registry, enabled, host, signal))];
   } catch (error) {
     return [errorMessage(error)];
   }
+}
+
+/** A name under which no server of the config has tools: those of the editor would be set aside, on or off. */
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let n = 2; isTaken(free); n++) free = `${name.slice(0, 28)}-${n}`;
+  return free;
 }

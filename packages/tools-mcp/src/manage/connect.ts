@@ -46,13 +46,22 @@ export async function connectServers(
     },
   });
   const wrong = diagnoses.filter(({ ok }) => !ok);
-  return [...problems, ...wrong.map(({ subject, detail }) => `${subject}: ${detail}`)];
+  for (const subject of new Set(wrong.map((one) => one.subject))) {
+    const details = wrong.filter((one) => one.subject === subject).map(({ detail }) => detail);
+    problems.push(...firstLines(subject, details));
+  }
+  return problems;
 }
 
 function setAsideLines(server: string, setAside: readonly SetAside[]): string[] {
-  const lines = setAside
-    .slice(0, MOST_NAMED)
-    .map(({ tool, reason }) => `MCP server ${server}: ${quote(tool)} is set aside: ${reason}`);
-  const left = setAside.length - lines.length;
-  return left > 0 ? [...lines, `MCP server ${server}: ${left} more are set aside`] : lines;
+  return firstLines(
+    `MCP server ${server}`,
+    setAside.map(({ tool, reason }) => `${quote(tool)} is set aside: ${reason}`),
+  );
+}
+
+function firstLines(subject: string, details: readonly string[]): string[] {
+  const lines = details.slice(0, MOST_NAMED).map((detail) => `${subject}: ${detail}`);
+  const left = details.length - lines.length;
+  return left > 0 ? [...lines, `${subject}: ${left} more are set aside`] : lines;
 }
