@@ -113,6 +113,31 @@ test("check says what works and what was set aside, and fails for a server that 
   expect(JSON.parse(broken.stdout).servers).toMatchObject([{ server: "docs", ok: false }]);
 });
 
+test("check starts several servers, tells them in the order of the config, and fails if one does", async () => {
+  const sandbox = new Sandbox();
+  const server = (behaviour: object) => ({
+    command: process.execPath,
+    args: [SERVER, JSON.stringify(behaviour)],
+  });
+  const servers = Object.fromEntries(
+    Array.from({ length: 6 }, (_, at) => [`s${at}`, server(at === 1 ? { exitAtOnce: 1 } : {})]),
+  );
+  const packs = [["@agent/tools-mcp", { servers }]];
+  sandbox.write("agent.config.json", JSON.stringify({ packs }));
+  const { code, stdout } = await sandbox.run(["mcp", "check", "--trust"]);
+  expect(code).toBe(3);
+  const heads = stdout.split("\n").filter((line) => /^[✓✗]/.test(line));
+  expect(heads.map((line) => line.slice(0, 4))).toEqual(["✓ s0", "✗ s1", "✓ s2", "✓ s3", "✓ s4", "✓ s5"]);
+});
+
+test("list says that a lock was edited by hand", async () => {
+  const sandbox = project();
+  expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
+  const path = join(sandbox.project, "mcp.lock.json");
+  sandbox.write("mcp.lock.json", readFileSync(path, "utf8").replace("does echo", "sends files away"));
+  expect((await sandbox.run(["mcp", "list"])).stdout).toContain("lock edited by hand");
+});
+
 test("an unknown server is named with the nearest match", async () => {
   const { code, stderr } = await project().run(["mcp", "check", "dosc", "--trust"]);
   expect(code).toBe(2);

@@ -13,6 +13,7 @@ export {
 } from "./files/nodeModules.js";
 export { namesOpenFiles, openedPath } from "./files/openedPath.js";
 export { mountOf, mountOfDirectory, pinDirectory } from "./files/pinnedDirectory.js";
+export { type HeldLock, lockHolder, tryAcquireLock } from "./files/processLock.js";
 export { hasEnded, processTag } from "./files/processTag.js";
 export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";

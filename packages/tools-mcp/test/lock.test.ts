@@ -88,6 +88,17 @@ test.each(["", "{", "[]", '{"lockVersion":2}', '{"lockVersion":1,"servers":{"doc
   },
 );
 
+test.each([1, { prompt: "x" }, { prompt: 7, description: 3, arguments: [{}] }])(
+  "a lock with %j as a prompt is damaged, and nothing else goes wrong",
+  async (prompt) => {
+    const servers = { docs: fixtureServer() };
+    const { directory, locked } = await lockServers(servers);
+    const edited = { lockVersion: 1, servers: { docs: { ...locked.docs, prompts: [prompt] } } };
+    writeFileSync(join(directory, "mcp.lock.json"), JSON.stringify(edited));
+    expect(() => registryOf(servers, { directory })).toThrow(/mcp\.lock\.json.* is damaged/);
+  },
+);
+
 test("a tool that differs from the lock is not run, and off from then on", async () => {
   const agreed = fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] });
   const { directory, locked } = await lockServers({ docs: agreed });

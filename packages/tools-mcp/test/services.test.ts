@@ -117,6 +117,22 @@ test("a prompt whose name cannot be typed gets one that can, and no two the same
   for (const name of names) expect(name).toMatch(/^docs:a-b-[0-9a-f]{8}$/);
 });
 
+test("a prompt of 500 long messages is shortened", async () => {
+  const behaviour = { capabilities: { prompts: {} }, prompts: [{ name: "long" }] };
+  const server = fixtureServer({ ...behaviour, promptMessages: 500, promptBytes: 60_000 });
+  const [command] = (await connected({ docs: server })).services.commands;
+  const made = JSON.stringify(await command?.run("", signal));
+  expect(made.length).toBeLessThan(70_000);
+  expect(made).toContain("more texts are left out");
+});
+
+test("a resource whose address nobody can type is not offered", async () => {
+  const resources = [{ uri: "file:///a\u202Eb.md", name: "turned" }];
+  const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} }, resources }) });
+  const listed = await registry.services.mentions[0]?.list("", signal);
+  expect(listed?.map(({ id }) => id)).toEqual(["file:///a.md", "file:///b.md"]);
+});
+
 test("a resource of a megabyte is shortened", async () => {
   const registry = await connected({
     docs: fixtureServer({ capabilities: { resources: {} }, resourceBytes: 1_000_000 }),

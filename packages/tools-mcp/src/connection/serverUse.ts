@@ -50,12 +50,12 @@ export class ServerUse {
       session.getPrompt(prompt, args, { timeoutMs, signal }),
     );
     const parts = messages.filter(isRecord).flatMap(({ role, content }) => {
-      const own = boundedParts(blockParts([content]));
+      const own = blockParts([content]);
       return role === "user" || messages.length === 1
         ? own
         : [{ type: "text" as const, text: `[${escapeToLine(String(role))}]` }, ...own];
     });
-    return parts.length > 0 ? parts : "(the prompt is empty)";
+    return parts.length > 0 ? boundedParts(parts) : "(the prompt is empty)";
   }
 
   async listResources(signal: AbortSignal): Promise<MentionItem[]> {
@@ -89,10 +89,12 @@ function progressLine({ progress, total, message }: Progress): string {
 
 function toItem(resource: unknown): MentionItem[] {
   if (!isRecord(resource) || typeof resource.uri !== "string") return [];
+  // What cannot be shown as it is cannot be typed either.
+  if (escapeToLine(resource.uri) !== resource.uri) return [];
   const label = [resource.title, resource.name, resource.description].find((one) => typeof one === "string");
   return [
     {
-      id: escapeToLine(resource.uri),
+      id: resource.uri,
       ...(typeof label === "string" && { description: escapeToLine(truncateUtf8(label, 200)) }),
     },
   ];

@@ -105,13 +105,24 @@ function isLockedServer(value: unknown): value is LockedServer {
     Array.isArray(tools) &&
     tools.every(isLockedTool) &&
     Array.isArray(prompts) &&
+    prompts.every(isLockedPrompt) &&
     Array.isArray(setAside)
   );
 }
 
 function isLockedTool(value: unknown): boolean {
   if (!isRecord(value) || !isRecord(value.inputSchema)) return false;
-  return [value.tool, value.name, value.description, value.hash].every((field) => typeof field === "string");
+  return [value.tool, value.name, value.description, value.hash].every(isText);
+}
+
+function isLockedPrompt(value: unknown): boolean {
+  if (!isRecord(value) || !Array.isArray(value.arguments)) return false;
+  const isArgument = (one: unknown): boolean => isRecord(one) && typeof one.name === "string";
+  return [value.prompt, value.description].every(isText) && value.arguments.every(isArgument);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function unreadable(path: string, cause: string): Error {

@@ -3,7 +3,7 @@ export { checkedOptions, checkServerOptions, isHttp } from "../config/options.js
 export { type ConnectionHost, createConnectionHost } from "../connection/connectionHost.js";
 export { compareTools, type DifferingPart, differingParts, type ToolDifferences } from "../lock/compare.js";
 export type { Lock, LockedEra, LockedPrompt, LockedServer, LockedTool, SetAside } from "../lock/lock.js";
-export { lockPath, readLock, sourceHash, writeLock } from "../lock/lockFile.js";
+export { isGenuine, lockPath, readLock, sourceHash, writeLock } from "../lock/lockFile.js";
 export { LoginNeededError } from "../oauth/provider.js";
 export { keyValue } from "../paste/addCommand.js";
 export { type PastedServer, type PasteOptions, readPasted } from "../paste/pastedServers.js";

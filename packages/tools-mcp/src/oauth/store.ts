@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { delay, hasEnded, nodeFs, processTag, quotePath } from "@agent/internal";
+import { delay, lockHolder, nodeFs, quotePath, tryAcquireLock } from "@agent/internal";
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
@@ -10,8 +10,6 @@ import type {
 
 const LOCK_POLL_MS = 25;
 const LOCK_WAIT_MS = 30_000;
-// Longer than any refresh takes: a lock of another machine or container that is older was left behind.
-const LOCK_STALE_MS = 60_000;
 
 /** What is kept for one server at one issuer of tokens. */
 export interface Login {
@@ -92,18 +90,18 @@ export class LoginStore {
     nodeFs.mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const lock = `${this.path}.lock`;
     const deadline = performance.now() + LOCK_WAIT_MS;
-    while (!tryLock(lock)) {
+    let held = tryAcquireLock(lock);
+    while (held === undefined) {
       if (performance.now() > deadline) {
-        throw new Error(
-          `The lock ${quotePath(lock)} is held by another process. Delete it if none is running.`,
-        );
+        throw new Error(`The logins are being changed by another process (${lockHolder(lock)}). Try again.`);
       }
       await delay(LOCK_POLL_MS);
+      held = tryAcquireLock(lock);
     }
     try {
       return await work();
     } finally {
-      nodeFs.rmSync(lock, { force: true });
+      held.release();
     }
   }
 
@@ -131,23 +129,4 @@ export class LoginStore {
   async #save(file: LoginFile): Promise<void> {
     await writeFileAtomic(this.path, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600 });
   }
-}
-
-/** Tries to take the lock; returns whether it did. A lock whose process has ended is taken over. */
-function tryLock(path: string): boolean {
-  try {
-    nodeFs.writeFileSync(path, processTag(), { flag: "wx", mode: 0o600 });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  try {
-    const isLeftBehind =
-      hasEnded(nodeFs.readFileSync(path, "utf8")) ??
-      Date.now() - nodeFs.statSync(path).mtimeMs > LOCK_STALE_MS;
-    if (isLeftBehind) nodeFs.rmSync(path, { force: true });
-  } catch {
-    // It was released meanwhile.
-  }
-  return false;
 }

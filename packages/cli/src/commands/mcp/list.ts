@@ -1,8 +1,10 @@
 import { escapeToLine } from "@agent/internal";
+import type { ServerOptions } from "@agent/tools-mcp";
+import type { LockedServer } from "@agent/tools-mcp/manage";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { offeredServers } from "./add.js";
-import { configuredServers, lockedServer, type McpFlags } from "./servers.js";
+import { type ConfiguredServers, configuredServers, lockedServer, type McpFlags } from "./servers.js";
 
 /** `agent mcp list`: the servers of the config and what was agreed to. Starts none of them. */
 export async function mcpList(flags: McpFlags): Promise<ExitCode> {
@@ -11,13 +13,12 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
   const lock = manage.readLock(lockFile);
   const found = Object.entries(servers).map(([name, server]) => {
     const locked = lockedServer(lock, name);
-    const isCurrent = locked !== undefined && locked.source === manage.sourceHash(server);
     return {
       name,
       source: escapeToLine(
         manage.isHttp(server) ? server.url : [server.command, ...(server.args ?? [])].join(" "),
       ),
-      status: locked === undefined ? "not agreed to" : isCurrent ? "locked" : "changed in the config",
+      status: statusOf(name, server, locked, manage),
       revision: locked?.era.version,
       tools: locked?.tools.map(({ name: own }) => own) ?? [],
       tokens: manage.schemaTokens(locked?.tools ?? []),
@@ -42,6 +43,17 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
   print(columns([["SERVER", "STATUS", "TOOLS", "TOKENS", "SOURCE"], ...rows]));
   offer(offered);
   return EXIT.done;
+}
+
+function statusOf(
+  name: string,
+  server: ServerOptions,
+  locked: LockedServer | undefined,
+  manage: ConfiguredServers["manage"],
+): string {
+  if (locked === undefined) return "not agreed to";
+  if (locked.source !== manage.sourceHash(server)) return "changed in the config";
+  return locked.tools.every((tool) => manage.isGenuine(name, tool)) ? "locked" : "lock edited by hand";
 }
 
 /** Says which servers another tool's file has. They are used only after somebody added them. */

@@ -1,0 +1,130 @@
+import { lazyConstant } from "../lazyConstant.js";
+import { nodeCrypto, nodeFs } from "./nodeModules.js";
+import { hasEnded, processTag } from "./processTag.js";
+
+// A holder from an earlier boot or another container cannot be looked up: its lock counts as abandoned at this age.
+// No holder takes this long.
+const ABANDONED_AFTER_MS = 60_000;
+
+// In place of a start time that could not be looked up.
+const UNKNOWN = "-";
+
+/** The holder of a lock, stored as `1k2j3h-4242 918273 <uuid>`: the process, its start time, and the id of this lock. */
+interface Holder {
+  readonly tag: string;
+  readonly started: string;
+  readonly id: string;
+}
+
+export interface HeldLock {
+  release(): void;
+}
+
+/**
+ * Takes a lock against other processes if it is free or its holder has ended; else returns `undefined`. The lock is a
+ * symbolic link at `path`, in a directory that only this user can write.
+ */
+export function tryAcquireLock(path: string): HeldLock | undefined {
+  const id = nodeCrypto.randomUUID();
+  const holder = `${ownProcess()} ${id}`;
+  return tryCreate(path, holder) || tryTakeOver(path, holder) ? heldLock(path, id) : undefined;
+}
+
+/** The tag of the process that holds a lock, for a message. */
+export function lockHolder(path: string): string {
+  return readHolder(path)?.tag ?? "unknown";
+}
+
+/** Creates the lock as a link whose target names the holder. That is atomic: no process can read a lock without a holder. */
+function tryCreate(lock: string, holder: string): boolean {
+  try {
+    nodeFs.symlinkSync(holder, lock);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * Replaces the lock of a dead holder. A process must first take a second lock, which guards this takeover; else two
+ * processes that both saw the dead holder would replace each other's lock.
+ */
+function tryTakeOver(lock: string, holder: string): boolean {
+  const dead = readHolder(lock);
+  if (dead === undefined || !isAbandoned(lock, dead)) return false;
+  const right = tryAcquireLock(`${lock}.${dead.id.slice(0, 8)}`);
+  if (right === undefined) return false;
+  try {
+    if (readHolder(lock)?.id !== dead.id) return false;
+    const own = `${lock}.${nodeCrypto.randomUUID()}`;
+    nodeFs.symlinkSync(holder, own);
+    nodeFs.renameSync(own, lock);
+    return true;
+  } finally {
+    right.release();
+  }
+}
+
+function heldLock(lock: string, id: string): HeldLock {
+  return {
+    release() {
+      if (readHolder(lock)?.id === id) unlinkQuietly(lock);
+    },
+  };
+}
+
+function readHolder(lock: string): Holder | undefined {
+  try {
+    const [tag = "", started = "", id = ""] = nodeFs.readlinkSync(lock).split(" ");
+    return { tag, started, id };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    // The entry is not a link, so no process will release it: it is taken over once it is old.
+    if (errorCode(error) === "EINVAL") return { tag: "", started: "", id: "unknown" };
+    throw error;
+  }
+}
+
+function isAbandoned(lock: string, { tag, started }: Holder): boolean {
+  const ended = hasEnded(tag);
+  if (ended === undefined) {
+    const info = nodeFs.lstatSync(lock, { throwIfNoEntry: false });
+    return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
+  }
+  if (ended || started === UNKNOWN) return ended;
+  // Another process may have the same id by now. Without both start times that cannot be told: the holder counts as alive.
+  const startedNow = startTime(Number(tag.slice(tag.indexOf("-") + 1)));
+  return startedNow !== UNKNOWN && startedNow !== started;
+}
+
+/** How this process begins the holder of its locks. */
+const ownProcess = /* @__PURE__ */ lazyConstant(() => `${processTag()} ${startTime(process.pid)}`);
+
+/** When a process started, in clock ticks since boot; `UNKNOWN` without /proc or without a free file descriptor. */
+function startTime(pid: number): string {
+  try {
+    const stat = nodeFs.readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name before the last parenthesis may hold anything. The start is field 22, 20 after the name.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? UNKNOWN;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    nodeFs.unlinkSync(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
