@@ -127,12 +127,16 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
 
   test("/compact puts a summary in place of older messages", async () => {
     const { box, chat, model } = await start();
-    const terminal = await chat();
+    const terminal = await chat([], { columns: 200 });
     for (const number of [1, 2, 3, 4])
       await say(terminal, `fact ${number} ${"word ".repeat(300).trim()} end${number}`.slice(0, 40));
     terminal.send("/compact");
     await terminal.until(/Older messages are a summary now: \d+ → \d+ messages\.|nothing to sum up/);
     expect(terminal.screen()).toMatch(/summary now: 8 → \d messages/);
+    // Five requests of 1234 tokens: the one for the summary was paid for, too.
+    await expect.poll(() => terminal.status()).toContain("6.2k in");
+    terminal.send("/context");
+    await terminal.until("How large it is now shows with the next request.");
     await say(terminal, "after it");
     expect(model.requests.at(-1)?.length).toBeLessThan(9);
     // The summary is nothing that the person said.
@@ -142,6 +146,28 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(exported).toContain("**Summary of the conversation so far**\n\n```");
     const next = await chat(["--resume", await leave(terminal)]);
     expect(await next.until(/resumed, \d messages/)).toMatch(/^… Summary of the conversation so far$/m);
+  });
+
+  test("/export writes over its own file, and over no other", async () => {
+    const { box, chat } = await start();
+    box.write("README.md", "mine");
+    const terminal = await chat([], { columns: 200 });
+    await say(terminal, "exported words");
+    terminal.send("/export README.md");
+    await terminal.until(/README\.md" is there already\. Name another file, or remove it first\./);
+    expect(readFileSync(join(box.project, "README.md"), "utf8")).toBe("mine");
+    for (const name of ["talk.md", ""]) {
+      await say(terminal, `before ${name}.`);
+      terminal.send(`/export ${name}`);
+      await terminal.until(/Wrote 4 messages|Wrote 8 messages/);
+      await say(terminal, `after ${name}.`);
+      terminal.send(`/export ${name}`);
+      await terminal.until(/Wrote 6 messages|Wrote 10 messages/);
+    }
+    terminal.send("/export none/talk.md");
+    const screen = await terminal.until("There is no directory");
+    expect(screen).toMatch(/There is no directory "[^"]*none"\./);
+    expect(screen).not.toContain(".tmp");
   });
 
   test("/export writes Markdown, and one HTML page that holds everything", async () => {

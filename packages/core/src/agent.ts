@@ -3,6 +3,7 @@ import type {
   AnyChatOptions,
   ChatOptions,
   ChatResult,
+  CompactOptions,
   StreamOptions,
   StructuredChatOptions,
 } from "./chatOptions.js";
@@ -21,7 +22,13 @@ import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
 import type { ChatProvider } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
-import { checkBoolean, checkSignal, checkText, invalidArgument } from "./toolkit/hostOptions/checks.js";
+import {
+  checkBoolean,
+  checkFunction,
+  checkSignal,
+  checkText,
+  invalidArgument,
+} from "./toolkit/hostOptions/checks.js";
 import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
@@ -231,10 +238,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * Replaces older turns by a summary the model writes. Returns whether there was anything to replace. Rejects, with the
    * conversation as it was, if the model cannot answer.
    */
-  async compact(options: Pick<ChatOptions, "signal"> = {}): Promise<boolean> {
-    checkOptions("compact", options, { signal: checkSignal });
-    const { signal = new AbortController().signal } = options;
-    const exchange = this.#createExchange({}, options, signal, false, () => undefined);
+  async compact(options: CompactOptions = {}): Promise<boolean> {
+    checkOptions("compact", options, { signal: checkSignal, onEvent: checkFunction });
+    const { signal = new AbortController().signal, onEvent = () => undefined } = options;
+    const exchange = this.#createExchange({}, { signal }, signal, false, onEvent);
     return await this.#lock.run(signal, () => compactToFit(exchange, 0, "now"));
   }
 

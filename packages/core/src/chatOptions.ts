@@ -1,4 +1,4 @@
-import type { DoneEvent } from "./events.js";
+import type { AgentEvent, DoneEvent } from "./events.js";
 import type { Schema } from "./toolkit/jsonSchema/standardSchema.js";
 import type { CallContext } from "./tools/callContext.js";
 
@@ -6,6 +6,12 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
   /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. `Register` gives it a type. */
   readonly context?: CallContext;
+}
+
+export interface CompactOptions {
+  readonly signal?: AbortSignal;
+  /** Gets what happens, such as the usage of the request for the summary. */
+  readonly onEvent?: (event: AgentEvent) => void;
 }
 
 /** A structured answer: `chat` resolves to a value that fits `output`. */

@@ -1,6 +1,12 @@
 export { Agent } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
-export type { ChatOptions, ChatResult, StreamOptions, StructuredChatOptions } from "./chatOptions.js";
+export type {
+  ChatOptions,
+  ChatResult,
+  CompactOptions,
+  StreamOptions,
+  StructuredChatOptions,
+} from "./chatOptions.js";
 export {
   type Content,
   type ContentPart,

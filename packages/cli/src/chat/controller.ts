@@ -65,6 +65,7 @@ export class ChatController {
       updateStatus: () => this.#updateStatus(),
       model: { name: settings.model },
       switched: new Map(),
+      exported: new Set(),
     };
     this.#running = { agent, settings, commands, slash };
     this.#updateStatus();

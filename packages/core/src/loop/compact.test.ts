@@ -3,6 +3,7 @@ import { agentWith, call, collect, expectValidHistory, toolTexts } from "../../t
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import { AgentError } from "../errors.js";
+import type { AgentEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { estimateTokens } from "./compact.js";
@@ -155,7 +156,9 @@ describe("compaction on demand", () => {
   test("replaces older turns by a summary, keeps the first request and the latest turn, and says whether it did", async () => {
     const { agent } = await longConversation(1_000_000, 6, async () => "Six files were read.");
     const before = agent.context.sessionContext.length;
-    expect(await agent.compact()).toBe(true);
+    const events: AgentEvent[] = [];
+    expect(await agent.compact({ onEvent: (event) => events.push(event) })).toBe(true);
+    expect(events.map(({ type }) => type)).toContain("context");
     const messages = agent.context.sessionContext;
     expect(messages.length).toBeLessThan(before);
     expect(messages[0]).toEqual({ role: "user", content: "request 1" });

@@ -25,6 +25,8 @@ export interface CommandContext {
   readonly model: { name: string };
   /** Tools that were switched in this chat, for `/tools`. */
   readonly switched: Map<string, boolean>;
+  /** Files that `/export` wrote in this chat, which it may write again. */
+  readonly exported: Set<string>;
 }
 
 export interface SlashCommand {

@@ -41,8 +41,11 @@ function contextLines({ agent, settings, usage }: CommandContext): string[] {
       ? ""
       : ` of ${room} tokens (${Math.round((usage.size / room) * 100)}%)`;
   const instructions = settings.instructions?.() ?? [];
+  // After /compact the size of the last request is that of another conversation.
+  const unknown =
+    usage.tokens.input === 0 ? "No request yet." : "How large it is now shows with the next request.";
   return [
-    usage.size === 0 ? "No request yet." : `The last request and its answer: ${usage.size} tokens${share}`,
+    usage.size === 0 ? unknown : `The last request and its answer: ${usage.size} tokens${share}`,
     `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
     ...(instructions.length === 0 ? ["No instructions (AGENTS.md) were read."] : ["Instructions"]),
     ...instructions.map(({ path, size }) => `  ${escapeToLine(path)}  ${size}`),

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { errorMessage, escapeInvisible, writeFileAtomic } from "@agent/core/toolkit";
 import { countOf, escapeToLine, quotePath } from "@agent/internal";
 import { formatAge, sizeText } from "../../display/amounts.js";
@@ -97,7 +98,7 @@ async function compact(_argument: string, { agent, busy, usage, work }: CommandC
   if (busy()) return [BUSY];
   const before = agent.conversation.sessionContext.length;
   const changed = await work("summing up older messages", (signal) =>
-    agent.compact({ signal }).catch((error: unknown) => {
+    agent.compact({ signal, onEvent: (event) => usage.see(event) }).catch((error: unknown) => {
       if (signal.aborted) return "stopped";
       throw error;
     }),
@@ -112,17 +113,26 @@ async function compact(_argument: string, { agent, busy, usage, work }: CommandC
   ];
 }
 
-async function exportConversation(argument: string, { agent, settings }: CommandContext): Promise<string[]> {
+async function exportConversation(
+  argument: string,
+  { agent, settings, exported }: CommandContext,
+): Promise<string[]> {
   const messages = agent.conversation.sessionContext;
   if (messages.length === 0) return ["There is nothing to export yet."];
-  const name = argument || `agent-${settings.sessions?.id() ?? "session"}.md`;
   const title = settings.sessions?.id() ?? "Conversation";
-  const content = /\.html?$/i.test(name) ? exportHtml(messages, title) : exportMarkdown(messages, title);
-  const path = resolve(name);
+  const path = resolve(argument || `agent-${settings.sessions?.id() ?? "session"}.md`);
+  const shown = escapeToLine(quotePath(path));
+  // A file that has the session's own name is an earlier export of it.
+  const isOwn = argument === "" || exported.has(path);
+  if (!isOwn && existsSync(path))
+    return [`${shown} is there already. Name another file, or remove it first.`];
+  if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
+  const content = /\.html?$/i.test(path) ? exportHtml(messages, title) : exportMarkdown(messages, title);
   try {
     await writeFileAtomic(path, content);
   } catch (error) {
     return [`It cannot be written: ${escapeToLine(errorMessage(error))}`];
   }
-  return [`Wrote ${countOf(messages.length, "message")} to ${escapeToLine(quotePath(path))}.`];
+  exported.add(path);
+  return [`Wrote ${countOf(messages.length, "message")} to ${shown}.`];
 }
