@@ -202,6 +202,7 @@ const CORE = [
   argument("ToolRegistry.registerLater", "description", ["text"], (value) =>
     registry().registerLater(value, async () => undefined),
   ),
+  argument("ToolRegistry.onRefresh", "refresh", [], (value) => registry().onRefresh(value)),
   argument("ToolRegistry.registerLater", "load", [], (value) => registry().registerLater("late", value)),
   argument("ToolRegistry.prepare", "name", ANY, async (value) => await withTool().prepare(value)),
   argument("ToolRegistry.prepare", "arguments", ["nothing", "object"], async (value) =>
@@ -217,6 +218,9 @@ const CORE = [
   argument("ToolRegistry.unregister", "name", ANY, (value) => registry().unregister(value)),
   argument("ToolRegistry.enable", "name", ANY, (value) => registry().enable(value)),
   argument("ToolRegistry.disable", "name", ANY, (value) => registry().disable(value)),
+  argument("ToolRegistry.withhold", "name", ANY, (value) => registry().withhold(value, "it changed")),
+  argument("ToolRegistry.withhold", "reason", ["text"], (value) => registry().withhold("a", value)),
+  argument("ToolRegistry.release", "name", ANY, (value) => registry().release(value)),
   argument("ToolRegistry.hasTool", "name", ANY, (value) => registry().hasTool(value)),
   argument("ToolRegistry.isToolEnabled", "name", ANY, (value) => registry().isToolEnabled(value)),
   argument("ToolRegistry.getCapabilities", "name", ANY, (value) => registry().getCapabilities(value)),
