@@ -26,7 +26,8 @@ export { isInside } from "./paths/isInside.js";
 export { readRegularFileInside } from "./paths/readInside.js";
 export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
-export { type Mortal, Watchdog } from "./processes/watchdog.js";
+export { lockDirectory, lockFile, prepareLockDirectory } from "./processes/lockDirectory.js";
+export { type Mortal, type MortalPlaceholders, Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export { KEY_VARIABLES } from "./protection/keyVariables.js";
 export {

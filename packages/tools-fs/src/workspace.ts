@@ -1,7 +1,14 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
 import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
-import { assertAccess, canonicalPath, findAccessNeed, openedPath, pinDirectory } from "@agent/internal";
+import {
+  assertAccess,
+  canonicalPath,
+  findAccessNeed,
+  lockDirectory,
+  openedPath,
+  pinDirectory,
+} from "@agent/internal";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
@@ -9,7 +16,7 @@ import { Protection, type ProtectionOptions } from "./protect/protection.js";
 import type { Change } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
-import { lockDirectory, withProcessLocks } from "./write/processLocks.js";
+import { withProcessLocks } from "./write/processLocks.js";
 
 /** The effect of a call on one canonical path. `move` removes it and makes it readable elsewhere. */
 type Action = "read" | "move" | Change;

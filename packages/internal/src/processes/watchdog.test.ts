@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -87,10 +88,37 @@ test("when an agent is killed, its placeholders go, but nothing that holds somet
   symlinkSync("other", at("linked"));
   // The last one is removed last.
   const names = ["empty", "file", "used", "written", "link/behind", "linked", "missing", "last"];
-  const agent = await agentWith(randomUUID(), { groups: [], placeholders: names.map(at) }, "");
+  const placeholders = [{ note: undefined, paths: names.map(at) }];
+  const agent = await agentWith(randomUUID(), { groups: [], placeholders }, "");
   agent.kill("SIGKILL");
   await expect.poll(() => existsSync(at("last")), { timeout: 60_000 }).toBe(false);
   expect(["empty", "file"].filter((name) => existsSync(at(name)))).toEqual([]);
   for (const name of ["used/x", "written", "real/behind", "linked", "other"])
     expect(existsSync(at(name)), name).toBe(true);
+});
+
+test("when an agent is killed, placeholders that another one has noted stay, and so do all while the notes are locked", async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "watchdog notes ")));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const at = (name: string) => join(base, name);
+  const noted = (name: string) => ({ note: at(`${name}.users/own`), paths: [at(`${name}-place`)] });
+  for (const name of ["shared", "locked", "alone"]) {
+    mkdirSync(at(`${name}.users`));
+    mkdirSync(at(`${name}-place`));
+    writeFileSync(at(`${name}.users/own`), "");
+  }
+  writeFileSync(at("shared.users/other"), "");
+  symlinkSync("somebody 1 2", at("locked"));
+  const placeholders = ["shared", "locked", "alone"].map(noted);
+  const agent = await agentWith(randomUUID(), { groups: [], placeholders }, "");
+  agent.kill("SIGKILL");
+  // It comes last.
+  await expect.poll(() => existsSync(at("alone-place")), { timeout: 60_000 }).toBe(false);
+  expect(existsSync(at("shared-place"))).toBe(true);
+  expect(existsSync(at("shared.users/own"))).toBe(false);
+  expect(existsSync(at("locked-place"))).toBe(true);
+  expect(existsSync(at("locked.users/own"))).toBe(true);
+  // Its own locks are free again.
+  await expect.poll(() => readdirSync(base).includes("alone"), { timeout: 60_000 }).toBe(false);
+  expect(readdirSync(base)).not.toContain("shared");
 });

@@ -1,11 +1,14 @@
 import type { ChildProcess } from "node:child_process";
+import { processTag } from "../files/processTag.js";
 import { HELPER_ENVIRONMENT } from "./helperEnvironment.js";
 
 /**
- * The script of the watchdog. Each line it reads is all that must not outlive the agent: numbers of process groups, and
- * placeholders, which begin with a slash. When the input ends without "done", the agent is gone, whatever the reason:
- * the groups are killed, with everything that has the mark in its environment, and placeholders that are still empty are
- * removed. The directory of one is entered first: one that is reached through a link is another directory, and stays.
+ * The script of the watchdog. Each line it reads is all that must not outlive the agent: numbers of process groups, notes,
+ * which begin with "@", and the placeholders of each note, which begin with a slash. When the input ends without "done", the
+ * agent is gone, whatever the reason: the groups are killed, with everything that has the mark in its environment, the notes
+ * are taken away, and where no other is left, placeholders that are still empty are removed. That happens under the lock of
+ * the notes, which is a link as `tryAcquireLock` makes it; if another process keeps it, they stay. The directory of a
+ * placeholder is entered first: one that is reached through a link is another directory, and stays.
  */
 const SCRIPT = `
 while read -r line; do
@@ -14,17 +17,37 @@ while read -r line; do
 done
 for round in 1 2 3; do
   for word in $left; do
-    case $word in /*) ;; *) kill -s KILL -- "-$word" ;; esac
+    case $word in [@/]*) ;; *) kill -s KILL -- "-$word" ;; esac
   done
   for file in $(grep -sl -- "$1" /proc/[0-9]*/environ); do
     pid=\${file#/proc/}
     kill -s KILL "\${pid%/environ}"
   done
 done
+unlock() { [ -z "$lock" ] || rm -f "$lock"; lock=; }
+lock=
+unused=yes
 for word in $left; do
-  case $word in /*) ;; *) continue ;; esac
-  path=$(printf '%bx' "$word")
+  path=$(printf '%bx' "\${word#@}")
   path=\${path%x}
+  case $word in
+    @*)
+      unlock
+      unused=no
+      users=\${path%/*}
+      tries=0
+      until ln -s "$2-$$ - $$" "\${users%.users}"; do
+        tries=$((tries + 1))
+        [ $tries -lt 30 ] || continue 2
+        sleep 0.1
+      done
+      lock=\${users%.users}
+      rm -f "$path"
+      rmdir "$users" && unused=yes
+      continue ;;
+    /*) [ $unused = yes ] || continue ;;
+    *) continue ;;
+  esac
   parent=\${path%/*}
   name=./\${path##*/}
   cd -P "$parent" && [ "$PWD" = "$parent" ] && [ ! -L "$name" ] || continue
@@ -32,13 +55,21 @@ for word in $left; do
   elif [ -f "$name" ] && [ ! -s "$name" ]; then rm -f "$name"
   fi
 done
+unlock
 `;
 
 /** What must not outlive an agent. */
 export interface Mortal {
   readonly groups: readonly number[];
-  /** Absolute paths without links in them, of empty files and directories that stand where nothing was. */
-  readonly placeholders?: readonly string[];
+  readonly placeholders?: readonly MortalPlaceholders[];
+}
+
+/** Empty files and directories that stand where nothing was. */
+export interface MortalPlaceholders {
+  /** Absolute, without links. */
+  readonly paths: readonly string[];
+  /** A file beside the notes of others that use the same ones: `LOCK.users/NAME`. The last one removes them. */
+  readonly note: string | undefined;
 }
 
 /**
@@ -52,7 +83,8 @@ export class Watchdog {
   constructor(mark: string, mortal: Mortal) {
     // Loaded here: that takes 4 ms, and most agents never start a process.
     const { spawn } = process.getBuiltinModule("node:child_process");
-    this.#child = spawn("/bin/sh", ["-c", SCRIPT, "sh", mark], {
+    const [place = ""] = processTag().split("-");
+    this.#child = spawn("/bin/sh", ["-c", SCRIPT, "sh", mark, place], {
       detached: true, // the terminal's Ctrl-C must not end it before the agent
       stdio: ["pipe", "ignore", "ignore"],
       env: HELPER_ENVIRONMENT,
@@ -66,7 +98,11 @@ export class Watchdog {
   }
 
   update({ groups, placeholders = [] }: Mortal): void {
-    this.#child.stdin?.write(`${[...groups, ...placeholders.map(asWord)].join(" ")}\n`);
+    const words = placeholders.flatMap(({ note, paths }) => [
+      ...(note === undefined ? [] : [`@${asWord(note)}`]),
+      ...paths.map(asWord),
+    ]);
+    this.#child.stdin?.write(`${[...groups, ...words].join(" ")}\n`);
   }
 
   dismiss(): void {

@@ -1,4 +1,4 @@
-import { delay, type Mortal, Watchdog } from "@agent/internal";
+import { delay, type Mortal, type MortalPlaceholders, Watchdog } from "@agent/internal";
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
 import { ControlGroup } from "../processes/controlGroup.js";
@@ -33,7 +33,7 @@ export class CommandHost {
    */
   readonly #tag = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
   readonly #alive = new Set<ProcessTree>();
-  readonly #placeholders = new Set<readonly string[]>();
+  readonly #placeholders = new Set<readonly MortalPlaceholders[]>();
   readonly #cleanups = new Set<() => void>();
   #commands = 0;
   #watchdog: Watchdog | undefined;
@@ -93,7 +93,7 @@ export class CommandHost {
    * Notes empty files and directories that a command is about to put where nothing was. The watchdog removes them if the
    * agent is killed before the returned function is called.
    */
-  removeIfKilled(placeholders: readonly string[]): () => void {
+  removeIfKilled(placeholders: readonly MortalPlaceholders[]): () => void {
     this.#placeholders.add(placeholders);
     this.#watchdog?.update(this.#mortal());
     return () => {
@@ -140,7 +140,7 @@ export class CommandHost {
   #mortal(): Mortal {
     return {
       groups: [...this.#alive].map((tree) => tree.root),
-      placeholders: [...new Set([...this.#placeholders].flat())],
+      placeholders: [...this.#placeholders].flat(),
     };
   }
 

@@ -1,4 +1,5 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -13,7 +14,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { lockFile } from "@agent/internal";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
 import { RunBashTool } from "../tools/bash.js";
@@ -26,6 +28,11 @@ const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const NOBODY = 65534;
 const required = { sandbox: "require" } as const;
 const at = useWorkspace();
+/** How many commands have noted what they keep free in a directory. */
+function noted(root: string): number {
+  const users = `${lockFile(join(root, "placeholders of bubblewrap"))}.users`;
+  return existsSync(users) ? readdirSync(users).length : 0;
+}
 const AGENT = fileURLToPath(new URL("../../test/agent.mjs", import.meta.url));
 
 describe.skipIf(program === undefined)(
@@ -165,6 +172,35 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(JSON.parse(await second).stderr).toContain("Read-only file system");
       expect(existsSync(inWorkspace(".git"))).toBe(false);
     });
+
+    test.each([
+      ["ends", () => writeFileSync(inWorkspace("theirs-go"), "")],
+      ["is killed", (agent: ChildProcess) => void agent.kill("SIGKILL")],
+    ] satisfies [string, (agent: ChildProcess) => void][])(
+      "what another agent in the same directory keeps free stays so when that agent %s",
+      async (_, end) => {
+        const started = (name: string) =>
+          expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
+        const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
+        const agent = spawn(process.execPath, [AGENT, wait("theirs"), "sandboxed"], {
+          stdio: ["ignore", "ignore", "inherit"],
+        });
+        onTestFinished(() => void agent.kill("SIGKILL"));
+        await started("theirs");
+        const attack = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit";
+        const running = new RunBashTool(required).execute({ command: `${wait("ours")}; ${attack}` });
+        await started("ours");
+        const ended = once(agent, "exit");
+        end(agent);
+        await ended;
+        // The watchdog of an agent that was killed works for a moment longer.
+        await expect.poll(() => noted(at.workspace), { timeout: 60_000 }).toBe(1);
+        writeFileSync(inWorkspace("ours-go"), "");
+        expect(JSON.parse(await running).stderr).toContain("Read-only file system");
+        expect(existsSync(inWorkspace(".git"))).toBe(false);
+        expect(noted(at.workspace)).toBe(0);
+      },
+    );
 
     test.each([true, false])(
       "an agent that is killed leaves nothing in their place (in a repository: %s)",

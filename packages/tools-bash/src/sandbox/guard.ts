@@ -2,22 +2,16 @@ import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { canonicalPath, GitConfigs, isInside } from "@agent/internal";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
-import {
-  type Found,
-  identify,
-  listUnlocked,
-  type RefusedFile,
-  removeEmpty,
-  renameRefused,
-} from "./inspect.js";
+import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
+import { Placeholders, type PlaceholderUse } from "./placeholders.js";
 import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";
 
 /** Keeps protected files as they are while one command runs. */
 export interface Guard {
   /** Arguments of bubblewrap, to come after the binds of the writable directories. */
   readonly mounts: readonly string[];
-  /** The paths among them that do not exist: bubblewrap makes an empty file or directory there. */
-  readonly placeholders: readonly string[];
+  /** The paths among them that do not exist, where bubblewrap makes an empty file or directory. */
+  readonly placeholders: readonly PlaceholderUse[];
   /** Removes mount points, and renames files that the command made under protected names. */
   finish(): RefusedFile[];
 }
@@ -37,34 +31,43 @@ export interface HostFiles {
   readonly names: readonly string[];
 }
 
-/**
- * Protects files of writable directories. One object serves all commands of a registration: commands that run at the
- * same time share mount points, and the last one removes them.
- */
+/** Protects files of writable directories. One object serves all commands of a registration. */
 export class FileGuard {
-  /** How many running commands use a mount point that did not exist before. */
-  readonly #users = new Map<string, number>();
+  readonly #placeholders = new Placeholders();
   readonly #gitConfigs = new GitConfigs();
   /** By root, the repositories below it before the first command: later ones are the commands' own. */
   readonly #repositories = new Map<string, readonly string[]>();
 
   /** Protects the well-known names and those of the host in each root, and the host's paths that are in one. */
   protect(roots: readonly string[], host: HostFiles): Guard {
-    const guards = roots.flatMap((root) => [
-      this.#protectRoot(root, host),
-      ...this.#repositoriesBelow(root).map((path) => this.#protectRepository(path)),
-    ]);
+    const guards: Guard[] = [];
+    const finish = (): RefusedFile[] => guards.flatMap((guard) => guard.finish());
+    try {
+      for (const root of roots) {
+        guards.push(this.#protectRoot(root, host));
+        for (const path of this.#repositoriesBelow(root)) guards.push(this.#protectRepository(path));
+      }
+    } catch (error) {
+      finish();
+      throw error;
+    }
     return {
       mounts: guards.flatMap(({ mounts }) => mounts),
       placeholders: guards.flatMap(({ placeholders }) => placeholders),
-      finish: () => guards.flatMap((guard) => guard.finish()),
+      finish,
     };
   }
 
   #protectRoot(root: string, { paths, names }: HostFiles): Guard {
-    // A directory that stands in for a missing one is no repository.
-    const git = this.#users.has(join(root, ".git")) ? {} : gitDirectory(root);
-    const files = [
+    return this.#protectFiles(root, (others) => {
+      // A directory that stands in for a missing one is no repository.
+      const git = others.has(join(root, ".git")) ? {} : gitDirectory(root);
+      return { files: this.#filesOfRoot(root, git, { paths, names }), pinned: git.pinned };
+    });
+  }
+
+  #filesOfRoot(root: string, git: GitDirectory, { paths, names }: HostFiles): ProtectedFile[] {
+    return [
       ...protectedFiles(git.name),
       ...namedByGit(this.#gitConfigs, root),
       ...[
@@ -74,14 +77,13 @@ export class FileGuard {
           .map((path) => relative(root, path)),
       ].map((path): ProtectedFile => ({ path, ifMissing: "rename" })),
     ];
-    return this.#protectFiles(root, files, git.pinned);
   }
 
   /** Protects hooks and configuration of a repository below a root. */
   #protectRepository(path: string): Guard {
     const { name = ".git", pinned } = gitDirectory(path);
     const files = [...protectedInGit(name), ...namedByGit(this.#gitConfigs, path)];
-    return this.#protectFiles(path, files, pinned);
+    return this.#protectFiles(path, () => ({ files, pinned }));
   }
 
   #repositoriesBelow(root: string): readonly string[] {
@@ -91,48 +93,65 @@ export class FileGuard {
     return known.filter((path) => isRealDirectory(root, join(path, ".git")));
   }
 
-  #protectFiles(root: string, files: readonly ProtectedFile[], pinned: string | undefined): Guard {
-    const mounts = pinned === undefined ? [] : ["--bind", pinned, pinned];
-    const placed: string[] = [];
+  /** `find` gets the placeholders of other commands, which are no files of the project. */
+  #protectFiles(
+    root: string,
+    find: (others: ReadonlySet<string>) => {
+      readonly files: readonly ProtectedFile[];
+      readonly pinned: string | undefined;
+    },
+  ): Guard {
+    const mounts: string[] = [];
     const watched: Watched[] = [];
-    // Most names of the table do not exist: list the directory once instead of checking each name.
-    const names = new Set(readdirSync(root));
-    for (const { path: pattern, ifMissing } of files) {
-      const existing = expand(pattern, names);
-      for (const name of existing) {
-        const path = join(root, name);
-        const before = this.#users.has(path) ? undefined : identify(root, path);
-        if (before !== undefined) {
-          if (!before.isLink) mounts.push("--ro-bind", path, path);
-          watched.push({ path: name, isReplaced: replacementOf(root, path, before) });
-        } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
-          watched.push({ path: name, isReplaced: () => true });
-        } else placed.push(...place(path, ifMissing, mounts));
-      }
-      if (existing.length > 0 && !pattern.startsWith("*")) continue;
-      if (ifMissing !== "rename") placed.push(...place(join(root, pattern), ifMissing, mounts));
-      else watched.push({ path: pattern, isReplaced: () => true });
-    }
-    for (const path of placed) this.#users.set(path, (this.#users.get(path) ?? 0) + 1);
+    let names: ReadonlySet<string> = new Set();
+    const use = this.#placeholders.enter(root, (others) => {
+      const { files, pinned } = find(others);
+      if (pinned !== undefined) mounts.push("--bind", pinned, pinned);
+      // Most names of the table do not exist: list the directory once instead of checking each name.
+      names = new Set(readdirSync(root));
+      return mountFiles(root, files, { names, others, mounts, watched });
+    });
     return {
       mounts,
-      placeholders: placed,
+      placeholders: [use],
       finish: () => {
-        for (const path of placed) this.#leave(root, path);
+        use.leave();
         return refuse(root, watched, names);
       },
     };
   }
+}
 
-  #leave(root: string, path: string): void {
-    const users = (this.#users.get(path) ?? 1) - 1;
-    if (users > 0) {
-      this.#users.set(path, users);
-      return;
+/** Adds the mounts of these files, and what has to be watched. Returns the paths that have to be made to mount on. */
+function mountFiles(
+  root: string,
+  files: readonly ProtectedFile[],
+  to: {
+    readonly names: ReadonlySet<string>;
+    readonly others: ReadonlySet<string>;
+    readonly mounts: string[];
+    readonly watched: Watched[];
+  },
+): string[] {
+  const { names, others, mounts, watched } = to;
+  const placed: string[] = [];
+  for (const { path: pattern, ifMissing } of files) {
+    const existing = expand(pattern, names);
+    for (const name of existing) {
+      const path = join(root, name);
+      const before = others.has(path) ? undefined : identify(root, path);
+      if (before !== undefined) {
+        if (!before.isLink) mounts.push("--ro-bind", path, path);
+        watched.push({ path: name, isReplaced: replacementOf(root, path, before) });
+      } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
+        watched.push({ path: name, isReplaced: () => true });
+      } else placed.push(...place(path, ifMissing, mounts));
     }
-    this.#users.delete(path);
-    removeEmpty(root, path);
+    if (existing.length > 0 && !pattern.startsWith("*")) continue;
+    if (ifMissing !== "rename") placed.push(...place(join(root, pattern), ifMissing, mounts));
+    else watched.push({ path: pattern, isReplaced: () => true });
   }
+  return placed;
 }
 
 /** Mounts something in the place of a path that is not there. Returns the path. */

@@ -3,6 +3,7 @@ import { canonicalPath, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/i
 import { FileGuard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
+import type { PlaceholderUse } from "./placeholders.js";
 import { seccompFilter } from "./seccomp.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
 import { findSandbox, type SandboxStatus } from "./status.js";
@@ -42,7 +43,7 @@ export interface SandboxedStart {
   /** Input for file descriptors 3, 4… of bubblewrap. */
   readonly inputs: readonly Uint8Array[];
   /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
-  readonly placeholders: readonly string[];
+  readonly placeholders: readonly PlaceholderUse[];
   /** Returns what the command had made under protected names. */
   finish(): RefusedFile[];
 }

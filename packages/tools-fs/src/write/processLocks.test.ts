@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { processTag } from "@agent/internal";
+import { lockFile, processTag } from "@agent/internal";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
-import { lockFile, withProcessLocks } from "./processLocks.js";
+import { withProcessLocks } from "./processLocks.js";
 
 const EDIT_LOOP = fileURLToPath(new URL("../../test/editLoop.mjs", import.meta.url));
 
