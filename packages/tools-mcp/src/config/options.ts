@@ -137,7 +137,7 @@ const OAUTH: OptionChecks<OAuthOptions> = {
 const HTTP: OptionChecks<HttpServerOptions> = {
   url: checkFilled,
   headers: checkTextMap,
-  oauth: (name, value) => checkFields(name, value, OAUTH),
+  oauth: (name, value) => checkOptions(name, value as OAuthOptions, OAUTH, `${name}.`),
   ...COMMON,
 };
 const OPTIONS: OptionChecks<McpOptions> = {
@@ -153,21 +153,11 @@ const OPTIONS: OptionChecks<McpOptions> = {
 /** Checks the options of the config. Throws on anything unknown or mistyped, naming the server. */
 export function checkedOptions(options: unknown = {}): McpOptions {
   try {
-    checkFields("options", options, OPTIONS);
+    checkOptions("it", options as McpOptions, OPTIONS);
     return options as McpOptions;
   } catch (error) {
     throw new Error(`${packName}: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-/** Checks an object field by field; what is wrong is named with the way to it, such as `servers.docs.env`. */
-function checkFields<T extends object>(where: string, value: unknown, checks: OptionChecks<T>): void {
-  check.object(where, value);
-  const prefix = where === "options" ? "" : `${where}.`;
-  const entries = Object.entries<ValueCheck>(checks).map(
-    ([name, check]) => [name, (_: string, one: unknown) => check(`${prefix}${name}`, one)] as const,
-  );
-  checkOptions(where, value as T, Object.fromEntries(entries) as OptionChecks<T>);
 }
 
 /** Throws unless this is a name and a description of a server. */
@@ -184,11 +174,11 @@ function checkServer(where: string, name: string, server: unknown): void {
   check.object(where, server);
   const { url, command } = server as { readonly url?: unknown; readonly command?: unknown };
   if (url === undefined) {
-    checkFields(where, server, STDIO);
+    checkOptions(where, server as StdioServerOptions, STDIO, `${where}.`);
     if (command === undefined) throw new Error(`${where} needs a "command" to start or a "url" to reach.`);
     return;
   }
-  checkFields(where, server, HTTP);
+  checkOptions(where, server as HttpServerOptions, HTTP, `${where}.`);
   checkUrl(where, url as string);
 }
 

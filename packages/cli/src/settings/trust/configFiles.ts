@@ -1,5 +1,6 @@
-import { realpathSync } from "node:fs";
-import { isBuiltin } from "node:module";
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import { join } from "node:path";
 import { isInstalled } from "../modules/resolveModule.js";
 import { resolveInstalled } from "../packs/resolve.js";
 import { ProjectFiles } from "./projectFiles.js";
@@ -24,7 +25,9 @@ export function configFiles(file: string, text?: string): ProjectFiles {
  */
 function mentionedPackages(text: string, root: string): string[] {
   const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));
-  return [...names].flatMap((name) => {
+  const places = (createRequire(join(root, "_")).resolve.paths("a-package") ?? []).filter(existsSync);
+  const isThere = (name: string): boolean => places.some((place) => existsSync(join(place, name)));
+  return [...names].filter(isThere).flatMap((name) => {
     const found = isBuiltin(name) ? undefined : resolveInstalled(name, [root]);
     return found && !found.own && isInstalled(found.file, root) ? [found.file] : [];
   });

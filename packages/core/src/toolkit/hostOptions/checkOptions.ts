@@ -8,6 +8,7 @@ export type OptionChecks<Options> = { readonly [Name in keyof Required<Options>]
 /**
  * Checks an object of options: each option that is given must pass its check, and none may be unknown, so that a
  * misspelt one never silently means the default. `owner` is the function or class that takes them, for the message.
+ * `prefix` comes before the names of options within options: `servers.docs.`.
  *
  * @example
  * ```ts
@@ -33,13 +34,14 @@ export function checkOptions<Options extends object>(
   owner: string,
   options: Options,
   checks: OptionChecks<Options>,
+  prefix = "",
 ): void {
-  checkObject("options", options);
+  checkObject(prefix === "" ? "options" : prefix.slice(0, -1), options);
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(checks, name)) {
       const hint = didYouMean(name, Object.keys(checks));
       throw new AgentError("invalid_argument", `${owner} has no option ${quote(name)}. ${hint}`);
     }
-    if (value !== undefined) checks[name as keyof Options](name, value);
+    if (value !== undefined) checks[name as keyof Options](`${prefix}${name}`, value);
   }
 }
