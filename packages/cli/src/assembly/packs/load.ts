@@ -26,16 +26,19 @@ export interface LoadedPack {
 }
 
 /**
- * Loads the selected packs. Throws for a pack that is not installed. A pack that is installed and fails to load is
+ * Loads the selected packs, side by side. Throws for a pack that is not installed. A pack that is installed and fails to load is
  * reported in its `problem`; the others work.
  */
 export async function loadPacks(
   packs: readonly SelectedPack[],
   projectFile: string | undefined,
 ): Promise<LoadedPack[]> {
+  const loading = new Set<string>();
   const loaded: LoadedPack[] = [];
-  for (const pack of packs) {
-    const next = await loadPack(pack, projectFile);
+  const all = namedIfItEnds(loading, () =>
+    Promise.all(packs.map((pack) => loadPack(pack, projectFile, loading))),
+  );
+  for (const next of await all) {
     checkOnce(next, loaded);
     loaded.push(next);
   }
@@ -69,7 +72,11 @@ export function registerPacks(
   }
 }
 
-async function loadPack(pack: SelectedPack, projectFile: string | undefined): Promise<LoadedPack> {
+async function loadPack(
+  pack: SelectedPack,
+  projectFile: string | undefined,
+  loading: Set<string>,
+): Promise<LoadedPack> {
   const { name, options, module } = pack;
   if (module) return { name, file: undefined, options, module, problem: undefined };
   const directories = trustedDirectories(pack.source?.file, projectFile);
@@ -81,13 +88,16 @@ async function loadPack(pack: SelectedPack, projectFile: string | undefined): Pr
     return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
   }
   try {
-    const loaded = await namedIfItEnds(name, () => importPack(pack, found));
+    loading.add(name);
+    const loaded = await importPack(pack, found);
     const directory = pack.source && dirname(pack.source.file);
     const module = loaded as unknown as ToolPack;
     return { name, file: found.file, options, directory, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
+  } finally {
+    loading.delete(name);
   }
 }
 
@@ -112,10 +122,12 @@ async function importPackage(file: string): Promise<Record<string, unknown>> {
     : module;
 }
 
-/** Reports the pack's name if its code ends the process while it is loaded. */
-async function namedIfItEnds<T>(name: string, load: () => Promise<T>): Promise<T> {
+/** Reports the names of the packs that are being loaded if the code of one ends the process. */
+async function namedIfItEnds<T>(loading: ReadonlySet<string>, load: () => Promise<T>): Promise<T> {
   const tell = (): void => {
-    process.stderr.write(`agent: the pack ${quote(name)} ended the process while it was loaded.\n`);
+    const names = [...loading].map((name) => quote(name)).join(", ");
+    const which = loading.size === 1 ? `the pack ${names}` : `one of the packs ${names}`;
+    process.stderr.write(`agent: ${which} ended the process while it was loaded.\n`);
   };
   process.once("exit", tell);
   try {
