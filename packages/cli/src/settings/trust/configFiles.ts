@@ -26,8 +26,10 @@ export function configFiles(file: string, text?: string): ProjectFiles {
 function mentionedPackages(text: string, root: string): string[] {
   const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));
   const places = (createRequire(join(root, "_")).resolve.paths("a-package") ?? []).filter(existsSync);
-  const isThere = (name: string): boolean => places.some((place) => existsSync(join(place, name)));
-  return [...names].filter(isThere).flatMap((name) => {
+  // Most words name no package, and Node takes far longer to say so. Yarn Plug'n'Play keeps packages elsewhere.
+  const mayBeThere = (name: string): boolean =>
+    process.versions.pnp !== undefined || places.some((place) => existsSync(join(place, name)));
+  return [...names].filter(mayBeThere).flatMap((name) => {
     const found = isBuiltin(name) ? undefined : resolveInstalled(name, [root]);
     return found && !found.own && isInstalled(found.file, root) ? [found.file] : [];
   });
