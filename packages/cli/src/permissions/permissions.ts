@@ -1,4 +1,4 @@
-import type { ToolRegistry } from "@agent/core";
+import type { ToolInfo, ToolRegistry } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import { type AlwaysChoice, alwaysChoices } from "./alwaysChoices.js";
 import type { Grant, GrantScope, Grants } from "./grants.js";
@@ -36,6 +36,10 @@ export class Permissions {
     this.rules = options.rules;
     this.#mode = options.mode;
     if (options.mode === "plan") this.#turnOff();
+    const { registry } = options;
+    registry.onRegister((tool) => {
+      if (this.#mode === "plan" && registry.isToolEnabled(tool.name)) this.#turnOffUnlessItReads(tool);
+    });
   }
 
   get mode(): Mode {
@@ -103,12 +107,15 @@ export class Permissions {
   }
 
   #turnOff(): void {
-    const { registry } = this.#options;
-    for (const { name, enabled, capabilities } of registry.describeTools()) {
-      if (!enabled || onlyReads(capabilities) || name === "save_session_context") continue;
-      registry.disable(name);
-      this.#turnedOff.push(name);
+    for (const tool of this.#options.registry.describeTools()) {
+      if (tool.enabled) this.#turnOffUnlessItReads(tool);
     }
+  }
+
+  #turnOffUnlessItReads({ name, capabilities }: ToolInfo): void {
+    if (onlyReads(capabilities) || name === "save_session_context") return;
+    this.#options.registry.disable(name);
+    this.#turnedOff.push(name);
   }
 }
 

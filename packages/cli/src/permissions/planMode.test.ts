@@ -1,4 +1,10 @@
-import { Conversation, createToolRegistry, defineTool, type ToolCapability } from "@agent/core";
+import {
+  Conversation,
+  createToolRegistry,
+  defineTool,
+  type ToolCapability,
+  type ToolRegistry,
+} from "@agent/core";
 import { expect, test } from "vitest";
 import { Grants } from "./grants.js";
 import { Permissions } from "./permissions.js";
@@ -12,6 +18,31 @@ const tool = (name: string, capability: ToolCapability) =>
     execute: () => name,
   });
 
+function permissionsOf(registry: ToolRegistry): Permissions {
+  return new Permissions({
+    registry,
+    rules: { allow: [], ask: [], deny: [] },
+    grants: new Grants("/dev/null/none", "/"),
+    confirm: new Set(),
+    mode: "auto",
+    root: "/",
+    cwd: "/",
+    isSandboxed: () => false,
+  });
+}
+
+test("tools that come while the person plans are off until they leave plan mode", () => {
+  const registry = createToolRegistry(new Conversation(), []);
+  const permissions = permissionsOf(registry);
+  permissions.mode = "plan";
+  for (const one of [tool("look", "read"), tool("write", "write")]) registry.register(one);
+  registry.register(tool("run", "execute"), { enabled: false });
+  const enabled = (): string[] => ["look", "write", "run"].filter((name) => registry.isToolEnabled(name));
+  expect(enabled()).toEqual(["look"]);
+  permissions.mode = "auto";
+  expect(enabled()).toEqual(["look", "write"]);
+});
+
 test("plan mode takes tools away and gives them back, except those the person turned off meanwhile", () => {
   const registry = createToolRegistry(new Conversation(), [
     {
@@ -24,16 +55,7 @@ test("plan mode takes tools away and gives them back, except those the person tu
     },
   ]);
   const enabled = (): string[] => ["look", "write", "run"].filter((name) => registry.isToolEnabled(name));
-  const permissions = new Permissions({
-    registry,
-    rules: { allow: [], ask: [], deny: [] },
-    grants: new Grants("/dev/null/none", "/"),
-    confirm: new Set(),
-    mode: "auto",
-    root: "/",
-    cwd: "/",
-    isSandboxed: () => false,
-  });
+  const permissions = permissionsOf(registry);
   permissions.mode = "plan";
   expect(enabled()).toEqual(["look"]);
   registry.disable("run");
