@@ -139,6 +139,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/fleets.md#traces": "packages/cli/test/runsTraces.test.ts",
   "docs/mcp-and-editors.md#connect-a-server-in-one-minute": "test/mcp/add.test.ts",
   "docs/providers.md#writing-one:2": "its provider is examined by the program under Testing one",
+  "docs/providers.md#writing-one:3":
+    "such a package is loaded by its name in packages/cli/test/providerNames.test.ts",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute:2": "a file of the commands below it",
   "examples/web/README.md#an-agent-in-a-web-page":

@@ -58,7 +58,9 @@ async function main() {
   try {
     const packHost = { context: new Conversation(), baseDirectory: directory, ask };
     const problems = await connectServers(registry, { suite: server }, packHost);
-    if (problems.length > 0) throw new Error(problems.join("\n"));
+    // Tools that cannot be used are told, and the others are used.
+    const failures = problems.filter((problem) => !problem.includes(" is set aside: "));
+    if (failures.length > 0) throw new Error(failures.join("\n"));
     for (const { name, args } of calls(registry)) await call(registry, name, args);
   } finally {
     await registry.dispose();
