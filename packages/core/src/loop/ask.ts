@@ -25,7 +25,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   const report = (event: AgentEvent): void => {
     if (!signal.aborted) emit(event);
   };
-  exchange.refreshPacks();
+  exchange.packs.refresh();
   const request: ChatRequest = {
     messages: requestMessages(conversation.systemPrompt, conversation.sessionContext, provider, output),
     tools: exchange.tools.getSharedSchemas(),
@@ -48,7 +48,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   const ask = (): Promise<ChatResponse> => {
     replayed = false;
     const answer = respond(exchange, request);
-    exchange.warmUpPacks();
+    exchange.packs.warmUp();
     return answer;
   };
   try {

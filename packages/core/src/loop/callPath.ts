@@ -90,7 +90,7 @@ async function decide(
   if (signal.aborted) return abortedBefore(prepared.name);
   let call = prepared;
   let allowed = false;
-  const packHooks = exchange.packHooks();
+  const packHooks = exchange.packs.hooks;
   if (exchange.hooks.length + packHooks.length > 0) {
     const revalidate = async (args: Record<string, unknown>): Promise<string | undefined> => {
       const again = await tools.prepare(prepared.name, args);
@@ -153,7 +153,7 @@ async function execute(
     }));
     return ended;
   });
-  const hooks = [...exchange.packHooks(), ...exchange.hooks].filter(({ afterCall }) => afterCall);
+  const hooks = [...exchange.packs.hooks, ...exchange.hooks].filter(({ afterCall }) => afterCall);
   if (hooks.length === 0) return result;
   const changed = await askAfterHooks(hookCall(id, call, exchange), result, hooks);
   return changed === result ? result : { ...changed, text: tools.redact(changed.text) };

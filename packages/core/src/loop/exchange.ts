@@ -6,6 +6,7 @@ import type { CallContext } from "../tools/callContext.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
 import type { PreparedCall } from "../tools/preparedCall.js";
+import type { PackServiceList } from "../tools/services.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { CallHooks } from "./hooks.js";
@@ -52,13 +53,9 @@ export interface Exchange {
   readonly conversation: Conversation;
   readonly limits: LoopLimits;
   readonly gate: ApprovalGate | undefined;
-  /** The embedder's own hooks, and those of packs. */
+  /** The embedder's own hooks. Those of packs are among their services. */
   readonly hooks: readonly CallHooks[];
-  readonly packHooks: () => readonly CallHooks[];
-  /** Lets packs get ready while the model is asked. */
-  readonly warmUpPacks: () => void;
-  /** Lets packs bring their tools up to date before a request. */
-  readonly refreshPacks: () => void;
+  readonly packs: Pick<PackServiceList, "hooks" | "warmUp" | "refresh">;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
