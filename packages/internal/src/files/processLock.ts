@@ -22,7 +22,8 @@ export interface HeldLock {
 
 /**
  * Takes a lock against other processes if it is free or its holder has ended; else returns `undefined`. The lock is a
- * symbolic link at `path`, in a directory that only this user can write.
+ * symbolic link at `path`, in a directory that only this user can write; on Windows, where not every user may make links, a
+ * file.
  */
 export function tryAcquireLock(path: string): HeldLock | undefined {
   const id = nodeCrypto.randomUUID();
@@ -36,9 +37,14 @@ export function lockHolder(path: string): string {
 }
 
 /** Creates the lock as a link whose target names the holder. That is atomic: no process can read a lock without a holder. */
+function create(lock: string, holder: string): void {
+  if (process.platform === "win32") nodeFs.writeFileSync(lock, holder, { flag: "wx" });
+  else nodeFs.symlinkSync(holder, lock);
+}
+
 function tryCreate(lock: string, holder: string): boolean {
   try {
-    nodeFs.symlinkSync(holder, lock);
+    create(lock, holder);
     return true;
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
@@ -58,7 +64,7 @@ function tryTakeOver(lock: string, holder: string): boolean {
   try {
     if (readHolder(lock)?.id !== dead.id) return false;
     const own = `${lock}.${nodeCrypto.randomUUID()}`;
-    nodeFs.symlinkSync(holder, own);
+    create(own, holder);
     nodeFs.renameSync(own, lock);
     return true;
   } finally {
@@ -76,7 +82,9 @@ function heldLock(lock: string, id: string): HeldLock {
 
 function readHolder(lock: string): Holder | undefined {
   try {
-    const [tag = "", started = "", id = ""] = nodeFs.readlinkSync(lock).split(" ");
+    const holder =
+      process.platform === "win32" ? nodeFs.readFileSync(lock, "utf8") : nodeFs.readlinkSync(lock);
+    const [tag = "", started = "", id = ""] = holder.split(" ");
     return { tag, started, id };
   } catch (error) {
     if (isMissing(error)) return undefined;
