@@ -115,12 +115,15 @@ function compiler(root: JsonSchema, work: Work): CompileSub {
       const endless = active.length > 0 && active.at(-1) === value;
       if (endless)
         return problem(() => `cannot be checked: the schema's "${ref}" refers to itself without end.`);
-      if (active.length > MAX_VALUE_DEPTH) return problem(() => `is nested too deeply for "${ref}".`);
+      // Only references lead deeper than the schema itself: counting them ends long before the stack does.
+      if (work.references > MAX_VALUE_DEPTH) return problem(() => `is nested too deeply for "${ref}".`);
       active.push(value);
+      work.references++;
       try {
         return compiled?.(value);
       } finally {
         active.pop();
+        work.references--;
       }
     };
     references.set(target, check);

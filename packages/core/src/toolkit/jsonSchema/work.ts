@@ -15,9 +15,12 @@ export const COST = {
 /** The steps one validation may take, counted over all of its parts: no schema can make a value cost more. */
 export class Work {
   #left = MAX_STEPS;
+  /** How many references are being followed, one inside the other. */
+  references = 0;
 
   begin(): void {
     this.#left = MAX_STEPS;
+    this.references = 0;
   }
 
   /** Throws `TooMuchWork` when the steps are used up. */
