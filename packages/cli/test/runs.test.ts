@@ -80,6 +80,11 @@ test("what people see of a run: its title, when it was queued, that it waits for
   const again = await sandbox.run(["runs", "start", "look at a.txt", "--id", "friday"]);
   expect(again).toMatchObject({ code: 0, stdout: "friday\n" });
   expect(again.stderr).toContain("There is a run with this id already: queued");
+  const other = await sandbox.run(["runs", "start", "look at b.txt", "--id", "friday"]);
+  expect(other.code).not.toBe(0);
+  expect(other.stderr).toContain('id "friday" belongs to another run, with another input.');
+  const foreign = await sandbox.run(["runs", "start", "look at a.txt", "--id", "friday", "--tenant", "x"]);
+  expect(foreign.stderr).toContain('id "friday" belongs to another run. Choose another id');
   expect((await sandbox.run(["runs", "list"])).stdout).toContain("Friday's look");
   const none = await sandbox.run(["runs", "list", "--state", "waiting"]);
   expect(none.stdout).toBe("No such runs. All of them: agent runs list\n");

@@ -6,6 +6,7 @@ export type {
   EngineWorkOptions,
   EventsOptions,
   JournalEntry,
+  RunAccess,
   RunClaim,
   RunEngine,
   RunQuery,

@@ -7,11 +7,14 @@ import type {
   EngineWorker,
   EngineWorkOptions,
   EventsOptions,
+  RunAccess,
   RunEngine,
   RunQuery,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
+import { checkSameRun } from "../engine/sameRun.js";
+import { TenantRuns } from "../engine/tenantRuns.js";
 import { Appends } from "./appends.js";
 import { BullmqWorker } from "./bullmqWorker.js";
 import { Dispatcher } from "./dispatcher.js";
@@ -120,7 +123,18 @@ class BullmqEngine implements RunEngine {
   }
 
   async create(run: NewRun): Promise<boolean> {
-    return await this.#apply(this.#store.create(run), run.id);
+    for (;;) {
+      if (await this.#apply(this.#store.create(run), run.id)) return true;
+      const existing = await this.get(run.id);
+      // It may have been removed in between.
+      if (!existing) continue;
+      checkSameRun(run, existing);
+      return false;
+    }
+  }
+
+  forTenant(tenant: string): RunAccess {
+    return new TenantRuns(this, tenant);
   }
 
   get(id: string): Promise<Run | undefined> {
@@ -135,8 +149,12 @@ class BullmqEngine implements RunEngine {
     return this.#queries.count(query);
   }
 
-  activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
-    return this.#queries.activity(since, bucketMs);
+  activity(
+    since: number,
+    bucketMs: number,
+    query: Pick<RunQuery, "tenant"> = {},
+  ): Promise<readonly ActivityBucket[]> {
+    return this.#queries.activity(since, bucketMs, query);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {

@@ -1,29 +1,46 @@
 import type { ActivityBucket } from "./engine.js";
-import type { RunSummary } from "./run.js";
+import type { RunState, RunSummary } from "./run.js";
+
+type MutableBucket = { -readonly [Key in keyof ActivityBucket]: ActivityBucket[Key] };
+
+/** A bucket for each stretch of time from `since` until now. */
+export function emptyBuckets(since: number, bucketMs: number): MutableBucket[] {
+  const length = Math.max(1, Math.ceil((Date.now() - since) / bucketMs));
+  return Array.from({ length }, (_, index) => ({
+    at: since + index * bucketMs,
+    done: 0,
+    failed: 0,
+    cancelled: 0,
+    started: 0,
+    averageWaitMs: 0,
+  }));
+}
+
+/** The count of a bucket that a run which ended in this state belongs to. */
+export function endedAs(state: RunState): "done" | "cancelled" | "failed" {
+  return state === "done" || state === "cancelled" ? state : "failed";
+}
 
 /** Counts what ended and what was started, in stretches of time. */
-export function countActivity(
-  runs: Iterable<Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt">>,
+export function countActivity<
+  Facts extends Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt">,
+>(
+  runs: Iterable<Facts>,
   since: number,
   bucketMs: number,
+  matches: (run: Facts) => boolean,
 ): ActivityBucket[] {
-  const buckets: { -readonly [Key in keyof ActivityBucket]: ActivityBucket[Key] }[] = [];
-  const count = Math.max(1, Math.ceil((Date.now() - since) / bucketMs));
-  for (let index = 0; index < count; index++) {
-    const at = since + index * bucketMs;
-    buckets.push({ at, done: 0, failed: 0, cancelled: 0, started: 0, averageWaitMs: 0 });
-  }
-  for (const { state, createdAt, startedAt, endedAt } of runs) {
+  const buckets = emptyBuckets(since, bucketMs);
+  for (const run of runs) {
+    if (!matches(run)) continue;
+    const { state, createdAt, startedAt, endedAt } = run;
     const started = buckets[Math.floor(((startedAt ?? -1) - since) / bucketMs)];
     if (started && startedAt !== undefined) {
       started.started++;
       started.averageWaitMs += (startedAt - createdAt - started.averageWaitMs) / started.started;
     }
     const ended = buckets[Math.floor(((endedAt ?? -1) - since) / bucketMs)];
-    if (!ended || endedAt === undefined) continue;
-    if (state === "done") ended.done++;
-    else if (state === "cancelled") ended.cancelled++;
-    else ended.failed++;
+    if (ended) ended[endedAs(state)]++;
   }
   return buckets;
 }

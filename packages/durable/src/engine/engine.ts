@@ -13,33 +13,47 @@ import type {
 } from "./run.js";
 
 /**
- * Keeps runs and hands them out to workers. `@agent/durable` has one on plain files, `@agent/durable/bullmq` one for
- * many machines; `@agent/durable/testing` has the tests that any other must pass.
+ * Starts, reads and changes runs. Any process may call these methods at any time.
  *
- * Contract: a method that rejects has changed nothing, or its caller may call it again. Methods other than
- * `work` may be called by any process at any time.
+ * Contract: a method that rejects has changed nothing, or its caller may call it again.
  */
-export interface RunEngine {
-  /** Stores a run and queues it. Resolves to `false` if there is a run with this id: it stays as it is. */
+export interface RunAccess {
+  /**
+   * Stores a run and queues it. Resolves to `false` if this run exists already: it stays as it is. Rejects with
+   * `invalid_argument` if the id belongs to a run with another tenant, definition or input.
+   */
   create(run: NewRun): Promise<boolean>;
   get(id: string): Promise<Run | undefined>;
   /** The newest first. */
   list(query?: RunQuery): Promise<readonly RunSummary[]>;
   count(query?: Omit<RunQuery, "limit">): Promise<Readonly<Record<RunState, number>>>;
   /** What ended and what was started since then, in stretches of `bucketMs`, oldest first. */
-  activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]>;
+  activity(
+    since: number,
+    bucketMs: number,
+    query?: Pick<RunQuery, "tenant">,
+  ): Promise<readonly ActivityBucket[]>;
   /**
-   * The events of a run after a cursor, in order, without gap or duplicate across workers. With `follow` it goes on
+   * The events of a run after a cursor, in order, without gap or duplicate across workers. With `follow` it continues
    * until the run has ended or `signal` aborts, and reports the run itself whenever its state changes, first and last.
-   * Ends at once for a run that does not exist.
+   * Ends immediately for a run that does not exist.
    */
   events(id: string, options?: EventsOptions): AsyncIterable<FollowedEvent>;
-  /** Resolves to `false` if nothing with this key waits for a decision: another person may have decided already. */
+  /** Resolves to `false` if nothing with this key waits for a decision: another user may have decided already. */
   decide(id: string, key: string, decision: Decision): Promise<boolean>;
-  /** Ends a run that is queued or waiting, tells the worker of one that runs. `false` if it has ended or is unknown. */
+  /** Ends a run that is queued or waiting, stops one that runs. `false` if it has ended or is unknown. */
   cancel(id: string, reason: string): Promise<boolean>;
   /** Queues a run again that failed, was cancelled or was set aside. Completed steps stay completed. */
   retry(id: string): Promise<boolean>;
+}
+
+/**
+ * Keeps runs and hands them out to workers. `@agent/durable` has one on plain files, `@agent/durable/bullmq` one for
+ * many machines; `@agent/durable/testing` has the tests that any other must pass.
+ */
+export interface RunEngine extends RunAccess {
+  /** Access to the runs of one tenant. Runs of other tenants do not exist there, and it starts none for them. */
+  forTenant(tenant: string): RunAccess;
   setLimits(tenant: string, limits: TenantLimits): Promise<void>;
   getLimits(tenant: string): Promise<TenantLimits>;
   /** Removes runs that ended before that time, with journals and events. Resolves to how many. */

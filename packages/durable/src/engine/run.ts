@@ -21,7 +21,7 @@ export function isEnded(state: RunState): boolean {
 
 /** A run as it is given to an engine: checked, with all defaults filled in. */
 export interface NewRun {
-  /** 1 to 100 letters, digits, `_` or `-`. Creating a run whose id exists does nothing. */
+  /** 1 to 100 letters, digits, `_` or `-`. Creating the same run again does nothing. */
   readonly id: string;
   /** The name of its definition. */
   readonly definition: string;

@@ -1,13 +1,16 @@
 import { AgentError } from "@agent/core";
 import { check, checkOptions, errorMessage, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
-import type { RunEngine } from "./engine.js";
+import type { RunAccess } from "./engine.js";
 
 const ID = /^[\w-]{1,100}$/;
 const MAX_TITLE = 200;
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 export interface StartOptions {
-  /** The same id twice starts one run: for a caller that may have to ask again. Default: a new one. */
+  /**
+   * The same id twice starts one run: for a caller that may have to ask again. An id that belongs to a run with another
+   * tenant, definition or input is refused. Default: a new one.
+   */
   readonly id?: string;
   /** Whose limits it counts against. Default `default`. */
   readonly tenant?: string;
@@ -51,10 +54,10 @@ const OPTIONS: OptionChecks<StartOptions> = {
 
 /**
  * Queues a run of a definition and resolves to its id, once it is stored. The input must be a JSON value: it is what
- * the definition gets, in whichever process executes the run.
+ * the definition gets, in whichever process executes the run. Rejects with `invalid_argument` if the id is in use.
  */
 export async function startRun<Input>(
-  engine: RunEngine,
+  engine: RunAccess,
   definition: { readonly name: string; readonly version: string; create?(run: { input: Input }): unknown },
   input: Input,
   options: StartOptions = {},

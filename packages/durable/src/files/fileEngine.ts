@@ -10,6 +10,7 @@ import type {
   EngineWorker,
   EngineWorkOptions,
   EventsOptions,
+  RunAccess,
   RunEngine,
   RunQuery,
 } from "../engine/engine.js";
@@ -24,6 +25,8 @@ import {
   type RunSummary,
   type TenantLimits,
 } from "../engine/run.js";
+import { checkSameRun } from "../engine/sameRun.js";
+import { TenantRuns } from "../engine/tenantRuns.js";
 import { CommandLog } from "./commandLog.js";
 import { readEvents } from "./fileEvents.js";
 import { FileWorker } from "./fileWorker.js";
@@ -84,9 +87,13 @@ class FileEngine implements RunEngine {
 
   async create({ input, ...run }: NewRun): Promise<boolean> {
     this.#log.read();
-    if (this.#log.table.get(run.id)) return false;
+    if (this.#log.table.get(run.id)) return this.#checkSame({ ...run, input });
     this.#files.create(run.id, input);
-    return this.#log.submit({ op: "create", at: Date.now(), run });
+    // Another process may create a run with this id at the same time: the input that was written first counts, so a
+    // command for another input must not be written.
+    checkSameRun({ ...run, input }, { ...run, input: this.#files.readInput(run.id) });
+    const isCreated = this.#log.submit({ op: "create", at: Date.now(), run });
+    return isCreated || this.#checkSame({ ...run, input });
   }
 
   async get(id: string): Promise<Run | undefined> {
@@ -115,9 +122,14 @@ class FileEngine implements RunEngine {
     return counts;
   }
 
-  async activity(since: number, bucketMs: number): Promise<readonly ActivityBucket[]> {
+  async activity(
+    since: number,
+    bucketMs: number,
+    query: Pick<RunQuery, "tenant"> = {},
+  ): Promise<readonly ActivityBucket[]> {
     this.#log.read();
-    return countActivity(this.#log.table.runs.facts(), since, bucketMs);
+    const matches = matching(query);
+    return countActivity(this.#log.table.runs.facts(), since, bucketMs, matches);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {
@@ -184,10 +196,21 @@ class FileEngine implements RunEngine {
     };
   }
 
+  forTenant(tenant: string): RunAccess {
+    return new TenantRuns(this, tenant);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#workers].map((worker) => worker.close()));
     this.#workers.clear();
     this.#log.close();
+  }
+
+  /** Returns `false`: the run exists. Throws if another run has its id. */
+  #checkSame(run: NewRun): false {
+    const existing = this.#log.table.get(run.id);
+    if (existing) checkSameRun(run, { ...existing, input: this.#files.readInput(run.id) });
+    return false;
   }
 }
 

@@ -2,6 +2,7 @@ import {
   closeSync,
   fdatasyncSync,
   fstatSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -9,6 +10,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -48,16 +50,19 @@ export class RunFiles {
     return join(this.#directory, id);
   }
 
+  /** Writes the input of a new run. If another creation was faster, its input stays. */
   create(id: string, input: unknown): void {
-    mkdirSync(this.directory(id), { recursive: true, mode: DIRECTORY_MODE });
-    // `wx`: never overwrite the input of a run that exists.
+    const directory = this.directory(id);
+    mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    const temporary = join(directory, `.input.${crypto.randomUUID()}`);
+    writeFileSync(temporary, JSON.stringify(input), { mode: FILE_MODE, flag: "wx" });
+    // A link appears with its whole content or not at all, and never replaces a file.
     try {
-      writeFileSync(join(this.directory(id), "input.json"), JSON.stringify(input), {
-        mode: FILE_MODE,
-        flag: "wx",
-      });
+      linkSync(temporary, join(directory, "input.json"));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      unlinkSync(temporary);
     }
   }
 

@@ -1,5 +1,5 @@
 import { isRecord } from "@agent/core/toolkit";
-import { type Decision, RUN_STATES, type Run, type RunEngine } from "@agent/durable";
+import { type Decision, RUN_STATES, type Run, type RunAccess } from "@agent/durable";
 import { approvalLines, denial } from "../../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../../display/style.js";
 import type { ServerOptions } from "./server.js";
@@ -31,8 +31,8 @@ export interface ApiRequest {
 
 export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIterable<unknown> };
 
-/** Answers a request of the page. Throws `HttpError`. */
-export async function answerApi(engine: RunEngine, request: ApiRequest): Promise<ApiAnswer> {
+/** Answers a request of the page about the runs it has access to. Throws `HttpError`. */
+export async function answerApi(engine: RunAccess, request: ApiRequest): Promise<ApiAnswer> {
   const { pathname, searchParams } = request.url;
   if (request.method !== "GET" && request.method !== "POST")
     throw new HttpError(405, "This takes a GET or a POST.");
@@ -66,13 +66,12 @@ function withQuestions({ approvals, ...run }: Run): unknown {
 }
 
 async function listRuns(
-  engine: RunEngine,
+  engine: RunAccess,
   query: URLSearchParams,
-  { board }: ServerOptions,
+  { board, tenant }: ServerOptions,
 ): Promise<unknown> {
   const state = RUN_STATES.find((one) => one === query.get("state"));
-  const tenant = query.get("tenant") || undefined;
-  const filter = tenant === undefined ? {} : { tenant };
+  const filter = tenantOf(query);
   const [runs, counts] = await Promise.all([
     engine.list({ ...filter, ...(state && { state }), limit: LIST_LIMIT }),
     engine.count(filter),
@@ -82,19 +81,31 @@ async function listRuns(
     ...run,
     waitsFor: approvals.map(({ name }) => name),
   }));
-  return { runs: rows, counts, now: Date.now(), ...(board !== undefined && { board }) };
+  return {
+    runs: rows,
+    counts,
+    now: Date.now(),
+    ...(board !== undefined && { board }),
+    ...(tenant !== undefined && { tenant }),
+  };
 }
 
-async function activity(engine: RunEngine, query: URLSearchParams): Promise<unknown> {
+async function activity(engine: RunAccess, query: URLSearchParams): Promise<unknown> {
   const minutes = Number(query.get("minutes") ?? 60);
   if (!(minutes > 0 && minutes <= LONGEST_MINUTES)) {
     throw new HttpError(400, `minutes must be a number from 1 to ${LONGEST_MINUTES}.`);
   }
   const bucketMs = (minutes * MINUTE_MS) / BUCKETS;
-  return { bucketMs, buckets: await engine.activity(Date.now() - minutes * MINUTE_MS, bucketMs) };
+  const since = Date.now() - minutes * MINUTE_MS;
+  return { bucketMs, buckets: await engine.activity(since, bucketMs, tenantOf(query)) };
 }
 
-async function change(engine: RunEngine, id: string, part: string, body: unknown): Promise<boolean> {
+function tenantOf(query: URLSearchParams): { readonly tenant?: string } {
+  const tenant = query.get("tenant");
+  return tenant ? { tenant } : {};
+}
+
+async function change(engine: RunAccess, id: string, part: string, body: unknown): Promise<boolean> {
   const given = isRecord(body) ? body : {};
   if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "on the page of runs");
   if (part === "retry") return await engine.retry(id);

@@ -28,7 +28,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .argument("<task...>", "what to do, in words")
     .option("--cwd <directory>", "the directory it works in")
     .option("--title <text>", "what lists call it; default: the task")
-    .option("--id <id>", "the same id twice is one run")
+    .option("--id <id>", "the same id and task twice is one run")
     .option("--tenant <name>", "whose limits it counts against")
     .option("--label <label>", "only workers with it take the run (repeatable)", collect)
     .option("--anywhere", "also workers in other directories take it")
@@ -98,6 +98,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     });
   command("serve", "a page that shows runs, on this machine only")
     .option("--port <number>", "default: a free one")
+    .option("--tenant <name>", "only the runs of this tenant")
     .option("--board <address>", "where the queue's own board is, for a link; default $AGENT_RUNS_BOARD")
     .action(async (_, self: Command) => {
       const { serveCommand } = await import("./serve.js");

@@ -9,6 +9,7 @@ import { createRunsServer } from "./server.js";
 export interface ServeFlags extends EngineFlags {
   readonly port?: string;
   readonly board?: string;
+  readonly tenant?: string;
   readonly json?: boolean;
 }
 
@@ -26,6 +27,7 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     const token = crypto.randomUUID();
     const server = createRunsServer(engine, token, {
       ...(board !== undefined && { board }),
+      ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error) => reject(new CliError(`The page cannot be served: ${error.message}`)));

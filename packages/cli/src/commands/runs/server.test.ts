@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileEngine } from "@agent/durable";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createRunsServer } from "./server.js";
 
 const TOKEN = "0b6f5a0e-token";
@@ -26,8 +26,14 @@ interface Answer {
 }
 
 /** Not `fetch`, which sends no Host of the caller's choice. */
-function ask(path: string, headers: Record<string, string> = {}, method = "GET", body = ""): Promise<Answer> {
-  const { port } = server.address() as AddressInfo;
+function ask(
+  path: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+  body = "",
+  asked = server,
+): Promise<Answer> {
+  const { port } = asked.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const sent = request({ host: "127.0.0.1", port, path, headers, method }, (response) => {
       let text = "";
@@ -92,6 +98,29 @@ describe("the page of runs", () => {
     expect(policy).not.toContain("unsafe");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(body).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write/);
+  });
+
+  test("shows and changes only the runs of its tenant", async () => {
+    const run = { definition: "d", version: "1", labels: [], priority: 0, input: "secret" };
+    await engine.create({ ...run, id: "own", tenant: "acme" });
+    await engine.create({ ...run, id: "foreign", tenant: "evil" });
+    const acme = createRunsServer(engine, TOKEN, { tenant: "acme" });
+    await new Promise<void>((resolve) => acme.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void acme.close().closeAllConnections());
+    const of = (path: string, method = "GET") =>
+      ask(path, withToken, method, method === "POST" ? "{}" : "", acme);
+    const { runs } = JSON.parse((await of("/api/runs")).body) as { runs: { id: string }[] };
+    expect(runs.map(({ id }) => id)).toEqual(["own"]);
+    for (const path of ["/api/runs?tenant=evil", "/api/activity?tenant=evil"]) {
+      expect((await of(path)).status).toBe(400);
+    }
+    for (const part of ["", "/events", "/cancel", "/retry", "/decide"]) {
+      expect(await of(`/api/runs/foreign${part}`, part === "" ? "GET" : "POST")).toMatchObject({
+        status: 404,
+      });
+    }
+    expect((await engine.get("foreign"))?.state).toBe("queued");
+    expect((await of("/api/runs/own")).status).toBe(200);
   });
 
   test("takes no large body, and no path out of its own", async () => {

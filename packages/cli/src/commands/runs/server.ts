@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { isAgentError } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { RunEngine } from "@agent/durable";
 import { templatePath } from "../../process/templates.js";
@@ -15,12 +16,15 @@ const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 export interface ServerOptions {
   /** Where the queue's own board is, if there is one. */
   readonly board?: string;
+  /** Only the runs of this tenant are shown and can be changed. Default: all runs. */
+  readonly tenant?: string;
 }
 
 /** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
 export function createRunsServer(engine: RunEngine, token: string, options: ServerOptions): Server {
   const page = readFileSync(templatePath("runs.html"), "utf8");
   const policy = contentPolicy(page);
+  const runs = options.tenant === undefined ? engine : engine.forTenant(options.tenant);
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // DNS rebinding: a foreign page can make a browser send requests here under the page's own host name.
     if (!LOOPBACK.test(request.headers.host ?? ""))
@@ -43,7 +47,7 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
     const body = request.method === "POST" ? await readBody(request) : undefined;
     const closed = new AbortController();
     response.once("close", () => closed.abort());
-    const answer = await answerApi(engine, {
+    const answer = await answerApi(runs, {
       method: request.method ?? "GET",
       url,
       body,
@@ -56,10 +60,14 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
   return createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else
-        sendJson(response, error instanceof HttpError ? error.status : 500, { error: errorMessage(error) });
+      else sendJson(response, statusOf(error), { error: errorMessage(error) });
     });
   });
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof HttpError) return error.status;
+  return isAgentError(error, "invalid_argument") ? 400 : 500;
 }
 
 const HEADERS = {

@@ -32,15 +32,16 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
   const labels = [...(flags.label ?? []), ...(flags.anywhere ? [] : [directoryLabel()])];
   return await withEngine(flags, async (engine) => {
     const input: TaskInput = { task };
-    const existing = flags.id === undefined ? undefined : await engine.get(flags.id);
+    const tenant = flags.tenant ?? "default";
+    const existing = flags.id === undefined ? undefined : await engine.forTenant(tenant).get(flags.id);
     const id = await startRun(engine, { name: TASK, version: readVersion() }, input, {
       labels,
       priority,
       title: titleOf(flags.title ?? task),
       // Pipelines and instrumented programs pass their current trace in this variable.
       trace: process.env.TRACEPARENT || undefined,
+      tenant,
       ...(flags.id !== undefined && { id: flags.id }),
-      ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     });
     if (flags.follow) return await followRun(engine, id, { json: flags.json ?? false });
     if (flags.json) print(`${JSON.stringify({ v: 1, id })}\n`);

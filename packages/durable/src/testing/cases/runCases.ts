@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { isAgentError } from "@agent/core";
 import { collectEvents, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
+
+const isTaken = (error: unknown): boolean => isAgentError(error, "invalid_argument");
 
 /** Cases: a run from its start to its removal. */
 export const runCases: readonly EngineCase[] = [
@@ -35,13 +38,34 @@ export const runCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "the same id twice is one run, also from two processes at once",
+    name: "the same id twice is one run, also from two processes at the same time",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
-      const run = newRun();
-      const created = await Promise.all([engine.create(run), other.create({ ...run, input: "other" })]);
+      const run = newRun({ input: { a: 1, b: [2] } });
+      const again = { ...run, version: "2", input: { b: [2], a: 1 } };
+      const created = await Promise.all([engine.create(run), other.create(again)]);
       assert.deepEqual(created.filter(Boolean).length, 1);
+      assert.equal(await other.create(again), false);
       assert.equal((await engine.list()).length, 1);
+    },
+  },
+  {
+    name: "refuses an id that belongs to a run with another tenant, definition or input",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      const run = newRun({ tenant: "acme", input: { secret: 1 } });
+      await engine.create(run);
+      for (const change of [{ tenant: "evil" }, { definition: "other" }, { input: { secret: 2 } }]) {
+        await assert.rejects(other.create({ ...run, ...change }), isTaken);
+      }
+      const two = newRun();
+      const results = await Promise.allSettled([
+        engine.create({ ...two, tenant: "acme", input: "a" }),
+        other.create({ ...two, tenant: "evil", input: "b" }),
+      ]);
+      assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+      const { tenant, input } = (await engine.get(two.id)) ?? {};
+      assert.equal(input, tenant === "acme" ? "a" : "b");
     },
   },
   {

@@ -1,9 +1,45 @@
 import assert from "node:assert/strict";
-import { DONE, entry, newRun, reached, TestWorker } from "../claims.js";
+import { APPROVAL, collectEvents, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
 /** Cases: limits of tenants, and that no tenant starves. */
 export const tenantCases: readonly EngineCase[] = [
+  {
+    name: "gives a tenant access to its own runs only",
+    async run({ open }) {
+      const engine = await open();
+      const [own, foreign] = [newRun({ tenant: "acme" }), newRun({ tenant: "evil" })];
+      const acme = engine.forTenant("acme");
+      assert.equal(await acme.create(own), true);
+      await assert.rejects(acme.create({ ...foreign }));
+      await engine.create(foreign);
+      assert.equal((await acme.get(own.id))?.id, own.id);
+      assert.equal(await acme.get(foreign.id), undefined);
+      assert.deepEqual(
+        (await acme.list()).map(({ id }) => id),
+        [own.id],
+      );
+      await assert.rejects(acme.list({ tenant: "evil" }));
+      await assert.rejects(acme.count({ tenant: "evil" }));
+      assert.equal((await acme.count()).queued, 1);
+      assert.deepEqual(await collectEvents(acme.events(foreign.id, { follow: true })), []);
+      assert.equal(await acme.cancel(foreign.id, "mine now"), false);
+      const worker = await TestWorker.start(engine);
+      for (let index = 0; index < 2; index++) {
+        const claim = await worker.next();
+        const isForeign = claim.run.id === foreign.id;
+        claim.end(isForeign ? { state: "waiting", approvals: [APPROVAL] } : DONE);
+      }
+      await reached(engine, foreign.id, "waiting");
+      await reached(engine, own.id, "done");
+      assert.equal(await acme.decide(foreign.id, APPROVAL.key, "allow"), false);
+      assert.equal(await engine.cancel(foreign.id, "no"), true);
+      assert.equal(await acme.retry(foreign.id), false);
+      const ended = (await acme.activity(Date.now() - 60_000, 120_000)).at(0);
+      assert.deepEqual([ended?.done, ended?.cancelled, ended?.started], [1, 0, 1]);
+      await worker.close();
+    },
+  },
   {
     name: "no tenant runs more than its limit, on all workers together",
     async run({ open }) {
