@@ -31,7 +31,7 @@ const LAYERS = {
   ],
   core: [["toolkit"], ["conversation"], ["tools"], ["loop"], ["providers"]],
   durable: [["engine"], ["journal"], ["worker"], ["bullmq", "files"], ["testing"]],
-  internal: [["text"], ["files"], ["paths"], ["git", "processes", "protection"]],
+  internal: [["text"], ["files"], ["paths"], ["git"], ["ignore", "processes", "protection"]],
   "provider-openai": [["chat"], ["responses"]],
   testing: [["probe"], ["checks", "provider"]],
   "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],

@@ -18,6 +18,8 @@ export { hasEnded, processTag } from "./files/processTag.js";
 export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
+export { findRepository } from "./git/repository.js";
+export { IGNORE_FILES, type IgnoreFileReader, IgnoreScope } from "./ignore/scope.js";
 export { isRecord } from "./isRecord.js";
 export { lazyConstant } from "./lazyConstant.js";
 export { canonicalPath, canonicalPaths } from "./paths/canonicalPath.js";

@@ -50,14 +50,19 @@ export class GitConfigs {
     })?.key;
   }
 
-  /** Everything that the configurations name which git reads in the repository of `path`, and those of the person. */
+  /** Everything that the configurations name which git reads in the repository of `path`. */
   named(path: string): NamedByGit[] {
+    const worktree = findRepository(path)?.worktree;
+    return this.settings(path).flatMap((setting) => namedPaths(setting, worktree));
+  }
+
+  /** The settings of the repository of `path`, of the user and of the system, with all that they may include. */
+  settings(path: string): GitSetting[] {
     const repository = findRepository(path);
     const inRepository = (repository?.gitDirectories ?? []).flatMap((directory) => {
       return [nodePath.join(directory, "config"), nodePath.join(directory, "config.worktree")];
     });
-    const settings = [...inRepository, ...otherFiles()].flatMap((file) => this.#read(file, new Set()));
-    return settings.flatMap((setting) => namedPaths(setting, repository?.worktree));
+    return [...inRepository, ...otherFiles()].flatMap((file) => this.#read(file, new Set()));
   }
 
   /** The settings of a file and of what it includes; `seen` ends a circle of includes. */

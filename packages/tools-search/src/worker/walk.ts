@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
+import { IGNORE_FILES, type IgnoreScope } from "@agent/internal";
 import { addNotSearched, addUnreadable, type Tally } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
-import { IGNORE_FILES, type IgnoreScope } from "./ignore/scope.js";
 import { NotSearched } from "./notSearched.js";
 
 /** The first batches are small so that every worker has something to do at once. */

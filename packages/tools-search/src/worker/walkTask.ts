@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createPathGuard, errorMessage } from "@agent/core/toolkit";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, IgnoreScope } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
 import { createGlobFilter } from "./glob/filter.js";
 import type { GlobLibraries } from "./glob/libraries.js";
-import { IgnoreScope } from "./ignore/scope.js";
 import { NotSearched } from "./notSearched.js";
 import type { TaskHost } from "./tasks.js";
 import { walk } from "./walk.js";

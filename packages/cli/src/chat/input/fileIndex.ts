@@ -1,12 +1,26 @@
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ownProgram } from "../../process/ownProgram.js";
+import { setImmediate } from "node:timers/promises";
+import { IGNORE_FILES, type IgnoreFileReader, IgnoreScope, readRegularFile } from "@agent/internal";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
+const MOST_MS = 10_000;
+/** How long the terminal may be without an answer to a key. */
+const BUSY_MS = 10;
+/** A name is compared with all rules without a pause. */
+const MOST_RULE_BYTES = 32 * 1024;
 const FRESH_MS = 5000;
-// Directories to skip where no gitignore applies.
-const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn", "__pycache__", ".venv", "target", "dist"]);
+const VERSION_CONTROL = new Set([".git", ".hg", ".svn"]);
+// Directories to skip where no ignore rule applies.
+const SKIPPED = new Set(["node_modules", "__pycache__", ".venv", "target", "dist"]);
+const IGNORE_FILE_READER: IgnoreFileReader = {
+  readText(file, maxBytes) {
+    const bytes = readRegularFile(file, maxBytes + 1);
+    return bytes === undefined || bytes.length > maxBytes ? undefined : bytes.toString("utf8");
+  },
+};
 const CONTROL = /\p{Cc}/u;
 
 /**
@@ -46,7 +60,7 @@ export class FileIndex {
   }
 
   async #read(): Promise<void> {
-    const files = (await gitFiles(this.#root)) ?? (await walk(this.#root));
+    const files = await listFiles(this.#root);
     // A line break in a name would be one in the message.
     const paths = files.filter((path) => path !== "" && !CONTROL.test(path));
     const directories = new Set<string>();
@@ -64,48 +78,46 @@ export class FileIndex {
   }
 }
 
-/** Files that git tracks or does not ignore; `undefined` outside of a work tree. */
-async function gitFiles(root: string): Promise<string[] | undefined> {
-  const program = ownProgram("git", root);
-  if (program === undefined) return undefined;
-  const { spawn } = await import("node:child_process");
-  return await new Promise((resolve) => {
-    const git = spawn(program, ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-      cwd: root,
-      stdio: ["ignore", "pipe", "ignore"],
-      // Do not run core.fsmonitor: a repository's config can name any program there.
-      env: {
-        ...process.env,
-        GIT_OPTIONAL_LOCKS: "0",
-        GIT_CONFIG_COUNT: "1",
-        GIT_CONFIG_KEY_0: "core.fsmonitor",
-        GIT_CONFIG_VALUE_0: "false",
-      },
-    });
-    const chunks: Buffer[] = [];
-    git.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    git.on("error", () => resolve(undefined));
-    git.on("close", (code) => {
-      const paths = Buffer.concat(chunks).toString("utf8").split("\0");
-      resolve(code === 0 ? [...new Set(paths)].slice(0, MOST_FILES) : undefined);
-    });
-  });
-}
-
-async function walk(root: string): Promise<string[]> {
+/**
+ * The files of a project that its ignore rules keep, for as long as the limits allow. No git is involved: it follows the
+ * repository's own configuration, which can name programs to run.
+ */
+async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
-  const waiting = [""];
-  for (
-    let folder = waiting.shift();
-    folder !== undefined && files.length < MOST_FILES;
-    folder = waiting.shift()
-  ) {
+  const end = performance.now() + MOST_MS;
+  let pauseAt = performance.now() + BUSY_MS;
+  const outer = IgnoreScope.above(root, undefined, IGNORE_FILE_READER, MOST_RULE_BYTES);
+  const waiting = [{ folder: "", outer }];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { folder } = next;
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+    const place = `${join(root, folder)}/`;
+    const scope = next.outer.enter(place, ignoreFilesAmong(entries));
     for (const entry of entries) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (!entry.isDirectory()) files.push(path);
-      else if (!SKIPPED.has(entry.name)) waiting.push(path);
+      const now = performance.now();
+      if (files.length >= MOST_FILES || now > end) return files;
+      if (now > pauseAt) {
+        // Keys that were pressed meanwhile come first.
+        await setImmediate();
+        pauseAt = performance.now() + BUSY_MS;
+      }
+      const { name } = entry;
+      const isDirectory = entry.isDirectory();
+      if (VERSION_CONTROL.has(name) || (isDirectory && scope.isEmpty && SKIPPED.has(name))) continue;
+      if (scope.ignores(place, name, isDirectory)) continue;
+      const path = folder === "" ? name : `${folder}/${name}`;
+      if (isDirectory) waiting.push({ folder: path, outer: scope });
+      else files.push(path);
     }
   }
   return files;
+}
+
+function ignoreFilesAmong(entries: readonly Dirent[]): { git: boolean; other: boolean; repository: boolean } {
+  const has = (wanted: string): boolean => entries.some(({ name }) => name === wanted);
+  return {
+    git: has(IGNORE_FILES.git),
+    other: has(IGNORE_FILES.other),
+    repository: has(IGNORE_FILES.repository),
+  };
 }

@@ -1,11 +1,11 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
+import type { IgnoreScope } from "@agent/internal";
 import { canonicalPath } from "@agent/internal";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../../paths.js";
 import type { GlobQuery } from "../../protocol.js";
 import { type Boundary, REFUSALS } from "../boundary.js";
-import type { IgnoreScope } from "../ignore/scope.js";
 import { NotSearched } from "../notSearched.js";
 import { type WalkOptions, walk } from "../walk.js";
 import { scopeOf } from "../walkTask.js";

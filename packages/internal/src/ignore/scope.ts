@@ -1,11 +1,8 @@
-import { lstatSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { withSlash } from "../../paths.js";
-import type { Boundary } from "../boundary.js";
+import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
 import { parseIgnoreFile } from "./parse.js";
 
-const MAX_IGNORE_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_RULE_BYTES = 4 * 1024 * 1024;
 
 /** A name that no rule mentions. */
 const UNHEARD_OF = "\u0001";
@@ -13,11 +10,19 @@ const UNHEARD_OF = "\u0001";
 /** Names whose presence in a directory matters for what is ignored below it. */
 export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
 
+/** Reads ignore files. What it refuses, such as a file outside of a boundary, counts as missing. */
+export interface IgnoreFileReader {
+  /** The text of a regular file of at most `maxBytes`. */
+  readText(file: string, maxBytes: number): string | undefined;
+}
+
 /** The rules of one ignore file, and those of the directories above it. */
 interface Level {
   readonly matcher: IgnoreMatcher;
   /** How much of a path leads to the directory the file is in. */
   readonly baseLength: number;
+  /** The size of these rules and those of the parents. */
+  readonly size: number;
   readonly parent: Level | undefined;
 }
 
@@ -27,12 +32,19 @@ interface Level {
  * its own `.gitignore` files, as for git.
  */
 export class IgnoreScope {
-  readonly #boundary: Boundary;
+  readonly #reader: IgnoreFileReader;
   readonly #other: Level | undefined;
   readonly #git: Level | undefined;
+  readonly #maxRuleBytes: number;
 
-  private constructor(boundary: Boundary, other: Level | undefined, git: Level | undefined) {
-    this.#boundary = boundary;
+  private constructor(
+    reader: IgnoreFileReader,
+    maxRuleBytes: number,
+    other: Level | undefined,
+    git: Level | undefined,
+  ) {
+    this.#reader = reader;
+    this.#maxRuleBytes = maxRuleBytes;
     this.#other = other;
     this.#git = git;
   }
@@ -51,14 +63,22 @@ export class IgnoreScope {
   /** The scope inside `directory` (absolute, "/" at the end), given which of `IGNORE_FILES` it holds. */
   enter(directory: string, holds: { git: boolean; other: boolean; repository: boolean }): IgnoreScope {
     if (!holds.git && !holds.other && !holds.repository) return this;
-    const read: ReadText = (file) => this.#boundary.readText(file, MAX_IGNORE_FILE_BYTES);
+    const { repository, git, other } = IGNORE_FILES;
+    let left = this.#maxRuleBytes - (this.#other?.size ?? 0) - (this.#git?.size ?? 0);
+    const read: ReadText = (file) => this.#reader.readText(file, left);
+    const add = (file: string, parent: Level | undefined): Level | undefined => {
+      const added = level(read(file), directory, parent);
+      left -= (added?.size ?? 0) - (parent?.size ?? 0);
+      return added;
+    };
     const inherited = holds.repository
-      ? level(read(excludeFile(directory, read)), directory, undefined)
+      ? add(excludeFile(directory + repository, read), undefined)
       : this.#git;
     return new IgnoreScope(
-      this.#boundary,
-      holds.other ? level(read(directory + IGNORE_FILES.other), directory, this.#other) : this.#other,
-      holds.git ? level(read(directory + IGNORE_FILES.git), directory, inherited) : inherited,
+      this.#reader,
+      this.#maxRuleBytes,
+      holds.other ? add(directory + other, this.#other) : this.#other,
+      holds.git ? add(directory + git, inherited) : inherited,
     );
   }
 
@@ -74,11 +94,17 @@ export class IgnoreScope {
   /**
    * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
    * A directory that those rules leave out was named on purpose: then only the rules inside it count.
-   * Nothing above `confinedTo` is read, and nothing outside the boundary.
+   * Nothing above `confinedTo` is read. Every name is compared with all rules in force, so rules beyond `maxRuleBytes`
+   * in a directory and those above it have no effect.
    */
-  static above(directory: string, confinedTo: string | undefined, boundary: Boundary): IgnoreScope {
+  static above(
+    directory: string,
+    confinedTo: string | undefined,
+    reader: IgnoreFileReader,
+    maxRuleBytes: number = MAX_RULE_BYTES,
+  ): IgnoreScope {
     const chain = directoriesUpToRepository(directory, confinedTo);
-    const none = new IgnoreScope(boundary, undefined, undefined);
+    const none = new IgnoreScope(reader, maxRuleBytes, undefined, undefined);
     let scope = none;
     for (const [index, current] of chain.entries()) {
       const next = chain[index + 1];
@@ -89,7 +115,8 @@ export class IgnoreScope {
     }
     // "dist/*" does not match dist itself, but all that could be in it; "*" is about no directory more than others.
     const leavesOut = (place: string): boolean => scope.ignores(withSlash(place), UNHEARD_OF, false);
-    const isMeant = leavesOut(directory) && !leavesOut(join(dirname(directory), UNHEARD_OF));
+    const isMeant =
+      leavesOut(directory) && !leavesOut(nodePath.join(nodePath.dirname(directory), UNHEARD_OF));
     return isMeant ? none : scope;
   }
 }
@@ -106,37 +133,42 @@ type ReadText = (file: string) => string | undefined;
 
 function level(text: string | undefined, base: string, parent: Level | undefined): Level | undefined {
   if (text === undefined) return parent;
-  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, parent };
+  const size = text.length + (parent?.size ?? 0);
+  return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, size, parent };
 }
 
 /** From the repository's top down to `directory`; empty if that is no place inside a repository. */
 function directoriesUpToRepository(directory: string, confinedTo: string | undefined): string[] {
   const chain: string[] = [directory];
-  if (exists(join(directory, IGNORE_FILES.repository))) return [];
-  for (let current = directory; current !== confinedTo && dirname(current) !== current; ) {
-    current = dirname(current);
+  if (exists(nodePath.join(directory, IGNORE_FILES.repository))) return [];
+  for (let current = directory; current !== confinedTo && nodePath.dirname(current) !== current; ) {
+    current = nodePath.dirname(current);
     chain.unshift(current);
-    if (exists(join(current, IGNORE_FILES.repository))) return chain;
+    if (exists(nodePath.join(current, IGNORE_FILES.repository))) return chain;
   }
   return [];
 }
 
-/** `.git/info/exclude`; in a linked worktree or submodule `.git` is a file that says where that is. */
-function excludeFile(directory: string, read: ReadText): string {
-  let gitDirectory = directory + IGNORE_FILES.repository;
-  const pointer = /^gitdir: (.+)/.exec(read(gitDirectory) ?? "")?.[1];
+/** `info/exclude` of a repository; in a linked worktree or submodule `.git` is a file that says where that is. */
+function excludeFile(dotGit: string, read: ReadText): string {
+  let gitDirectory = dotGit;
+  const pointer = /^gitdir: (.+)/.exec(read(dotGit) ?? "")?.[1];
   if (pointer !== undefined) {
-    gitDirectory = resolve(directory, pointer.trim());
-    const common = read(join(gitDirectory, "commondir"));
-    if (common !== undefined) gitDirectory = resolve(gitDirectory, common.trim());
+    gitDirectory = nodePath.resolve(nodePath.dirname(dotGit), pointer.trim());
+    const common = read(nodePath.join(gitDirectory, "commondir"));
+    if (common !== undefined) gitDirectory = nodePath.resolve(gitDirectory, common.trim());
   }
-  return join(gitDirectory, "info", "exclude");
+  return nodePath.join(gitDirectory, "info", "exclude");
+}
+
+function withSlash(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
 }
 
 /** Whether the name is there, whatever it is: a walk decides by names too. */
 function exists(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return nodeFs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;
   }

@@ -73,11 +73,14 @@ export function compileIgnoreRules(rules: readonly IgnoreRule[]): IgnoreMatcher 
   };
 }
 
-/** Rules that need an expression. One made of all of them answers the usual case: no rule matches. */
+/** An expression of many rules stays below the engine's limit of 32767 groups by its length. */
+const LONGEST_JOINED = 64 * 1024;
+
+/** Rules that need an expression. A few, made of all of them, answer the usual case: no rule matches. */
 class ExpressionGroup {
   readonly #rules: { readonly rule: Placed; readonly expression: RegExp }[] = [];
   readonly #sources: string[] = [];
-  #any: RegExp | undefined;
+  #any: readonly RegExp[] | undefined;
 
   readonly #once: Once;
 
@@ -99,13 +102,23 @@ class ExpressionGroup {
 
   last(path: string, isDirectory: boolean): Placed | undefined {
     const text = asBytes(path);
-    this.#any ??= new RegExp(`^(?:${this.#sources.join("|")})$`, "s");
-    if (!this.#any.test(text)) return undefined;
+    this.#any ??= joined(this.#sources);
+    if (!this.#any.some((expression) => expression.test(text))) return undefined;
     const found = this.#rules.find(
       ({ rule, expression }) => (isDirectory || !rule.directoriesOnly) && expression.test(text),
     );
     return found?.rule;
   }
+}
+
+function joined(sources: readonly string[]): RegExp[] {
+  const parts: string[] = [];
+  for (const source of sources) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length + source.length > LONGEST_JOINED) parts.push(source);
+    else parts[parts.length - 1] = `${last}|${source}`;
+  }
+  return parts.map((part) => new RegExp(`^(?:${part})$`, "s"));
 }
 
 function later(a: Placed | undefined, b: Placed | undefined): Placed | undefined {

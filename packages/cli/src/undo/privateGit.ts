@@ -1,0 +1,122 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { devNull } from "node:os";
+import { join } from "node:path";
+import { ownProgram } from "../process/ownProgram.js";
+
+const LIMIT_MS = 20_000;
+const MOST_OUTPUT = 256 * 1024 * 1024;
+/** The largest single allocation: the repository may contain small objects that expand to gigabytes. */
+const LARGEST_ALLOCATION = 512 * 1024 * 1024;
+
+/** What git needs of the user's environment. Its own variables may point to another repository or name programs. */
+const PASSED_VARIABLES = [
+  "PATH",
+  "HOME",
+  "XDG_CONFIG_HOME",
+  "USERPROFILE",
+  "SystemRoot",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+];
+
+/** Settings that no file can override: neither hooks, file monitors, transports nor maintenance run. */
+const PINNED = Object.entries({
+  "core.quotePath": "false",
+  "core.autocrlf": "false",
+  "core.hooksPath": devNull,
+  "core.fsmonitor": "false",
+  "core.untrackedCache": "false",
+  "protocol.allow": "never",
+  "credential.helper": "",
+  "submodule.recurse": "false",
+  "gc.auto": "0",
+  "maintenance.auto": "false",
+}).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+
+/**
+ * Git in a repository that this class writes itself, for the files of another work tree. This is the only place that starts
+ * git: it never reads a configuration that the project brings, because a configuration names programs (filters, hooks,
+ * file monitors, commands of remotes that git contacts for a missing object).
+ */
+export class PrivateGit {
+  readonly #directory: string;
+  readonly #worktree: string;
+  readonly #program: string;
+
+  private constructor(directory: string, worktree: string, program: string) {
+    this.#directory = directory;
+    this.#worktree = worktree;
+    this.#program = program;
+  }
+
+  /**
+   * Creates the repository at `directory`, in place of what is there. It finds objects in `objects`. Throws if git is not
+   * installed.
+   */
+  static create(directory: string, worktree: string, objects: string): PrivateGit {
+    const program = ownProgram("git", worktree);
+    if (program === undefined) throw new Error("git is not installed");
+    rmSync(directory, { recursive: true, force: true });
+    for (const part of ["objects/info", "refs", "info"]) {
+      mkdirSync(join(directory, part), { recursive: true, mode: 0o700 });
+    }
+    writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
+    writeFileSync(join(directory, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
+    writeFileSync(join(directory, "objects/info/alternates"), `${objects}\n`);
+    return new PrivateGit(directory, worktree, program);
+  }
+
+  /** Runs a subcommand and resolves to its output. Rejects if it fails or exceeds a limit. */
+  run(args: readonly string[], input?: string): Promise<Buffer> {
+    return new Promise((settle, reject) => {
+      const child = spawn(this.#program, ["--no-pager", ...PINNED, ...args], {
+        cwd: this.#worktree,
+        env: this.#environment(),
+        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],
+        timeout: LIMIT_MS,
+        killSignal: "SIGKILL",
+      });
+      const chunks: Buffer[] = [];
+      let size = 0;
+      child.stdout?.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > MOST_OUTPUT) child.kill("SIGKILL");
+        else chunks.push(chunk);
+      });
+      child.on("error", reject);
+      child.on("close", (code) => {
+        if (code === 0) settle(Buffer.concat(chunks));
+        else reject(new Error(`git ${args.join(" ")} exited with ${code}`));
+      });
+      // Git may exit before it has read all input: its exit code tells why.
+      child.stdin?.on("error", () => undefined);
+      child.stdin?.end(input);
+    });
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    const passed = PASSED_VARIABLES.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    });
+    return {
+      ...Object.fromEntries(passed),
+      GIT_DIR: this.#directory,
+      GIT_WORK_TREE: this.#worktree,
+      GIT_INDEX_FILE: join(this.#directory, "index"),
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_CONFIG_SYSTEM: devNull,
+      GIT_CONFIG_GLOBAL: devNull,
+      GIT_ATTR_NOSYSTEM: "1",
+      GIT_ALLOW_PROTOCOL: "",
+      GIT_NO_LAZY_FETCH: "1",
+      GIT_NO_REPLACE_OBJECTS: "1",
+      GIT_OPTIONAL_LOCKS: "0",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_ALLOC_LIMIT: String(LARGEST_ALLOCATION),
+      LC_ALL: "C",
+    };
+  }
+}
