@@ -1,7 +1,17 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { hasTerminal, packSource, Sandbox } from "./agent.js";
@@ -9,11 +19,13 @@ import { serve } from "./servers.js";
 
 const NAME = "agent-pack-greeter";
 
-/** A registry with one package in it; resolves to the environment npm needs. */
+/** A registry with one package in it; resolves to the environment npm needs. `requests` gets each request. */
 async function registryWith(
   box: Sandbox,
   files: Readonly<Record<string, string>>,
-): Promise<Record<string, string>> {
+  more: object = {},
+  requests: IncomingMessage[] = [],
+): Promise<{ npm_config_registry: string; npm_config_update_notifier: string }> {
   const folder = join(box.root, "package");
   mkdirSync(folder);
   const manifest = {
@@ -24,6 +36,7 @@ async function registryWith(
     keywords: ["agent-pack"],
     description: "Says hello",
     scripts: { postinstall: "touch ran" },
+    ...more,
   };
   for (const [path, text] of Object.entries({ "package.json": JSON.stringify(manifest), ...files })) {
     writeFileSync(join(folder, path), text);
@@ -31,6 +44,7 @@ async function registryWith(
   execFileSync("tar", ["-czf", join(box.root, "package.tgz"), "-C", box.root, "package"]);
   const tarball = readFileSync(join(box.root, "package.tgz"));
   const { origin } = await serve((request, response) => {
+    requests.push(request);
     if (request.url?.endsWith(".tgz")) return response.end(tarball);
     response.setHeader("content-type", "application/json");
     if (request.url?.startsWith("/-/v1/search")) {
@@ -66,7 +80,7 @@ describe("agent pack search, add and remove", () => {
   });
 
   test.each(["add", "remove"])(
-    "%s runs nothing of a stranger's project: no install script of its dependencies, no git that its .npmrc names",
+    "%s runs nothing of a stranger's project: no install script of its dependencies, no git",
     async (action) => {
       const box = new Sandbox();
       const env = await registryWith(box, PACK);
@@ -82,48 +96,55 @@ describe("agent pack search, add and remove", () => {
         ...["-czf", join(box.project, "evil.tgz"), "--transform", "s,^,package/,"],
         ...["-C", dirname(folder), "package.json"],
       ]);
-      chmodSync(box.write("git.sh", `#!/bin/sh\ntouch ${box.root}/git-ran\nexit 1\n`), 0o755);
-      box.write(`node_modules/${NAME}/package.json`, JSON.stringify({ name: NAME, version: "1.2.3" }));
+      const program = box.write("bin/git", `#!/bin/sh\ntouch ${box.root}/git-ran\nexit 1\n`);
+      chmodSync(program, 0o755);
+      const settings = `[core]\n\tsshCommand = ${program}\n[url "ext::${program} %S"]\n\tinsteadOf = file://\n[protocol "ext"]\n\tallow = always\n`;
+      const bring = (): void => {
+        cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+      };
       const project = (dependencies: object): void => {
         box.write("package.json", JSON.stringify({ dependencies: { [NAME]: "1.2.3", ...dependencies } }));
       };
       const args = ["pack", action, NAME, ...(action === "add" ? ["--yes"] : [])];
+      bring();
       project({ evil: "file:./evil.tgz" });
       await box.run(args, { env });
       expect(existsSync(join(box.project, "node_modules/evil"))).toBe(true);
-      box.write(".npmrc", `git=${box.project}/git.sh\nignore-scripts=false\n`);
+      rmSync(join(box.project, ".git"), { recursive: true });
+      execFileSync("git", ["init", "--quiet", box.project]);
+      writeFileSync(join(box.project, ".git/config"), settings);
       project({ other: `git+file://${box.project}/nowhere` });
-      box.write(`node_modules/${NAME}/package.json`, JSON.stringify({ name: NAME, version: "1.2.3" }));
+      bring();
       expect((await box.run(args, { env })).stderr).toContain("npm error");
       expect(["script-ran", "git-ran"].filter((name) => existsSync(join(box.root, name)))).toEqual([]);
     },
   );
 
-  test.runIf(hasTerminal())(
-    "add asks before code of the pack runs, and says that the project may have another registry",
-    async () => {
-      const box = new Sandbox();
-      const ran = join(box.root, "ran");
-      const code = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(ran)}, "");\n`;
-      const { npm_config_registry: registry } = await registryWith(box, {
-        "index.js": code + PACK["index.js"],
-      });
-      box.write("package.json", "{}");
-      box.write(".npmrc", `registry=${registry}\nupdate-notifier=false\n`);
-      const no = await box.runInTerminal(["pack", "add", NAME], [["Load it?", "n"]]);
-      expect(no.stdout).toMatch(/\.npmrc"? may say where npm takes packages from\./);
-      expect(no.stdout).toContain("nothing of it ran");
-      expect(existsSync(ran)).toBe(false);
-      await box.runInTerminal(
-        ["pack", "add", NAME],
-        [
-          ["Load it?", "y"],
-          ["Select it in", "n"],
-        ],
-      );
-      expect(existsSync(ran)).toBe(true);
-    },
-  );
+  test.runIf(hasTerminal())("add changes nothing in the project before approval", async () => {
+    const box = new Sandbox();
+    const ran = join(box.root, "ran");
+    const code = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(ran)}, "");\n`;
+    const env = await registryWith(box, { "index.js": code + PACK["index.js"] });
+    box.write("package.json", "{}");
+    const before = readdirSync(box.project, { recursive: true });
+    const no = await box.runInTerminal(["pack", "add", NAME], [["Load it?", "n"]], env);
+    expect(no.stdout).toContain(`${NAME} 1.2.3 was downloaded.`);
+    expect(no.stdout).toContain(`Nothing was installed. No code of ${NAME} ran.`);
+    expect(existsSync(ran)).toBe(false);
+    const shown = await box.runInTerminal(
+      ["pack", "add", NAME],
+      [
+        ["Load it?", "y"],
+        ["Install it with npm, and select it in", "n"],
+      ],
+      env,
+    );
+    expect(shown.stdout).toContain("Nothing was installed.");
+    expect(existsSync(ran)).toBe(true);
+    expect(readdirSync(box.project, { recursive: true })).toEqual(before);
+    expect(readFileSync(join(box.project, "package.json"), "utf8")).toBe("{}");
+    expect(readdirSync(join(box.home, ".local/state/agent/staged"))).toEqual([]);
+  });
 
   test("add installs, shows the tools, and selects the pack; remove undoes it", async () => {
     const box = new Sandbox();
@@ -221,6 +242,10 @@ describe("agent pack search, add and remove", () => {
     const env = await registryWith(box, PACK);
     box.write("package.json", "{}");
     box.write(lock, "");
+    const evil = `require("node:fs").writeFileSync(${JSON.stringify(join(box.root, "ran"))}, "");`;
+    for (const file of [".pnpmfile.cjs", "evil.cjs"]) box.write(file, evil);
+    box.write(".yarnrc.yml", "yarnPath: ./evil.cjs\nplugins:\n  - ./evil.cjs\n");
+    box.write("bunfig.toml", 'preload = ["./evil.cjs"]\n');
     const refused = await box.run(["pack", "add", NAME, "--yes"], { env });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`Run: ${program} add ${NAME}, then again: agent pack add ${NAME}\n`);
@@ -236,6 +261,7 @@ describe("agent pack search, add and remove", () => {
     expect(existsSync(folder)).toBe(true);
     expect((await box.run(["tool", "run", "greet"])).code).toBe(2);
     expect(existsSync(join(box.project, "package-lock.json"))).toBe(false);
+    expect(existsSync(join(box.root, "ran"))).toBe(false);
   });
 
   test("a package that is no pack is named, and not selected", async () => {
@@ -243,16 +269,17 @@ describe("agent pack search, add and remove", () => {
     const env = await registryWith(box, { "index.js": "export const x = 1;" });
     const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain(`${NAME} is installed, and is no pack that works`);
+    expect(stderr).toContain(`${NAME} is not a pack that works`);
+    expect(existsSync(join(box.project, "node_modules"))).toBe(false);
     expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
   });
 
   test.each(["--registry=http://evil", "../x", "a b", "git+ssh://x"])(
-    "%s is no name to install",
+    "refuses to install %s",
     async (name) => {
       const { code, stderr } = await new Sandbox().run(["pack", "add", "--yes", "--", name]);
       expect(code).toBe(2);
-      expect(stderr).toContain("is no package name");
+      expect(stderr).toContain("is not a package name");
     },
   );
 
@@ -261,5 +288,179 @@ describe("agent pack search, add and remove", () => {
     const { code, stderr } = await box.run(["pack", "add", NAME]);
     expect(code).toBe(4);
     expect(stderr).toContain("--yes");
+  });
+});
+
+describe("a hostile project's npm settings", () => {
+  const SECRETS = {
+    OPENAI_API_KEY: "sk-secret-1",
+    AWS_SECRET_ACCESS_KEY: "sk-secret-2",
+    NPM_TOKEN: "sk-secret-3",
+  };
+  const LEAK = Object.keys(SECRETS)
+    .map((name) => `\${${name}}`)
+    .join("/");
+
+  /** A server that gets no request unless a setting of the project is followed. */
+  async function trap(): Promise<{ origin: string; requests: string[] }> {
+    const requests: string[] = [];
+    const { origin } = await serve((request, response) => {
+      requests.push(`${request.url} ${request.headers.authorization}`);
+      response.end("{}");
+    });
+    return { origin, requests };
+  }
+
+  test("search sends nothing to the project's registry", async () => {
+    const box = new Sandbox();
+    const { npm_config_registry: registry } = await registryWith(box, PACK);
+    const { origin, requests } = await trap();
+    writeFileSync(join(box.home, ".npmrc"), `registry=${registry}\nupdate-notifier=false\n`);
+    box.write("package.json", "{}");
+    box.write(
+      ".npmrc",
+      `registry=${origin}/${LEAK}/\n//${new URL(origin).host}/:_authToken=${LEAK}\nproxy=${origin}\n`,
+    );
+    box.write("etc/npmrc", `registry=${origin}/${LEAK}/\n`);
+    // A package runner exports the settings of the project.
+    const env = {
+      ...SECRETS,
+      npm_command: "exec",
+      npm_config_registry: `${origin}/`,
+      npm_config_proxy: origin,
+    };
+    for (const each of [SECRETS, env]) {
+      const { code, stdout } = await box.run(["pack", "search", "hello"], { env: each });
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`${NAME}  1.2.3  Says hello\n`)]);
+    }
+    expect(requests).toEqual([]);
+  });
+
+  test.each([
+    ["global=true\nforce=true\nprefix=PREFIX", '"global", "force", "prefix"'],
+    [`registry=TRAP/${LEAK}/`, '"registry"'],
+    ["@acme:registry=TRAP/", '"@acme:registry"'],
+    [`//localhost/:_authToken=${LEAK}`, '"//localhost/:_authToken"'],
+    ["git=./evil.cjs", '"git"'],
+    ["node-options=--require ./evil.cjs", '"node-options"'],
+    ["script-shell=./evil.cjs\nignore-scripts=false", '"script-shell"'],
+    ["userconfig=./other.npmrc", '"userconfig"'],
+    ["globalconfig=./other.npmrc", '"globalconfig"'],
+    ["cache=PREFIX", '"cache"'],
+    ["bin-links=true", '"bin-links"'],
+    [`save-prefix=${LEAK}`, '"save-prefix"'],
+    ["[section]", '"[section]"'],
+    [`\${HOME}=x`, `"\${HOME}"`],
+    ["; fine\rregistry=TRAP/", '"registry"'],
+  ])("add and remove run no npm under %j", async (text, names) => {
+    const box = new Sandbox();
+    const env = {
+      ...SECRETS,
+      ...(await registryWith(box, PACK, { bin: { git: "index.js", node: "index.js" } })),
+    };
+    const { origin, requests } = await trap();
+    const prefix = join(box.root, "prefix");
+    const settings = text.replaceAll("TRAP", origin).replaceAll("PREFIX", prefix);
+    box.write("package.json", "{}");
+    box.write(".npmrc", `${settings}\n`);
+    box.write("other.npmrc", `registry=${origin}/\n`);
+    chmodSync(box.write("evil.cjs", `#!/bin/sh\ntouch ${box.root}/ran\n`), 0o755);
+    const before = readdirSync(box.project, { recursive: true });
+    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect([added.code, added.stderr]).toEqual([2, expect.stringContaining(`.npmrc", which sets ${names}`)]);
+    expect(added.stderr).toContain(`Run: npm install ${NAME}, then again: agent pack add ${NAME}\n`);
+    expect(readdirSync(box.project, { recursive: true })).toEqual(before);
+
+    cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+    expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+    const removed = await box.run(["pack", "remove", NAME], { env });
+    expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining(`npm uninstall ${NAME}\n`)]);
+    expect([existsSync(prefix), existsSync(join(box.root, "ran")), requests]).toEqual([false, false, []]);
+  });
+
+  test("add follows harmless settings of the project", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    box.write("package.json", "{}");
+    box.write(".npmrc", "# ours\nsave-exact=true\r\nfund = false\nengine-strict\n");
+    expect(await box.run(["pack", "add", NAME, "--yes"], { env })).toMatchObject({ code: 0 });
+    const { dependencies } = JSON.parse(readFileSync(join(box.project, "package.json"), "utf8"));
+    expect(dependencies).toEqual({ [NAME]: "1.2.3" });
+  });
+
+  test("add runs no npm in a workspace, whose root has settings too", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    const { origin, requests } = await trap();
+    box.write("package.json", '{"workspaces":["packages/*"]}');
+    box.write(".npmrc", `registry=${origin}/\n`);
+    const cwd = dirname(box.write("packages/a/package.json", '{"name":"a","version":"1.0.0"}'));
+    const added = await box.run(["pack", "add", NAME, "--yes"], { env, cwd });
+    expect([added.code, added.stderr]).toEqual([
+      2,
+      expect.stringContaining("may have this directory as a workspace"),
+    ]);
+    cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+    expect((await box.run(["pack", "add", NAME, "--yes"], { env, cwd })).code).toBe(0);
+    expect(requests).toEqual([]);
+  });
+
+  test("add does not link a pack's bin", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK, { bin: { git: "index.js" } });
+    box.write("package.json", "{}");
+    expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+    expect(existsSync(join(box.project, "node_modules", NAME))).toBe(true);
+    expect(existsSync(join(box.project, "node_modules/.bin"))).toBe(false);
+  });
+
+  test("add refuses a pack that the project replaces with other code", async () => {
+    const box = new Sandbox();
+    const env = await registryWith(box, PACK);
+    box.write("package.json", JSON.stringify({ dependencies: { [NAME]: "1.2.3" } }));
+    await promisify(execFile)("npm", ["install", "--ignore-scripts"], {
+      cwd: box.project,
+      env: { ...process.env, ...env },
+    });
+    box.write(`node_modules/${NAME}/index.js`, "// other code");
+    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining('index.js" is not the file that was examined'),
+    ]);
+    expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
+  });
+
+  test("npm gets no variable with a key, except those that the user's own .npmrc names", async () => {
+    const box = new Sandbox();
+    const dump = join(box.root, "dump.json");
+    const program = join(box.root, "bin/npm");
+    mkdirSync(dirname(program));
+    writeFileSync(
+      program,
+      `#!${process.execPath}\nrequire("node:fs").writeFileSync(${JSON.stringify(dump)}, JSON.stringify({ env: process.env, args: process.argv, cwd: process.cwd() }));\nconsole.log("[]");\n`,
+    );
+    chmodSync(program, 0o755);
+    writeFileSync(join(box.home, ".npmrc"), `//localhost/:_authToken=\${NPM_TOKEN}\n`);
+    const env = {
+      ...SECRETS,
+      PATH: [dirname(program), process.env.PATH].join(delimiter),
+      NODE_OPTIONS: "--no-warnings",
+      NODE_PATH: box.project,
+      npm_config_fetch_retries: "0",
+    };
+    expect((await box.run(["pack", "search", "x"], { env })).code).toBe(0);
+    const { env: seen, args, cwd } = JSON.parse(readFileSync(dump, "utf8"));
+    expect(seen).toMatchObject({
+      NPM_TOKEN: SECRETS.NPM_TOKEN,
+      npm_config_fetch_retries: "0",
+      npm_config_ignore_scripts: "true",
+      COREPACK_ENABLE_PROJECT_SPEC: "0",
+    });
+    for (const name of ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "NODE_OPTIONS", "NODE_PATH"]) {
+      expect(seen).not.toHaveProperty(name);
+    }
+    expect(args).toEqual(expect.arrayContaining(["--global=false", "--force=false", "--bin-links=false"]));
+    expect(cwd.startsWith(box.project)).toBe(false);
   });
 });

@@ -29,6 +29,7 @@ export { readRegularFileInside } from "./paths/readInside.js";
 export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { lockDirectory, lockFile, prepareLockDirectory } from "./processes/lockDirectory.js";
+export { safeVariables } from "./processes/safeVariables.js";
 export { type Mortal, type MortalPlaceholders, Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export { KEY_VARIABLES } from "./protection/keyVariables.js";

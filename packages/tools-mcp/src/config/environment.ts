@@ -1,38 +1,7 @@
 import { quote } from "@agent/core/toolkit";
+import { safeVariables } from "@agent/internal";
 import type { StdioServerOptions } from "./options.js";
 
-// What programs need to find themselves and their files. No variable here holds a secret.
-const SAFE_NAMES = new Set([
-  "HOME",
-  "LANG",
-  "LANGUAGE",
-  "LOGNAME",
-  "PATH",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER",
-  "XDG_CACHE_HOME",
-  "XDG_CONFIG_HOME",
-  "XDG_DATA_HOME",
-  "NODE_EXTRA_CA_CERTS",
-  "SSL_CERT_DIR",
-  "SSL_CERT_FILE",
-  // What Windows programs do not start without.
-  "APPDATA",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "LOCALAPPDATA",
-  "PATHEXT",
-  "PROGRAMFILES",
-  "SYSTEMDRIVE",
-  "SYSTEMROOT",
-  "TEMP",
-  "TMP",
-  "USERNAME",
-  "USERPROFILE",
-]);
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /** A program's environment, and which values in it must never be shown. */
@@ -46,11 +15,7 @@ export function serverEnvironment(
   env: StdioServerOptions["env"],
   own: NodeJS.ProcessEnv = process.env,
 ): ServerEnvironment {
-  const variables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(own)) {
-    const upper = name.toUpperCase();
-    if (value !== undefined && (SAFE_NAMES.has(upper) || upper.startsWith("LC_"))) variables[name] = value;
-  }
+  const variables = safeVariables(own);
   const secrets: string[] = [];
   for (const [name, text] of namedVariables(env)) {
     const value = expand(text, own, secrets);

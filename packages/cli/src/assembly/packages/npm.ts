@@ -1,16 +1,47 @@
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { hasEnded, processTag, readRegularFile, safeVariables } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
 import { ownProgram } from "../../process/ownProgram.js";
-import { ensurePrivateDirectory } from "../../process/paths.js";
+import {
+  ensurePrivateDirectory,
+  homeDirectory,
+  stateDirectory,
+  userPackagesDirectory,
+} from "../../process/paths.js";
 
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
 const MAX_OUTPUT = 8 * 1024 * 1024;
+const MAX_NPMRC_BYTES = 1024 * 1024;
 
-/** Installs packages with npm into a directory. Makes the directory and its package.json if they are missing. */
+/**
+ * Settings that no configuration file may change. npm runs no install scripts, links no `bin`, and installs no git
+ * dependencies: for those it would start another npm under the `.npmrc` of the cloned repository. They are also in the
+ * environment, where that other npm finds them, because npm before 11.10 does not know `allow-git`.
+ * `prefix` is not among them: npm would read `etc/npmrc` below it. The working directory decides.
+ */
+const PINNED: Readonly<Record<string, string>> = {
+  "allow-git": "none",
+  "bin-links": "false",
+  force: "false",
+  git: devNull,
+  global: "false",
+  "ignore-scripts": "true",
+  location: "project",
+  // npm ignores an empty value.
+  "node-options": "--no-warnings",
+};
+
+const PROXY_VARIABLE = /^(?:https?_proxy|no_proxy)$/i;
+const NPM_SETTING = /^npm_config_/i;
+// npm and other package runners set these, and export the settings of the project's .npmrc as npm_config_… with them.
+const RUNNER_VARIABLES = ["npm_command", "npm_lifecycle_event", "npm_execpath"];
+const REFERENCE = /\$\{([^}?:-]+)[^}]*\}/g;
+
+/** Installs packages with npm into a directory. Creates the directory and its package.json if they are missing. */
 export async function installPackages(directory: string, names: readonly string[]): Promise<void> {
   if (!existsSync(join(directory, "package.json"))) {
     ensurePrivateDirectory(directory);
@@ -23,35 +54,57 @@ export async function uninstallPackages(directory: string, names: readonly strin
   await runNpm(["uninstall", "--no-audit", "--no-fund", "--", ...names], directory);
 }
 
+/** Searches the registry of the user's own npm configuration, and resolves to npm's JSON. */
+export async function searchPackages(words: readonly string[], limit: number): Promise<string> {
+  const directory = userPackagesDirectory();
+  ensurePrivateDirectory(directory);
+  return await runNpm(["search", "--json", `--searchlimit=${limit}`, "--", ...words], directory);
+}
+
 /**
- * The person's own npm, and an environment in which this same Node runs it: npm is a script and would take the first
- * `node` on the PATH, which may belong to a project. Throws a `CliError` if there is no npm.
+ * Installs a package into a private directory, passes its folder to `use`, and removes the directory. No file of a
+ * project takes part.
  */
-function ownNpm(): { readonly program: string; readonly env: NodeJS.ProcessEnv } {
+export async function withStagedPackage<T>(
+  specifier: string,
+  name: string,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const all = join(stateDirectory(), "staged");
+  ensurePrivateDirectory(all);
+  for (const tag of readdirSync(all)) {
+    if (hasEnded(tag)) rmSync(join(all, tag), { recursive: true, force: true });
+  }
+  const directory = join(all, processTag());
+  rmSync(directory, { recursive: true, force: true });
+  try {
+    await installPackages(directory, [specifier]);
+    return await use(join(directory, "node_modules", name));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The path of the user's own npm configuration. */
+export function userNpmrc(): string {
+  const env = Object.entries(npmVariables()).find(([name]) => name.toLowerCase() === "npm_config_userconfig");
+  return env?.[1] ?? join(homeDirectory(), ".npmrc");
+}
+
+/**
+ * Runs npm in a directory and resolves to its standard output. Its messages go to standard error. The caller makes sure
+ * that the directory's `.npmrc` is safe to follow. Throws a `CliError` if npm is missing or fails.
+ */
+async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   const program = ownProgram("npm");
   if (program === undefined)
     throw new CliError("npm is not installed, or not on the PATH. It comes with Node.");
-  const PATH = [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
-  return { program, env: { ...process.env, PATH } };
-}
-
-/**
- * Settings that the `.npmrc` and the package.json of an untrusted project must not change: npm runs no install scripts,
- * neither of a pack before it was approved nor of anything else it installs, and uses the person's own git for
- * dependencies that are repositories.
- */
-function safeOptions(): string[] {
-  return ["--ignore-scripts", `--git=${ownProgram("git") ?? devNull}`];
-}
-
-/** Runs npm and resolves to what it printed. Its messages go to standard error. Throws a `CliError` if it fails. */
-export async function runNpm(args: readonly string[], cwd: string): Promise<string> {
+  const [command = "", ...rest] = args;
+  const pinned = Object.entries(PINNED).map(([name, value]) => `--${name}=${value}`);
   return await new Promise((resolve, reject) => {
-    const { program, env } = ownNpm();
-    const [command = "", ...rest] = args;
-    const child = spawn(program, [command, ...safeOptions(), ...rest], {
+    const child = spawn(program, [command, ...pinned, ...rest], {
       cwd,
-      env,
+      env: npmEnvironment(),
       stdio: ["ignore", "pipe", "inherit"],
     });
     let output = "";
@@ -68,4 +121,29 @@ export async function runNpm(args: readonly string[], cwd: string): Promise<stri
       );
     });
   });
+}
+
+/**
+ * The environment of npm: an allow list. Of the other variables it gets only those that the user's own `.npmrc` names,
+ * such as a token for a registry.
+ */
+function npmEnvironment(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...safeVariables(process.env), ...npmVariables() };
+  for (const [name, value] of Object.entries(process.env)) if (PROXY_VARIABLE.test(name)) env[name] = value;
+  const npmrc = readRegularFile(userNpmrc(), MAX_NPMRC_BYTES)?.toString() ?? "";
+  for (const [, name = ""] of npmrc.matchAll(REFERENCE)) env[name] = process.env[name];
+  for (const [name, value] of Object.entries(PINNED)) {
+    env[`npm_config_${name.replaceAll("-", "_")}`] = value;
+  }
+  // If npm is Corepack's, it must not run the npm that a project's package.json or .corepack.env names.
+  env.COREPACK_ENABLE_PROJECT_SPEC = env.COREPACK_ENV_FILE = "0";
+  // npm is a script: it runs on this same Node, and not on the first one of the PATH, which may belong to a project.
+  env.PATH = [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
+  return env;
+}
+
+/** The user's `npm_config_…` variables. None if a package runner may have set them from a project's configuration. */
+function npmVariables(): NodeJS.ProcessEnv {
+  if (RUNNER_VARIABLES.some((name) => process.env[name] !== undefined)) return {};
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => NPM_SETTING.test(name)));
 }

@@ -10,7 +10,7 @@ import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
 import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
-import { findOtherManager, installCommand } from "../packages/otherManager.js";
+import { findManualInstall, installCommand } from "../packages/manualInstall.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */
@@ -146,7 +146,7 @@ function missing({ name, origin, source }: SelectedPack): string {
   if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
   const directory = source ? dirname(source.file) : process.cwd();
   // The packages of such a project can be found only by a program that Yarn started.
-  if (findOtherManager(directory)?.plugAndPlay && process.versions.pnp === undefined) {
+  if (findManualInstall(directory)?.plugAndPlay && process.versions.pnp === undefined) {
     return `${place}: the pack ${quote(name)} cannot be found, because Yarn Plug'n'Play installs this project and Yarn did not start this command. Run: yarn agent`;
   }
   return `${place}: the pack ${quote(name)} is not installed. Run: ${installCommand(name, directory)}`;

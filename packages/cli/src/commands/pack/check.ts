@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
-import { installCommand } from "../../assembly/packages/otherManager.js";
+import { installCommand } from "../../assembly/packages/manualInstall.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { entryOf } from "../../settings/packs/entry.js";

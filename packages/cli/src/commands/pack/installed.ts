@@ -32,10 +32,18 @@ export function findInstalledPacks(directory: string): InstalledPack[] {
   return [...packs.values()].sort((a, b) => a.name.localeCompare(b.name, "en"));
 }
 
-/** The folder of a package that the project in `directory` has installed itself. */
+/** The folder of a package that is installed in `directory` itself. */
 export function installedFolder(name: string, directory: string): string | undefined {
   const folder = plugAndPlayFolders(directory).get(name) ?? join(directory, "node_modules", name);
   return existsSync(join(folder, "package.json")) ? folder : undefined;
+}
+
+/** The folder of a package that Node finds from `directory`: in a workspace it may be installed further up. */
+export function reachableFolder(name: string, directory: string): string | undefined {
+  const folders = moduleFolders(directory).map((folder) => join(folder, name));
+  return (
+    installedFolder(name, directory) ?? folders.find((folder) => existsSync(join(folder, "package.json")))
+  );
 }
 
 /** `node_modules` of a directory and of those above it, as Node looks them up. */

@@ -1,5 +1,5 @@
 import { countOf, escapeToLine } from "@agent/internal";
-import { installCommand } from "../../assembly/packages/otherManager.js";
+import { installCommand } from "../../assembly/packages/manualInstall.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { entryOf } from "../../settings/packs/entry.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";

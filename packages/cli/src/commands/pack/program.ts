@@ -28,12 +28,12 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     });
   pack
     .command("search")
-    .description("find packs in the registry npm is configured for")
+    .description("find packs in the registry of your npm configuration")
     .argument("[words...]", "what they are about")
     .option("--json", "as JSON")
     .action(async (words: string[], { json }: { json?: boolean }) => {
       const { packSearch } = await import("./search.js");
-      done(await packSearch({ words, directory: process.cwd(), json: json === true, print }));
+      done(await packSearch({ words, json: json === true, print }));
     });
   pack
     .command("add")

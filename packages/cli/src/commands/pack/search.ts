@@ -1,6 +1,6 @@
 import { isRecord } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { runNpm } from "../../assembly/packages/npm.js";
+import { searchPackages } from "../../assembly/packages/npm.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns } from "../../process/output.js";
@@ -16,19 +16,18 @@ interface FoundPackage {
 
 export interface PackSearchParameters {
   readonly words: readonly string[];
-  readonly directory: string;
   readonly json: boolean;
   readonly print: (text: string) => void;
 }
 
-/** `agent pack search WORD`: packs in the registry npm is configured for, known by their keyword. */
-export async function packSearch({ words, directory, json, print }: PackSearchParameters): Promise<ExitCode> {
+/** `agent pack search WORD`: packs in the registry of the user's npm configuration, known by their keyword. */
+export async function packSearch({ words, json, print }: PackSearchParameters): Promise<ExitCode> {
   if (words.some((word) => word.startsWith("-"))) {
-    throw new CliError(`"${words.join(" ")}" is no search word. Write: agent pack search weather`);
+    throw new CliError(`"${words.join(" ")}" is not a search word. Write: agent pack search weather`);
   }
-  const byKeyword = await search([`keywords:${PACK_KEYWORD}`, ...words], directory);
+  const byKeyword = await search([`keywords:${PACK_KEYWORD}`, ...words]);
   // Not every registry understands "keywords:"; the keyword itself is a word all of them find.
-  const packs = byKeyword.length > 0 ? byKeyword : await search([PACK_KEYWORD, ...words], directory);
+  const packs = byKeyword.length > 0 ? byKeyword : await search([PACK_KEYWORD, ...words]);
   if (json) {
     print(`${JSON.stringify({ v: 1, packs }, undefined, 2)}\n`);
     return EXIT.done;
@@ -44,9 +43,8 @@ export async function packSearch({ words, directory, json, print }: PackSearchPa
   return EXIT.done;
 }
 
-async function search(words: readonly string[], directory: string): Promise<FoundPackage[]> {
-  const args = ["search", "--json", `--searchlimit=${MOST_RESULTS}`, "--", ...words];
-  const found: unknown = parse(await runNpm(args, directory));
+async function search(words: readonly string[]): Promise<FoundPackage[]> {
+  const found: unknown = parse(await searchPackages(words, MOST_RESULTS));
   if (!Array.isArray(found)) return [];
   return found.filter(isPack).map(({ name, version, description }) => ({
     name: String(name),

@@ -1,0 +1,42 @@
+/** Variables that programs need to find themselves and their files. None of them holds a secret. */
+const SAFE_NAMES = new Set([
+  "HOME",
+  "LANG",
+  "LANGUAGE",
+  "LOGNAME",
+  "PATH",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER",
+  "XDG_CACHE_HOME",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_DIR",
+  "SSL_CERT_FILE",
+  // Windows programs do not start without these.
+  "APPDATA",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "LOCALAPPDATA",
+  "PATHEXT",
+  "PROGRAMFILES",
+  "SYSTEMDRIVE",
+  "SYSTEMROOT",
+  "TEMP",
+  "TMP",
+  "USERNAME",
+  "USERPROFILE",
+]);
+
+/** The part of an environment that any program may get: an allow list, so that no key is in it by accident. */
+export function safeVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    const upper = name.toUpperCase();
+    if (value !== undefined && (SAFE_NAMES.has(upper) || upper.startsWith("LC_"))) variables[name] = value;
+  }
+  return variables;
+}
