@@ -65,7 +65,7 @@ describe("a provider is chosen by name", () => {
     const agreed = await box.runInTerminal(args, [[question, "y"]], env);
     expect(agreed.stdout).toContain("claude-x with the key");
     expect(readFileSync(join(box.home, "asked"), "utf8")).toMatch(
-      /^install --ignore-scripts .*@agent\/provider-anthropic\n$/,
+      /^install .*--ignore-scripts=true .*@agent\/provider-anthropic\n$/,
     );
   });
 
