@@ -3,9 +3,11 @@ import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
-import { feedInputs } from "../helpers/inputs.js";
+import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
 import { spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
+import { passGate } from "../sandbox/gate.js";
+import type { Mount } from "../sandbox/mounts.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
 import { inheritedDescriptors } from "./inheritedDescriptors.js";
 import type { Script } from "./script.js";
@@ -19,6 +21,11 @@ export interface ShellProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /**
+   * In a sandbox: resolves to whether the command may run now; `false` if the sandbox ended before that. Rejects if it is
+   * not the one that was asked for, and the process must be killed.
+   */
+  readonly entered?: Promise<boolean> | undefined;
 }
 
 export interface LaunchOptions {
@@ -41,13 +48,21 @@ export interface LaunchOptions {
 export async function launchShell(options: LaunchOptions, pool: PipePool): Promise<ShellProcess> {
   const pipes = [await pool.open(), await pool.open()] as const;
   try {
-    const { child, pid } = await spawnShell(options, await startOf(options), [
-      pipes[0]?.fd ?? "pipe",
-      pipes[1]?.fd ?? "pipe",
-    ]);
+    const start = await startOf(options);
+    const gate = start.mounts && (await pool.openBothEnds());
+    const { child, pid } = await spawnShell(
+      options,
+      start,
+      [pipes[0]?.fd ?? "pipe", pipes[1]?.fd ?? "pipe"],
+      gate,
+    ).catch((error: unknown) => {
+      if (gate !== undefined) closeSync(gate);
+      throw error;
+    });
+    const entered = gate === undefined ? undefined : enter(child, start, gate);
     const [stdout, stderr] = [pipes[0]?.stream ?? child.stdout, pipes[1]?.stream ?? child.stderr];
     if (stdout === null || stderr === null) throw new Error("The shell started without its output.");
-    return { child, pid, stdout, stderr };
+    return { child, pid, stdout, stderr, entered };
   } catch (error) {
     for (const pipe of pipes) pipe?.stream.destroy();
     throw error;
@@ -63,6 +78,19 @@ interface Start {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly inputs: readonly Uint8Array[];
+  /** In a sandbox, what has to be mounted before the command may run. */
+  readonly mounts?: readonly Mount[];
+}
+
+function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number): Promise<boolean> {
+  const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
+  const entered = passGate({ info, pipe: gate }, mounts).finally(() => {
+    closeSync(gate);
+    info.destroy();
+  });
+  // Whoever waits for it may come later.
+  entered.catch(() => undefined);
+  return entered;
 }
 
 async function startOf({
@@ -82,13 +110,14 @@ async function startOf({
   // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
   const limited =
     prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
-  return { argv: limited, cwd: "/", env: start.env, inputs: start.inputs };
+  return { argv: limited, cwd: "/", env: start.env, inputs: start.inputs, mounts: start.mounts };
 }
 
 function spawnShell(
   options: LaunchOptions,
   { argv: [program = "", ...args], cwd, env, inputs }: Start,
   output: readonly [number | "pipe", number | "pipe"],
+  gate: number | undefined,
 ) {
   return new Promise<{ child: ChildProcess; pid: number }>((resolve, reject) => {
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
@@ -98,6 +127,7 @@ function spawnShell(
         "ignore",
         ...output,
         ...inputs.map(() => "pipe" as const),
+        ...(gate === undefined ? [] : (["pipe", gate] as const)),
       ];
       const given = stdio.length;
       // Through a directory that was left open, a command would leave its sandbox.

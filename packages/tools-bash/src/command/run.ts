@@ -2,7 +2,7 @@ import { withTimeout } from "@agent/internal";
 import type { CommandHost } from "../host/commandHost.js";
 import { captureOutput } from "../output/commandOutput.js";
 import type { Limits } from "../processes/limits.js";
-import { type LaunchOptions, launchShell } from "./launch.js";
+import { type LaunchOptions, launchShell, type ShellProcess } from "./launch.js";
 import {
   exceededBySignal,
   exitOf,
@@ -30,7 +30,10 @@ export interface RunOptions extends LaunchOptions {
   readonly onProcess?: ((pid: number) => void) | undefined;
 }
 
-/** Runs one command to its end, or until it is moved to the background. Rejects only if the shell cannot be started. */
+/**
+ * Runs one command to its end, or until it is moved to the background. Rejects only if the shell or its sandbox cannot be
+ * started.
+ */
 export async function runCommand(options: RunOptions, host: CommandHost): Promise<RunOutcome> {
   const started = performance.now();
   const group = host.groupForStart(options.limits);
@@ -48,6 +51,12 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
       resolve({ code, signal });
     });
   });
+  const refused = new Promise<Error>((resolve) => {
+    shell.entered?.catch((error: Error) => {
+      tree.kill();
+      resolve(error);
+    });
+  });
   const stop = watchForStop(tree, host.running, options, started);
   options.onProcess?.(shell.pid);
   const adopt = (pids: readonly number[], isDetached: boolean) => {
@@ -57,7 +66,17 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
     return { jobId, pids, log, isDetached, onFinished: (callback: () => void) => job.onFinished(callback) };
   };
   try {
-    const first = await Promise.race([exited, stop.requested]);
+    const first = await Promise.race([exited, stop.requested, refused]);
+    if (first instanceof Error || (isExit(first) && (await hasEntered(shell)) === false)) {
+      await tree.end(0);
+      await output.drain();
+      const { stderr } = output.finish();
+      output.close();
+      host.release(tree);
+      throw first instanceof Error
+        ? first
+        : new Error(`The sandbox could not be prepared: ${stderr.text.trim()} Nothing was run.`);
+    }
     if (first === "detach") {
       const background = adopt(tree.pids(), true);
       return {
@@ -100,6 +119,11 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
   }
 }
 
-function isExit(ending: ShellExit | StopReason): ending is ShellExit {
+/** Whether a shell that has exited ran its command. */
+async function hasEntered({ entered }: ShellProcess): Promise<boolean> {
+  return (await entered?.catch(() => false)) ?? true;
+}
+
+function isExit(ending: ShellExit | StopReason | "detach"): ending is ShellExit {
   return typeof ending === "object" && "code" in ending;
 }

@@ -1,7 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 
-const FIRST_INPUT = 3;
+/** The file descriptor of the first input of a program. */
+export const FIRST_INPUT = 3;
 
 /** Writes to file descriptors 3, 4… of a program that was started with a pipe for each. */
 export function feedInputs(child: ChildProcess, inputs: readonly Uint8Array[]): void {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { onAbort } from "@agent/core/toolkit";
 import { HELPER_ENVIRONMENT } from "@agent/internal";
 import { feedInputs } from "./inputs.js";
@@ -10,6 +11,10 @@ interface ProbeOptions {
   readonly signal?: AbortSignal | undefined;
   /** Input for file descriptors 3, 4… of the program. */
   readonly inputs?: readonly Uint8Array[];
+  /** Descriptors that follow the inputs. */
+  readonly descriptors?: readonly ("pipe" | number)[];
+  /** Called when it has been started. */
+  readonly onStart?: (child: ChildProcess) => void;
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it gets a session of its own, without a terminal, as every command of a tool does. */
   readonly detached?: boolean;
@@ -30,7 +35,14 @@ export function probeProgram(
   program: string,
   args: readonly string[],
   stream: "stdout" | "stderr",
-  { signal, inputs = [], env = HELPER_ENVIRONMENT, detached = false }: ProbeOptions = {},
+  {
+    signal,
+    inputs = [],
+    descriptors = [],
+    onStart,
+    env = HELPER_ENVIRONMENT,
+    detached = false,
+  }: ProbeOptions = {},
 ): Promise<Probe> {
   return new Promise((resolve, reject) => {
     let output = "";
@@ -40,6 +52,7 @@ export function probeProgram(
         stream === "stdout" ? "pipe" : "ignore",
         stream === "stderr" ? "pipe" : "ignore",
         ...inputs.map(() => "pipe" as const),
+        ...descriptors,
       ],
       timeout: TIMEOUT_MS,
       killSignal: "SIGKILL",
@@ -47,6 +60,7 @@ export function probeProgram(
       detached,
     });
     feedInputs(child, inputs);
+    if (child.pid !== undefined) onStart?.(child);
     // Do not pass `signal` to `spawn`: it adds a listener per run, and Node warns about the eleventh on one signal.
     const release = onAbort(signal, () => {
       child.kill("SIGKILL");

@@ -22,23 +22,39 @@ export interface OutputPipe {
  * by name: `echo x > /dev/stderr` fails on them. A named pipe can, and it is faster.
  */
 export class PipePool {
-  readonly #files: TemporaryFiles;
+  readonly #files: Pick<TemporaryFiles, "path">;
   readonly #free: string[] = [];
   // One buffer for the reads of all pipes: it stays in the CPU cache, and leaves nothing to the garbage collector.
   #chunk: Buffer | undefined;
-  #isAvailable: boolean | undefined;
+  #canRead: boolean | undefined;
+  #canMake = true;
   #waiting = 0;
   #making: Promise<boolean> | undefined;
 
-  constructor(files: TemporaryFiles) {
+  constructor(files: Pick<TemporaryFiles, "path">) {
     this.#files = files;
   }
 
   /** A pipe; `undefined` where none can be had now. Then a socket must do. */
   async open(): Promise<OutputPipe | undefined> {
-    this.#isAvailable ??= canOwnDescriptors();
+    this.#canRead ??= canOwnDescriptors();
+    return this.#canRead ? this.#first((path) => this.#open(path)) : undefined;
+  }
+
+  /**
+   * A descriptor of a pipe that is open for reading and writing: a program that inherits it and reads from it waits until
+   * the agent writes, and never reaches the end of the pipe, not even when the agent is killed. Close it after use.
+   */
+  async openBothEnds(): Promise<number> {
+    const descriptor = await this.#first(openBothEnds);
+    if (descriptor === undefined) throw new Error("No named pipe can be made with mkfifo. Nothing was run.");
+    return descriptor;
+  }
+
+  /** The first free pipe that can be opened. */
+  async #first<Result>(open: (path: string) => Result | undefined): Promise<Result | undefined> {
     this.#waiting++;
-    while (this.#free.length === 0 && this.#isAvailable) {
+    while (this.#free.length === 0 && this.#canMake) {
       this.#making ??= this.#make(Math.max(SMALLEST_BATCH, this.#waiting)).finally(() => {
         this.#making = undefined;
       });
@@ -46,8 +62,8 @@ export class PipePool {
     }
     this.#waiting--;
     for (let path = this.#free.pop(); path !== undefined; path = this.#free.pop()) {
-      const pipe = this.#open(path);
-      if (pipe !== undefined) return pipe;
+      const opened = open(path);
+      if (opened !== undefined) return opened;
     }
     return undefined;
   }
@@ -94,7 +110,7 @@ export class PipePool {
   #make(count: number): Promise<boolean> {
     const mkfifo = findProgram("mkfifo");
     if (mkfifo === undefined) {
-      this.#isAvailable = false;
+      this.#canMake = false;
       return Promise.resolve(false);
     }
     return new Promise((resolve) => {
@@ -110,6 +126,17 @@ export class PipePool {
         resolve(false);
       }
     });
+  }
+}
+
+function openBothEnds(path: string): number | undefined {
+  try {
+    const descriptor = openSync(path, constants.O_RDWR);
+    // Without a name it is not used again: the program may hold it for longer than the agent.
+    rmSync(path, { force: true });
+    return descriptor;
+  } catch {
+    return undefined; // someone cleaned up the temporary directory
   }
 }
 

@@ -102,13 +102,14 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(stderr).toMatch(/may not make .*\.envrc/);
     });
 
-    test("a directory that was moved away with a protected file in it is noticed", async () => {
+    test("a directory with a protected file in it cannot be moved away", async () => {
       mkdirSync(inWorkspace(".config/git"), { recursive: true });
       await runBash(
         { command: "mv .config old; mkdir -p .config/git; echo x > .config/git/config" },
         required,
       );
-      expect(readdirSync(inWorkspace(".config"))).toEqual(["git.refused"]);
+      expect(readdirSync(inWorkspace(".config/git"))).toEqual([]);
+      expect(existsSync(inWorkspace("old"))).toBe(false);
     });
 
     test("a link in the place of a directory leads nothing outside", async () => {

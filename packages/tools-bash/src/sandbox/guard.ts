@@ -3,13 +3,13 @@ import { dirname, join, relative } from "node:path";
 import { canonicalPath, GitConfigs, isInside } from "@agent/internal";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
+import type { Mount } from "./mounts.js";
 import { Placeholders, type PlaceholderUse } from "./placeholders.js";
 import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";
 
 /** Keeps protected files as they are while one command runs. */
 export interface Guard {
-  /** Arguments of bubblewrap, to come after the binds of the writable directories. */
-  readonly mounts: readonly string[];
+  readonly mounts: readonly Mount[];
   /** The paths among them that do not exist, where bubblewrap makes an empty file or directory. */
   readonly placeholders: readonly PlaceholderUse[];
   /** Removes mount points, and renames files that the command made under protected names. */
@@ -62,7 +62,7 @@ export class FileGuard {
     return this.#protectFiles(root, (others) => {
       // A directory that stands in for a missing one is no repository.
       const git = others.has(join(root, ".git")) ? {} : gitDirectory(root);
-      return { files: this.#filesOfRoot(root, git, { paths, names }), pinned: git.pinned };
+      return this.#filesOfRoot(root, git, { paths, names });
     });
   }
 
@@ -81,9 +81,9 @@ export class FileGuard {
 
   /** Protects hooks and configuration of a repository below a root. */
   #protectRepository(path: string): Guard {
-    const { name = ".git", pinned } = gitDirectory(path);
+    const { name = ".git" } = gitDirectory(path);
     const files = [...protectedInGit(name), ...namedByGit(this.#gitConfigs, path)];
-    return this.#protectFiles(path, () => ({ files, pinned }));
+    return this.#protectFiles(path, () => files);
   }
 
   #repositoriesBelow(root: string): readonly string[] {
@@ -94,19 +94,12 @@ export class FileGuard {
   }
 
   /** `find` gets the placeholders of other commands, which are no files of the project. */
-  #protectFiles(
-    root: string,
-    find: (others: ReadonlySet<string>) => {
-      readonly files: readonly ProtectedFile[];
-      readonly pinned: string | undefined;
-    },
-  ): Guard {
-    const mounts: string[] = [];
+  #protectFiles(root: string, find: (others: ReadonlySet<string>) => readonly ProtectedFile[]): Guard {
+    const mounts: Mount[] = [];
     const watched: Watched[] = [];
     let names: ReadonlySet<string> = new Set();
     const use = this.#placeholders.enter(root, (others) => {
-      const { files, pinned } = find(others);
-      if (pinned !== undefined) mounts.push("--bind", pinned, pinned);
+      const files = find(others);
       // Most names of the table do not exist: list the directory once instead of checking each name.
       names = new Set(readdirSync(root));
       return mountFiles(root, files, { names, others, mounts, watched });
@@ -129,7 +122,7 @@ function mountFiles(
   to: {
     readonly names: ReadonlySet<string>;
     readonly others: ReadonlySet<string>;
-    readonly mounts: string[];
+    readonly mounts: Mount[];
     readonly watched: Watched[];
   },
 ): string[] {
@@ -141,7 +134,8 @@ function mountFiles(
       const path = join(root, name);
       const before = others.has(path) ? undefined : identify(root, path);
       if (before !== undefined) {
-        if (!before.isLink) mounts.push("--ro-bind", path, path);
+        const { isLink, identity } = before;
+        if (!isLink) mounts.push({ kind: "bind", path, isWritable: false, identity });
         watched.push({ path: name, isReplaced: replacementOf(root, path, before) });
       } else if (ifMissing === "rename" || !isRealDirectory(root, dirname(path))) {
         watched.push({ path: name, isReplaced: () => true });
@@ -155,9 +149,8 @@ function mountFiles(
 }
 
 /** Mounts something in the place of a path that is not there. Returns the path. */
-function place(path: string, kind: "file" | "directory", mounts: string[]): string[] {
-  if (kind === "file") mounts.push("--ro-bind", "/dev/null", path);
-  else mounts.push("--tmpfs", path, "--remount-ro", path);
+function place(path: string, kind: "file" | "directory", mounts: Mount[]): string[] {
+  mounts.push(kind === "file" ? { kind: "empty file", path } : { kind: "tmpfs", path, isWritable: false });
   return [path];
 }
 
@@ -194,8 +187,6 @@ function replacementOf(root: string, path: string, before: Found): () => boolean
 interface GitDirectory {
   /** Its name below the root, if git's files are in the root. */
   readonly name?: string;
-  /** A directory that holds protected files: bound to itself, because a mount point cannot be renamed away. */
-  readonly pinned?: string;
   /** A file or link that says where the directory is. */
   readonly link?: string;
 }
@@ -205,10 +196,10 @@ function gitDirectory(root: string): GitDirectory {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return {};
   // No sandboxed command can have put a link here: a mount occupies the name while one runs.
-  if (found.isDirectory()) return { name: ".git", pinned: path };
+  if (found.isDirectory()) return { name: ".git" };
   const target = canonicalPath(path);
   return found.isSymbolicLink() && isInside(root, target) && isRealDirectory(root, target)
-    ? { name: relative(root, target), pinned: target, link: path }
+    ? { name: relative(root, target), link: path }
     : { name: ".git", link: path };
 }
 

@@ -24,7 +24,7 @@ export interface Found {
 /** Looks at a path without following any link below `root`. `undefined` if there is nothing, or only behind a link. */
 export function identify(root: string, path: string): Found | undefined {
   return inParent(root, path, (name) => {
-    const found = lstatSync(name, { throwIfNoEntry: false });
+    const found = lstatSync(name, { throwIfNoEntry: false, bigint: true });
     if (found === undefined) return undefined;
     const isLink = found.isSymbolicLink();
     const identity = isLink ? `link to ${readlinkSync(name)}` : `${found.dev}:${found.ino}`;
@@ -105,7 +105,7 @@ function inParent<Result>(root: string, path: string, act: (name: string) => Res
   }
 }
 
-/** Opens a directory without the right to read it, which a command may have taken away. Node has no name for it. */
+/** Opens a file or directory without the right to read it, which a command may have taken away. Node has no name for it. */
 const O_PATH = 0o10000000;
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -133,6 +133,21 @@ function walkTo<Result>(
   } finally {
     closeSync(directory);
   }
+}
+
+/**
+ * Calls `act` with a descriptor of what a path below `root` is, opened without following any link. Throws if there is
+ * nothing, or a link on the way.
+ */
+export function withOpened<Result>(root: string, path: string, act: (descriptor: number) => Result): Result {
+  return walkTo(root, path === root ? join(root, "entry") : path, (name) => {
+    const descriptor = openSync(path === root ? `${dirname(name)}/.` : name, O_PATH | constants.O_NOFOLLOW);
+    try {
+      return act(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
 }
 
 function unlockDirectory(directory: number): void {

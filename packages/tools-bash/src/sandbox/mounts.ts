@@ -1,17 +1,38 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalPath, isInside } from "@agent/internal";
+import { canonicalPath, isInside, quotePath } from "@agent/internal";
+import { identify } from "./inspect.js";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */
 const RUN_BYTES = 16 * MIB;
 /** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
 const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
+const EMPTY_FILE = "/dev/null";
+
+/** One mount in the sandbox. `path` is where it is mounted, without links. */
+export type Mount =
+  | {
+      readonly kind: "bind";
+      readonly path: string;
+      /** The canonical path outside, if it is another one. */
+      readonly source?: string;
+      readonly isWritable: boolean;
+      /** Identifies the file or directory that was checked: nothing else may be mounted in its place. */
+      readonly identity: string;
+    }
+  /** A private file system; read-only it keeps a directory empty. */
+  | { readonly kind: "tmpfs"; readonly path: string; readonly isWritable: boolean; readonly bytes?: number }
+  /** An empty file that cannot be written. */
+  | { readonly kind: "empty file"; readonly path: string }
+  | { readonly kind: "dev" | "proc"; readonly path: string };
 
 /** The file system as a command in the sandbox sees it. All paths are canonical. */
 export interface View {
-  /** Directories that can be written. */
+  /** Directories that can be written; none is inside another. */
   readonly writable: readonly string[];
+  /** Mounts that keep protected files as they are. */
+  readonly guarded: readonly Mount[];
   /** Directories that are shown read-only although they are in a private place. */
   readonly shown: readonly string[];
   /** Files and directories that are there but empty. */
@@ -28,43 +49,114 @@ export function privatePlaces(): readonly string[] {
   return real.filter((path) => !real.some((other) => other !== path && isInside(other, path)));
 }
 
-/** The arguments of bubblewrap that make the view. */
-export function mountArguments({ writable, shown, hidden, memoryBytes }: View): string[] {
+/**
+ * The mounts that make the view, one for each path, a directory before what is in it: a mount would cover an earlier
+ * one below it. Throws if a directory was replaced by a link since it was resolved.
+ */
+export function planMounts(view: View): Mount[] {
+  const { writable, guarded, shown, hidden, memoryBytes } = view;
   const places = privatePlaces();
-  const tmpfs = (path: string, bytes = memoryBytes): string[] =>
-    memoryBytes === undefined || bytes === undefined
-      ? ["--tmpfs", path]
-      : ["--size", String(bytes), "--tmpfs", path];
+  const base: Mount[] = [
+    bind("/", false),
+    { kind: "dev", path: "/dev" },
+    { kind: "tmpfs", path: "/dev/shm", isWritable: true, ...limit(memoryBytes) },
+    { kind: "proc", path: "/proc" },
+    ...places.map((path): Mount => {
+      const bytes = memoryBytes === undefined || path === "/tmp" ? memoryBytes : RUN_BYTES;
+      return { kind: "tmpfs", path, isWritable: true, ...limit(bytes) };
+    }),
+  ];
+  // By path; a later entry for a path wins. A file of the agent stays read-only, also in a writable directory.
+  const wanted = new Map<string, Mount>();
+  for (const mount of [
+    ...shownInPrivatePlaces(places).map((path) => ({
+      ...bind(canonicalPath(path), false),
+      path,
+      source: canonicalPath(path),
+    })),
+    ...writable.map((path) => bind(path, true)),
+    ...guarded,
+    ...hidden.flatMap(hide),
+    ...shown.map((path) => bind(path, false)),
+  ])
+    wanted.set(mount.path, mount);
+  for (const { path } of guarded) if (isCovered(path, wanted)) wanted.delete(path);
+  for (const mount of [...wanted.values()]) {
+    for (const parent of parentsInside(mount.path, writable)) {
+      if (!wanted.has(parent)) wanted.set(parent, bind(parent, true));
+    }
+  }
+  return [...base, ...[...wanted.values()].sort((one, other) => depth(one.path) - depth(other.path))];
+}
+
+/** The arguments of bubblewrap that make these mounts. */
+export function mountArguments(mounts: readonly Mount[]): string[] {
+  // Last, since what is mounted below a private file system needs a mount point in it.
+  const readOnly = mounts.filter(
+    (mount) => "isWritable" in mount && !mount.isWritable && mount.kind === "tmpfs",
+  );
   return [
-    // Mount it first: later it would cover what is mounted below it.
-    ...["--ro-bind", "/", "/"],
-    ...["--dev", "/dev", ...tmpfs("/dev/shm"), "--remount-ro", "/dev"],
-    // Read-only: root may write settings of the kernel, also one that runs a program outside.
-    ...["--proc", "/proc", "--remount-ro", "/proc"],
-    ...places.flatMap((path) => tmpfs(path, path === "/tmp" ? memoryBytes : RUN_BYTES)),
-    ...shownInPrivatePlaces(places).flatMap((path) => ["--ro-bind", path, path]),
-    ...writable.flatMap((path) => ["--bind", path, path]),
-    ...hidden.flatMap((path) => [...pinParents(path, writable), ...hide(path)]),
-    // Mount these last: a file of the agent stays read-only, also in a writable directory.
-    ...shown.flatMap((path) => ["--ro-bind", path, path]),
+    ...mounts.flatMap((mount) => {
+      const { kind, path } = mount;
+      if (kind === "bind") return [mount.isWritable ? "--bind" : "--ro-bind", mount.source ?? path, path];
+      if (kind === "empty file") return ["--ro-bind", EMPTY_FILE, path];
+      if (kind !== "tmpfs") return [`--${kind}`, path];
+      return [...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]), "--tmpfs", path];
+    }),
+    // /proc: root may write settings of the kernel, also one that runs a program outside.
+    ...["/dev", "/proc", ...readOnly.map(({ path }) => path)].flatMap((path) => ["--remount-ro", path]),
   ];
 }
 
-/** Binds each directory above a hidden one to itself: a mount point cannot be renamed, so the secret keeps its path. */
-function pinParents(path: string, writable: readonly string[]): string[] {
-  const root = writable.find((directory) => isInside(directory, path));
-  if (root === undefined) return [];
-  const parents: string[] = [];
-  for (let parent = dirname(path); parent !== root && isInside(root, parent); parent = dirname(parent)) {
-    if (lstatSync(parent, { throwIfNoEntry: false })?.isDirectory()) parents.unshift(parent);
-  }
-  return parents.flatMap((parent) => ["--bind", parent, parent]);
+/** The identity of what must be mounted; `undefined` for a file system that is new in the sandbox. */
+export function expectedIdentity(mount: Mount): string | undefined {
+  if (mount.kind === "bind") return mount.identity;
+  return mount.kind === "empty file" ? identify("/", EMPTY_FILE)?.identity : undefined;
 }
 
-function hide(path: string): string[] {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isSymbolicLink()) return [];
-  return found.isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];
+function bind(path: string, isWritable: boolean): Extract<Mount, { kind: "bind" }> {
+  const found = identify("/", path);
+  if (found === undefined || found.isLink) {
+    throw new Error(
+      `${quotePath(path)} was moved or replaced by a link just now. Try again. Nothing was run.`,
+    );
+  }
+  return { kind: "bind", path, isWritable, identity: found.identity };
+}
+
+function limit(bytes: number | undefined): { bytes?: number } {
+  return bytes === undefined ? {} : { bytes };
+}
+
+function depth(path: string): number {
+  return path.split("/").length;
+}
+
+/** Whether nothing below a directory on the way can be written, so that a mount there has nothing to protect. */
+function isCovered(path: string, mounts: ReadonlyMap<string, Mount>): boolean {
+  for (let parent = dirname(path); parent !== "/"; parent = dirname(parent)) {
+    const mount = mounts.get(parent);
+    if (mount !== undefined && "isWritable" in mount && !mount.isWritable) return true;
+  }
+  return false;
+}
+
+/**
+ * The directories between a writable one and a path in it. Each is bound to itself: a mount point cannot be renamed, so
+ * that no command moves away what is mounted below, for itself or for a command that starts at the same time.
+ */
+function parentsInside(path: string, writable: readonly string[]): string[] {
+  const root = writable.find((directory) => directory !== path && isInside(directory, path));
+  const parents: string[] = [];
+  if (root === undefined) return parents;
+  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
+  return parents;
+}
+
+function hide(path: string): Mount[] {
+  const found = identify("/", path);
+  if (found === undefined || found.isLink) return [];
+  return [found.isDirectory ? { kind: "tmpfs", path, isWritable: false } : { kind: "empty file", path }];
 }
 
 /** Files in private places without which the system does not work: the name servers, the programs of NixOS. */

@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
-import { FileGuard } from "./guard.js";
+import { FIRST_INPUT } from "../helpers/inputs.js";
+import { FileGuard, type Guard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
-import { listeningSockets, mountArguments, privatePlaces } from "./mounts.js";
+import { listeningSockets, type Mount, mountArguments, planMounts, privatePlaces } from "./mounts.js";
 import type { PlaceholderUse } from "./placeholders.js";
 import { seccompFilter } from "./seccomp.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
@@ -40,8 +42,10 @@ export interface SandboxedStart {
   readonly argv: readonly string[];
   /** The environment of bubblewrap itself, which runs outside. */
   readonly env: Readonly<Record<string, string>>;
-  /** Input for file descriptors 3, 4… of bubblewrap. */
+  /** Input for file descriptors 3, 4… of bubblewrap. Two more follow: its `--info-fd` and its `--block-fd`, see `passGate`. */
   readonly inputs: readonly Uint8Array[];
+  /** What has to be mounted before the command may start. */
+  readonly mounts: readonly Mount[];
   /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
   readonly placeholders: readonly PlaceholderUse[];
   /** Returns what the command had made under protected names. */
@@ -59,6 +63,7 @@ export class Sandbox {
   readonly #unixSockets: boolean;
   readonly #writable: readonly string[];
   readonly #surroundings: SandboxSurroundings;
+  readonly #secret: readonly string[];
   readonly #guard = new FileGuard();
   #status: Promise<SandboxStatus> | undefined;
 
@@ -68,6 +73,7 @@ export class Sandbox {
     this.#unixSockets = settings.unixSockets;
     this.#writable = settings.writable;
     this.#surroundings = surroundings;
+    this.#secret = (surroundings.secretPaths ?? []).map(canonicalPath);
   }
 
   /** The features that work on this system, probed once with a real sandbox. */
@@ -100,18 +106,30 @@ export class Sandbox {
     }
     this.#checkDirectory(cwd, roots);
     const { protectedPaths = [], protectedNames = [] } = this.#surroundings;
-    const guard = this.#guard.protect(roots, { paths: protectedPaths, names: protectedNames });
     const filter = seccompFilter({ unixSockets: this.#unixSockets });
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
-    const mounts = mountArguments({
-      writable: roots,
-      shown: command.readable === undefined ? [] : [canonicalPath(command.readable)],
-      hidden: this.#hidden(roots, filter === undefined),
-      memoryBytes: sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined,
-    });
+    let guard: Guard | undefined;
+    let mounts: readonly Mount[];
+    try {
+      guard = this.#guard.protect(roots, { paths: protectedPaths, names: protectedNames });
+      mounts = planMounts({
+        writable: roots,
+        guarded: guard.mounts,
+        shown: command.readable === undefined ? [] : [canonicalPath(command.readable)],
+        hidden: this.#hidden(roots, filter === undefined),
+        memoryBytes: sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined,
+      });
+      checkWorkspace(command.workspace, workspace, mounts);
+    } catch (error) {
+      guard?.finish();
+      if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+      throw new Error(
+        `A directory changed while the sandbox was being prepared (${errorMessage(error)}). Nothing was run. Try again.`,
+      );
+    }
+    const inputs = filter ? 2 : 1;
     const options = [
-      ...mounts,
-      ...guard.mounts,
+      ...mountArguments(mounts),
       ...(userNamespace ? ["--unshare-user"] : []),
       ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"],
       ...(this.#network ? [] : ["--unshare-net"]),
@@ -119,6 +137,7 @@ export class Sandbox {
       ...Object.entries(command.env).flatMap(([name, value]) => ["--setenv", name, value]),
       ...["--chdir", cwd],
       ...(filter === undefined ? [] : ["--seccomp", "4"]),
+      ...["--info-fd", String(FIRST_INPUT + inputs), "--block-fd", String(FIRST_INPUT + inputs + 1)],
     ];
     if (options.length > MAX_ARGUMENTS) {
       guard.finish();
@@ -130,6 +149,7 @@ export class Sandbox {
       argv: [program, "--args", "3", "--", ...command.argv],
       env: { ...HELPER_ENVIRONMENT, ...command.tag },
       inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
+      mounts,
       placeholders: guard.placeholders,
       finish: () => guard.finish(),
     };
@@ -158,11 +178,28 @@ export class Sandbox {
   }
 
   #hidden(roots: readonly string[], isUnfiltered: boolean): string[] {
-    const secret = (this.#surroundings.secretPaths ?? []).map(canonicalPath);
+    // As they were before the first command too: a command may replace a link on the way to a secret.
+    const now = (this.#surroundings.secretPaths ?? []).map(canonicalPath);
+    const secret = [...new Set([...this.#secret, ...now])];
     // Where the filter stops unix sockets there is no need to hide them.
     const sockets =
       this.#unixSockets || isUnfiltered ? listeningSockets([...roots, ...privatePlaces(), ...secret]) : [];
     return [...secret.filter((path) => !roots.some((root) => isInside(path, root))), ...sockets];
+  }
+}
+
+/**
+ * Throws if the agent's working directory has another path now. A command whose workspace contains this one may have
+ * moved it, and put a link to any directory in its place.
+ */
+function checkWorkspace(given: string, workspace: string, mounts: readonly Mount[]): void {
+  if (given !== process.cwd()) return;
+  const { dev, ino } = statSync(".", { bigint: true });
+  const mount = mounts.find(({ path }) => path === workspace);
+  if (mount?.kind === "bind" && mount.identity !== `${dev}:${ino}`) {
+    throw new Error(
+      `${quotePath(given)} is no longer the agent's working directory: it was moved, and something else is in its place. Nothing was run. Start the agent again in the right directory.`,
+    );
   }
 }
 

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, HELPER_ENVIRONMENT } from "@agent/internal";
-import { probeProgram } from "../helpers/probe.js";
+import { spawn } from "../helpers/spawn.js";
+import { probeBehindGate } from "./gate.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 
@@ -27,6 +28,20 @@ interface RunOptions {
 
 /** A name that the host protects. */
 const HOST_FILE = "host.config";
+
+/** Exchanges the directory `nested` for the link `link`, and back, for about a second. */
+const SWAPPER = `
+const { renameSync } = require("fs");
+const cell = new Int32Array(new SharedArrayBuffer(4));
+const wait = (most) => Atomics.wait(cell, 0, 0, most * Math.random() ** 3);
+for (let count = 0; count < 200; count++) {
+  renameSync("nested", "aside");
+  renameSync("link", "nested");
+  wait(4);
+  renameSync("nested", "link");
+  renameSync("aside", "nested");
+  wait(20);
+}`;
 
 /** One way out: resolves to what got through, or to nothing if it was stopped. */
 type Attempt = (place: Place) => Promise<string | undefined>;
@@ -84,6 +99,27 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     const made = [HOST_FILE, ".envrc"].filter((name) => existsSync(join(workspace, name)));
     return made.length === 0 ? undefined : `${made.join(", ")} stayed`;
   },
+  "directories swapped for links": async ({ run, workspace, outside }) => {
+    const victim = join(outside, "victim");
+    for (const path of [join(victim, ".git"), join(workspace, "nested/.git")])
+      mkdirSync(path, { recursive: true });
+    symlinkSync(victim, join(workspace, "link"));
+    const swapper = spawn(process.execPath, ["-e", SWAPPER], {
+      cwd: workspace,
+      env: HELPER_ENVIRONMENT,
+      stdio: "ignore",
+    });
+    const swapped = new Promise((resolve) => swapper.once("close", resolve).once("error", resolve));
+    let starts = 0;
+    // A sandbox that is found to be wrong does not start: that is how this is stopped.
+    const count = (): void => void starts++;
+    while (swapper.exitCode === null && swapper.signalCode === null && swapper.pid !== undefined) {
+      await run("echo x > nested/.git/file", { isFresh: true }).then(count, () => undefined);
+    }
+    await swapped;
+    if (swapper.exitCode !== 0 || starts === 0) throw new Error("node did not swap directories here");
+    return existsSync(join(victim, ".git/file")) ? "a directory outside was written" : undefined;
+  },
   "secret places": async ({ run, secret }) => {
     writeFileSync(join(secret, "key"), "a secret was read");
     return run(`cat '${join(secret, "key")}'; mv '${secret}' seen && cat seen/key`);
@@ -137,8 +173,7 @@ function makePlace(base: string): Place {
       tag: {},
     });
     try {
-      const [program = "", ...args] = start.argv;
-      const { output } = await probeProgram(program, args, "stdout", { ...start, detached: true });
+      const { output } = await probeBehindGate(start, "stdout");
       if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
       return output.slice(0, -"end\n".length);
     } finally {

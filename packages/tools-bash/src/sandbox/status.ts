@@ -1,5 +1,8 @@
+import { errorMessage } from "@agent/core/toolkit";
 import { findProgram } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
+import { probeBehindGate } from "./gate.js";
+import { mountArguments, planMounts } from "./mounts.js";
 import { seccompFilter } from "./seccomp.js";
 
 /** Whether and how commands can be sandboxed on this system. */
@@ -43,6 +46,10 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
   }
   const userNamespace = complaint === undefined;
   const sizes = (await run("--size", "4096", "--tmpfs", "/tmp")) === undefined;
+  const unchecked = await tryGate(program, userNamespace);
+  if (unchecked !== undefined) {
+    return { ...NONE, problem: `What bubblewrap mounts cannot be checked here: ${unchecked}` };
+  }
   return {
     program,
     userNamespace,
@@ -61,6 +68,19 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
       ...(sizes ? [] : ["bubblewrap before 0.7: private /tmp and /dev/shm have no size of their own"]),
     ],
   };
+}
+
+/** Why the mounts of a sandbox cannot be compared with those that were asked for; `undefined` if they can. */
+async function tryGate(program: string, userNamespace: boolean): Promise<string | undefined> {
+  try {
+    const mounts = planMounts({ writable: [], guarded: [], shown: [], hidden: [], memoryBytes: undefined });
+    const options = [...mountArguments(mounts), ...NAMESPACES, ...(userNamespace ? ["--unshare-user"] : [])];
+    const argv = [program, ...options, "--info-fd", "3", "--block-fd", "4", "--", "/bin/sh", "-c", ":"];
+    const { code, output } = await probeBehindGate({ argv, mounts }, "stderr");
+    return code === 0 ? undefined : output.trim() || `exit code ${code}`;
+  } catch (error) {
+    return errorMessage(error);
+  }
 }
 
 /** The program's error message; `undefined` if it succeeds. */

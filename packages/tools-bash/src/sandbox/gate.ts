@@ -1,0 +1,180 @@
+import { closeSync, fstatSync, mkdtempSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { errorMessage } from "@agent/core/toolkit";
+import { delay, HELPER_ENVIRONMENT, quotePath } from "@agent/internal";
+import { FIRST_INPUT } from "../helpers/inputs.js";
+import { probeProgram } from "../helpers/probe.js";
+import { PipePool } from "../output/pipes.js";
+import { withOpened } from "./inspect.js";
+import { expectedIdentity, type Mount } from "./mounts.js";
+
+/** bubblewrap gives up its capabilities when all mounts are made, and waits for the gate right after that. */
+const NO_CAPABILITIES = /^CapPrm:\s*0+$/m;
+const CHILD_PID = /"child-pid":\s*(\d+)\s*[,}]/;
+const POLL_MS = 1;
+const FILE_SYSTEMS = { bind: undefined, "empty file": undefined, tmpfs: "tmpfs", dev: "tmpfs", proc: "proc" };
+
+/** The ends of a gate that the agent keeps. */
+export interface Gate {
+  /** What bubblewrap writes to its `--info-fd`. */
+  readonly info: Readable;
+  /** A pipe from which bubblewrap reads as its `--block-fd`. It must be open for writing there too: at its end, bubblewrap would run the command. */
+  readonly pipe: number;
+}
+
+/**
+ * Lets the command run when its mounts are those that were checked. bubblewrap resolves paths again when it mounts, and a
+ * command that runs at the same time may have put a link in place of a directory. Throws then: the command has not been
+ * started, and never will be. Resolves to `false` if bubblewrap ended by itself.
+ */
+export async function passGate({ info, pipe }: Gate, mounts: readonly Mount[]): Promise<boolean> {
+  const pid = await childPid(info);
+  if (pid === undefined) return false;
+  for (;;) {
+    const status = read(`/proc/${pid}/status`);
+    if (status === undefined) return false;
+    if (NO_CAPABILITIES.test(status)) break;
+    await delay(POLL_MS);
+  }
+  const problem = findDifference(pid, mounts);
+  if (problem !== undefined) {
+    kill(pid);
+    throw new Error(
+      `${problem} while the sandbox was being prepared: another command may be changing the directory. Nothing was run. Try again when nothing else runs there.`,
+    );
+  }
+  writeSync(pipe, "x");
+  return true;
+}
+
+/** How to start bubblewrap with a gate: its `--info-fd` and `--block-fd` are the two that follow the inputs. */
+interface GatedProgram {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inputs?: readonly Uint8Array[];
+  readonly mounts: readonly Mount[];
+}
+
+/** Runs bubblewrap to query it, as `probeProgram` does. Rejects if its mounts are not those that were asked for. */
+export async function probeBehindGate(
+  { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts }: GatedProgram,
+  stream: "stdout" | "stderr",
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const directory = mkdtempSync(join(tmpdir(), "agent-gate-"));
+  let count = 0;
+  const pool = new PipePool({ path: (name) => join(directory, `${name}-${++count}`) });
+  const pipe = await pool.openBothEnds().finally(() => rmSync(directory, { recursive: true, force: true }));
+  let passed: Promise<unknown> | undefined;
+  try {
+    const probe = await probeProgram(program, args, stream, {
+      ...{ inputs, env, detached: true, descriptors: ["pipe", pipe] },
+      onStart: (child) => {
+        const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
+        passed = passGate({ info, pipe }, mounts).catch((error: unknown) => {
+          child.kill("SIGKILL");
+          return error;
+        });
+      },
+    });
+    const outcome = await passed;
+    if (outcome instanceof Error) throw outcome;
+    return probe;
+  } finally {
+    closeSync(pipe);
+  }
+}
+
+/** Kills a process that waits at the gate: it does not end with bubblewrap yet. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
+
+function childPid(info: Readable): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    let text = "";
+    const find = (): void => {
+      const [, pid] = CHILD_PID.exec(text) ?? [];
+      if (pid !== undefined) resolve(Number(pid));
+    };
+    info.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      find();
+    });
+    info.once("error", () => resolve(undefined));
+    info.once("close", () => resolve(undefined));
+  });
+}
+
+/**
+ * What is not mounted as planned in the sandbox of a process. Each operation of bubblewrap makes one mount, so if all are
+ * where they belong, with the right root, none is anywhere else.
+ */
+function findDifference(pid: number, mounts: readonly Mount[]): string | undefined {
+  const table = mountTable(pid);
+  const root = `/proc/${pid}/root/.`;
+  const seen = new Set<number>();
+  for (const mount of mounts) {
+    const { path, kind } = mount;
+    try {
+      const found = withOpened(root, `${root}${path === "/" ? "" : path}`, identityAndMount);
+      const entry = table.get(found.mount);
+      const isInPlace = entry?.path === path && !seen.has(found.mount);
+      seen.add(found.mount);
+      const expected = expectedIdentity(mount);
+      const isWritable = "isWritable" in mount && mount.isWritable;
+      const fileSystem = FILE_SYSTEMS[kind];
+      if (
+        !isInPlace ||
+        (expected !== undefined && expected !== found.identity) ||
+        (fileSystem !== undefined && fileSystem !== entry.fileSystem) ||
+        (!isWritable && !entry.isReadOnly)
+      ) {
+        return `${quotePath(path)} was replaced`;
+      }
+    } catch (error) {
+      return `${quotePath(path)} could not be checked (${errorMessage(error)})`;
+    }
+  }
+  return undefined;
+}
+
+function identityAndMount(descriptor: number): { readonly identity: string; readonly mount: number } {
+  const { dev, ino } = fstatSync(descriptor, { bigint: true });
+  const [, mount] = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+  return { identity: `${dev}:${ino}`, mount: Number(mount) };
+}
+
+interface MountEntry {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly fileSystem: string;
+}
+
+/** The mounts that a process sees, by their number. */
+function mountTable(pid: number): Map<number, MountEntry> {
+  const table = new Map<number, MountEntry>();
+  for (const line of (read(`/proc/${pid}/mountinfo`) ?? "").split("\n")) {
+    const [id, , , , path = "", options = "", ...rest] = line.split(" ");
+    const fileSystem = rest[rest.indexOf("-") + 1] ?? "";
+    // The kernel writes space, tab, newline and backslash as octal numbers.
+    const plain = path.replace(/\\([0-7]{3})/g, (_, digits) =>
+      String.fromCharCode(Number.parseInt(digits, 8)),
+    );
+    table.set(Number(id), { path: plain, isReadOnly: options.split(",").includes("ro"), fileSystem });
+  }
+  return table;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
