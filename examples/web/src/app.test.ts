@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,20 +19,27 @@ let browser: Browser;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
   // Chromium has no sandbox as root or in a container. It opens only pages of this test.
-  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await puppeteer.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"],
+  });
 });
 afterAll(async () => await browser?.close());
 
 /** Serves the app on an empty folder, with a model that gives the answers of `script`, and opens its page. */
 async function open(
   script: (folder: string) => readonly ScriptedAnswer[],
-): Promise<{ page: Page; folder: string }> {
+): Promise<{ page: Page; folder: string; port: number }> {
   const folder = mkdtempSync(join(tmpdir(), "example-web-"));
+  let token = "";
   const app = createApp({
     provider: scriptedProvider(script(folder)),
     workspace: folder,
     sessions: join(folder, ".sessions"),
     page: fileURLToPath(new URL("../dist/page", import.meta.url)),
+    printToken: (next) => {
+      token = next;
+    },
   });
   await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
   const context = await browser.createBrowserContext();
@@ -42,8 +50,9 @@ async function open(
     await new Promise((resolve) => app.close(resolve));
     rmSync(folder, { recursive: true, force: true });
   });
-  await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
-  return { page, folder };
+  const { port } = app.address() as AddressInfo;
+  await page.goto(`http://127.0.0.1:${port}/?token=${token}`);
+  return { page, folder, port };
 }
 
 async function send(page: Page, text: string): Promise<void> {
@@ -112,4 +121,31 @@ inBrowser("stop ends the answer; the conversation is there again after a reload"
   await page.reload();
   await shows(page, "Here I am.");
   await shows(page, "Think about it.");
+});
+
+inBrowser("refuses a site that resolves its name to this machine, and a page of another port", async () => {
+  const { page, folder, port } = await open((cwd) => [
+    { calls: [{ name: "run_bash", args: { command: "touch ran", cwd } }] },
+    "It ran.",
+  ]);
+  const other = createServer((_, response) => response.end("<p>another site</p>"));
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const post = (url: string): Promise<number | string> => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, credentials: "include" };
+    const body = JSON.stringify({ type: "send", content: "Run it." });
+    const script = `fetch(${JSON.stringify(url)}, ${JSON.stringify({ ...init, body })}).then((r) => r.status, String)`;
+    return page.evaluate(script) as Promise<number | string>;
+  };
+  expect(new URL(page.url()).search).toBe("");
+  expect((await page.goto(`http://evil.example:${port}/`))?.status()).toBe(401);
+  // A self-made cookie, as a site with this name could set.
+  await page.evaluate(`document.cookie = "chat=${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}"`);
+  expect(await post("/chat")).toBe(403);
+  await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+  expect(await post(`http://127.0.0.1:${port}/chat`)).toBe("TypeError: Failed to fetch");
+  await page.goto(`http://127.0.0.1:${port}/`);
+  await page.waitForSelector("textarea");
+  expect(await page.$$(".user, .call")).toEqual([]);
+  expect(existsSync(join(folder, "ran"))).toBe(false);
 });

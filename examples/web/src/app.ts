@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Agent, type ChatProvider, Conversation, loadSession, recordSession } from "@agent/core";
@@ -7,6 +6,7 @@ import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import { toNodeListener } from "@agent/web/node";
 import { createChatHandlers } from "@agent/web/server";
+import { Login } from "./login.js";
 
 export interface AppOptions {
   readonly provider: ChatProvider;
@@ -16,16 +16,20 @@ export interface AppOptions {
   readonly sessions: string;
   /** Where the built page is. */
   readonly page: string;
+  /** Gets a token that opens the page in one browser, and another one after each use. */
+  readonly printToken: (token: string) => void;
 }
 
-const COOKIE = /(?:^|; )chat=([0-9a-f-]{36})(?:;|$)/;
 const READS = new Set(["read_file", "list_dir"]);
 
-/** A server with the page at `/` and the agent at `/chat`. A conversation belongs to the browser that has its cookie. */
-export function createApp({ provider, workspace, sessions, page }: AppOptions): Server {
-  mkdirSync(sessions, { recursive: true, mode: 0o700 });
+/**
+ * A server with the page at `/` and the agent at `/chat`. A conversation belongs to the browser that has its cookie,
+ * which only this server issues.
+ */
+export function createApp({ provider, workspace, sessions, page, printToken }: AppOptions): Server {
+  const login = new Login(sessions, printToken);
   const handlers = createChatHandlers({
-    identify: (request) => COOKIE.exec(request.headers.get("cookie") ?? "")?.[1],
+    identify: (request) => login.conversationOf(request.headers.get("cookie")),
     open: async (id, { approve }) => {
       const file = join(sessions, `${id}.jsonl`);
       const session = existsSync(file) ? await loadSession(file) : undefined;
@@ -47,13 +51,19 @@ export function createApp({ provider, workspace, sessions, page }: AppOptions): 
     // Not by `new URL`, which throws for an address such as "//".
     const [pathname = "/"] = (request.url ?? "/").split("?", 1);
     if (pathname === "/chat") void chat(request, response);
-    else sendPage(page, pathname, request, response);
+    else sendPage(page, pathname, login, request, response);
   });
   server.on("close", () => void handlers.close());
   return server;
 }
 
-function sendPage(page: string, pathname: string, request: IncomingMessage, response: ServerResponse): void {
+function sendPage(
+  page: string,
+  pathname: string,
+  login: Login,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (pathname === "/page.js") {
     response.writeHead(200, { "content-type": "text/javascript" }).end(readFileSync(join(page, "page.js")));
     return;
@@ -62,10 +72,18 @@ function sendPage(page: string, pathname: string, request: IncomingMessage, resp
     response.writeHead(404).end("Not found");
     return;
   }
-  const isNew = !COOKIE.test(request.headers.cookie ?? "");
+  const isKnown = login.conversationOf(request.headers.cookie) !== undefined;
+  const cookie = isKnown ? undefined : login.cookieFor(request);
+  if (!isKnown && cookie === undefined) {
+    response.writeHead(401).end("Open the address that the server printed last. Each works once.");
+    return;
+  }
   response.writeHead(200, {
     "content-type": "text/html; charset=utf-8",
-    ...(isNew && { "set-cookie": `chat=${randomUUID()}; HttpOnly; SameSite=Strict; Path=/` }),
+    "referrer-policy": "no-referrer",
+    // Another site must not show this page in a frame, where a click can be led to "Allow".
+    "content-security-policy": "frame-ancestors 'none'",
+    ...(cookie !== undefined && { "set-cookie": cookie }),
   });
   response.end(readFileSync(join(page, "index.html")));
 }

@@ -9,11 +9,13 @@ import { createApp } from "./app.js";
 
 /** Starts one server. Visitors use plain HTTP, each with a cookie of their own. */
 async function serve(folder: string, script: readonly ScriptedAnswer[]) {
+  const tokens: string[] = [];
   const app = createApp({
     provider: scriptedProvider(script),
     workspace: folder,
     sessions: join(folder, ".sessions"),
     page: folder,
+    printToken: (token) => tokens.push(token),
   });
   await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
   const close = async (): Promise<void> => {
@@ -21,7 +23,7 @@ async function serve(folder: string, script: readonly ScriptedAnswer[]) {
     if (app.listening) await new Promise((resolve) => app.close(resolve));
   };
   onTestFinished(close);
-  return { url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`, close };
+  return { url: `http://127.0.0.1:${(app.address() as AddressInfo).port}`, tokens, close };
 }
 
 function workspace(): string {
@@ -31,9 +33,9 @@ function workspace(): string {
   return folder;
 }
 
-/** A visitor: opens the page, gets a cookie, and sends it with every later request. */
-async function visit(url: string, known?: string) {
-  const page = await fetch(url);
+/** A visitor: opens the printed address, gets a cookie, and sends it with every later request. */
+async function visit({ url, tokens }: { url: string; tokens: readonly string[] }, known?: string) {
+  const page = await fetch(`${url}/?token=${tokens.at(-1)}`);
   const cookie = known ?? page.headers.get("set-cookie")?.split(";")[0] ?? "";
   const act = async (action: ChatAction): Promise<number> => {
     const headers = { cookie, "content-type": "application/json" };
@@ -76,17 +78,17 @@ async function follow(url: string, cookie: string) {
 test("a request for no readable address is answered, and the server goes on", async () => {
   const { url } = await serve(workspace(), []);
   expect((await fetch(`${url}//`)).status).toBe(404);
-  expect((await fetch(url)).status).toBe(200);
+  expect((await fetch(url)).status).toBe(401);
 });
 
 test("events come as SSE, and a call runs only after a second request allows it", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");
-  const { url } = await serve(folder, [
+  const server = await serve(folder, [
     { calls: [{ name: "write_file", args: { path: file, content: "x" } }] },
     "Written.",
   ]);
-  const ann = await visit(url);
+  const ann = await visit(server);
   const until = await ann.events();
   expect((await until("snapshot")).state.messages).toEqual([]);
   expect(await ann.act({ type: "send", content: "Write it." })).toBe(202);
@@ -102,7 +104,7 @@ test("events come as SSE, and a call runs only after a second request allows it"
 test("each visitor has a conversation of their own, which survives a restart of the server", async () => {
   const folder = workspace();
   const first = await serve(folder, ["Hello, Ann.", "Hello, Bob."]);
-  const [ann, bob] = [await visit(first.url), await visit(first.url)];
+  const [ann, bob] = [await visit(first), await visit(first)];
   expect(ann.cookie).not.toBe(bob.cookie);
   for (const [visitor, text] of [
     [ann, "I am Ann."],
@@ -113,10 +115,10 @@ test("each visitor has a conversation of their own, which survives a restart of 
     await until("done");
   }
   await first.close();
-  expect(readdirSync(join(folder, ".sessions"))).toHaveLength(2);
+  expect(readdirSync(join(folder, ".sessions")).filter((name) => name.endsWith(".jsonl"))).toHaveLength(2);
 
   const second = await serve(folder, ["Still here."]);
-  const back = await visit(second.url, ann.cookie);
+  const back = await visit(second, ann.cookie);
   const { state } = await (await back.events())("snapshot");
   const shown = JSON.stringify(state.messages);
   expect(shown).toContain("Hello, Ann.");
@@ -126,12 +128,12 @@ test("each visitor has a conversation of their own, which survives a restart of 
 test("a request without a cookie is refused, and a decision about somebody else's question changes nothing", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");
-  const { url } = await serve(folder, [
+  const server = await serve(folder, [
     { calls: [{ name: "write_file", args: { path: file, content: "x" } }] },
     "It was not written.",
   ]);
-  expect((await fetch(`${url}/chat`)).status).toBe(403);
-  const [ann, eve] = [await visit(url), await visit(url)];
+  expect((await fetch(`${server.url}/chat`)).status).toBe(403);
+  const [ann, eve] = [await visit(server), await visit(server)];
   const until = await ann.events();
   await ann.act({ type: "send", content: "Write it." });
   const { request } = await until("approval");
@@ -139,4 +141,32 @@ test("a request without a cookie is refused, and a decision about somebody else'
   await ann.act({ type: "decide", id: request.id, decision: { deny: "No." } });
   expect((await until("done")).text).toBe("It was not written.");
   expect(existsSync(file)).toBe(false);
+});
+
+test("opens for one browser per printed token, and for no cookie that it did not issue", async () => {
+  const { url, tokens } = await serve(workspace(), []);
+  const [token] = tokens;
+  for (const wrong of ["", "?token=", "?token=x", `?token=${token?.slice(1)}`]) {
+    const { status, headers } = await fetch(`${url}/${wrong}`);
+    expect([status, headers.get("set-cookie")]).toEqual([401, null]);
+  }
+  const first = await fetch(`${url}/?token=${token}`);
+  const cookie = first.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
+  expect((await fetch(`${url}/?token=${token}`)).status).toBe(401);
+  expect(tokens).toHaveLength(2);
+  const [issued = ""] = cookie.split(";");
+  const [id = "", signature = ""] = issued.slice("chat=".length).split(".");
+  const selfMade = ["00000000-0000-4000-8000-000000000000", id, `${id}.${"A".repeat(43)}`].map(
+    (x) => `chat=${x}`,
+  );
+  const swapped = `chat=00000000-0000-4000-8000-000000000000.${signature}`;
+  for (const wrong of [...selfMade, swapped]) {
+    expect((await fetch(`${url}/chat`, { headers: { cookie: wrong } })).status).toBe(403);
+    expect((await fetch(url, { headers: { cookie: wrong } })).status).toBe(401);
+  }
+  const gone = new AbortController();
+  const { status } = await fetch(`${url}/chat`, { headers: { cookie: issued }, signal: gone.signal });
+  gone.abort();
+  expect(status).toBe(200);
 });

@@ -9,6 +9,7 @@ const app = createApp({
   workspace: process.cwd(),
   sessions: join(process.cwd(), ".sessions"),
   page: fileURLToPath(new URL("page", import.meta.url)),
+  printToken: (token) => console.log(`For one browser: http://localhost:${port}/?token=${token}`),
 });
-// Listen on loopback only: everybody who can open the page can approve commands.
-app.listen(port, "127.0.0.1", () => console.log(`http://localhost:${port}`));
+// Listen on loopback only: whoever can open the page can approve commands.
+app.listen(port, "127.0.0.1");

@@ -3,8 +3,10 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { Agent, type ChatProvider, defineTool } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
+import fastify from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
+import { toNodeListener } from "../src/server/node.js";
 import { Page } from "./page.js";
 import { SERVERS, type StartServer } from "./servers.js";
 
@@ -121,7 +123,7 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
 
   test("an unknown field of a part is not stored", async () => {
     const url = await serveOn(startServer);
-    const part = `{"type":"text","text":"Hi.","more":${nested(1000)},"__proto__":{"name":"x"}}`;
+    const part = `{"type":"text","text":"Hi.","more":${nested(1000)}}`;
     expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);
     const page = await Page.open(url);
     onTestFinished(() => page.close());
@@ -162,7 +164,7 @@ test("an invalid request opens no conversation", async () => {
 test("unfinished bodies count against the limit of their own conversation, and free it when they end", async () => {
   const port = await serve();
   const url = (session: string): string => `http://127.0.0.1:${port}/?session=${session}`;
-  const head = `POST /?session=1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+  const head = `POST /?session=1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
   const slow = Array.from({ length: 8 }, () => connect(port, "127.0.0.1"));
   for (const socket of slow) {
     onTestFinished(() => void socket.destroy());
@@ -226,4 +228,114 @@ test("a decision that is sent twice does not answer the next question, whose cal
   await page.until(({ approvals }) => approvals[0]?.args.word === "harmful");
   expect((await page.post(decision)).status).toBe(409);
   expect(ran).toEqual(["harmless"]);
+});
+
+test("a field __proto__ is not stored", async () => {
+  const url = await serveOn(nodeHttp);
+  const part = '{"type":"text","text":"Hi.","__proto__":{"name":"x"}}';
+  expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);
+  const page = await Page.open(url);
+  onTestFinished(() => page.close());
+  await page.until(({ status, messages }) => status === "idle" && messages.length === 2);
+  expect(page.state.messages[0]).toEqual({ role: "user", content: [{ type: "text", text: "Hi." }] });
+});
+
+test("answers 500 when a handler throws, or when a framework keeps the body to itself", async () => {
+  const fail = (): never => {
+    throw new Error("broken on purpose");
+  };
+  const failing = toNodeListener({ GET: fail, POST: fail });
+  const warnings: string[] = [];
+  const note = ({ message }: Error): void => void warnings.push(message);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const app = fastify();
+  onTestFinished(() => app.close());
+  app.all("/failing", failing);
+  app.post("/raw", async (request, reply) => {
+    reply.hijack();
+    await failing(request.raw, reply.raw);
+  });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  expect((await fetch(`${url}/failing`)).status).toBe(500);
+  expect((await post(`${url}/raw`, '{"type":"stop"}')).status).toBe(500);
+  expect(warnings).toEqual([
+    "broken on purpose",
+    expect.stringContaining("pass the framework's own request"),
+  ]);
+});
+
+describe("a request from elsewhere", () => {
+  const ACTION = '{"type":"send","content":"Hi"}';
+  /** The status and the body of the answer to a POST with these headers. */
+  const statusOf = async (
+    startServer: StartServer,
+    headers: Readonly<Record<string, string>>,
+    options: Partial<ChatHandlersOptions> = {},
+  ): Promise<string> => {
+    const { port, pathname, search } = new URL(await serveOn(startServer, options));
+    const lines = Object.entries({
+      host: `127.0.0.1:${port}`,
+      "content-type": "application/json",
+      "content-length": String(ACTION.length),
+      connection: "close",
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value.replace("PORT", port)}\r\n`);
+    const head = `POST ${pathname}${search} HTTP/1.1\r\n${lines.join("")}\r\n`;
+    return await answerTo(Number(port), `${head}${ACTION}`);
+  };
+
+  describe.each(SERVERS)("on %s", (_name, startServer) => {
+    test.each([
+      [{ host: "evil.example:PORT" }, "is not known as"],
+      [{ host: "localhost.evil.example" }, "is not known as"],
+      [{ host: "127.0.0.1.evil.example" }, "is not known as"],
+      [{ origin: "https://evil.example" }, "page of another site"],
+      [{ origin: "http://127.0.0.1:1" }, "page of another site"],
+      [{ origin: "null" }, "page of another site"],
+      [{ "sec-fetch-site": "cross-site" }, "page of another site"],
+      [{ "sec-fetch-site": "same-site" }, "page of another site"],
+    ])("refuses %j", async (headers, message) => {
+      const answer = await statusOf(startServer, headers as Record<string, string>);
+      expect(answer).toMatch(/^HTTP\/1\.1 403/);
+      expect(answer).toContain(message);
+    });
+
+    test.each([
+      [{ host: "localhost:PORT", origin: "http://localhost:PORT" }],
+      [{ host: "app.localhost", "sec-fetch-site": "same-origin" }],
+      [{ host: "[::1]:PORT", "sec-fetch-site": "none" }],
+      [{ host: "192.168.1.5:PORT", origin: "http://192.168.1.5:PORT" }],
+    ])("answers %j", async (headers) => {
+      expect(await statusOf(startServer, headers as Record<string, string>)).toMatch(/^HTTP\/1\.1 202/);
+    });
+  });
+
+  test.each([
+    [{ allowedHosts: ["app.example.com"] }, { host: "App.Example.com:8443" }, 202],
+    [{ allowedHosts: ["*.example.com"] }, { host: "a.example.com" }, 202],
+    [{ allowedHosts: ["*.example.com"] }, { host: "badexample.com" }, 403],
+    [{ allowedHosts: ["app.example.com"] }, { host: "localhost" }, 403],
+    [{ allowedHosts: ["*"] }, { host: "anything" }, 202],
+    [
+      { origins: ["https://app.example.com"] },
+      { origin: "https://app.example.com", "sec-fetch-site": "cross-site" },
+      202,
+    ],
+    [{ origins: ["https://app.example.com"] }, { origin: "https://app.example.com.evil" }, 403],
+  ])("with %j, %j is answered with %d", async (options, headers, status) => {
+    const answer = await statusOf(nodeHttp, headers as unknown as Record<string, string>, options);
+    expect(answer).toContain(`HTTP/1.1 ${status}`);
+  });
+
+  test.each([
+    [{ allowedHosts: ["https://app.example.com"] }, /allowedHosts\[0\] must be one of host names/],
+    [{ allowedHosts: ["app.example.com:80"] }, /allowedHosts\[0\]/],
+    [{ origins: ["app.example.com"] }, /origins\[0\] must be one of origins/],
+    [{ origins: ["https://app.example.com/"] }, /origins\[0\]/],
+  ])("explains what is wrong with %j", (options, message) => {
+    const create = () =>
+      createChatHandlers({ identify: () => "1", open: () => new Agent(scriptedProvider([])), ...options });
+    expect(create).toThrow(message);
+  });
 });

@@ -1,7 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { serve } from "@hono/node-server";
+import bodyParser from "@koa/bodyparser";
 import express from "express";
+import fastify from "fastify";
 import { Hono } from "hono";
+import Koa from "koa";
 import type { ChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
 
@@ -19,6 +22,24 @@ export const SERVERS: readonly (readonly [string, StartServer])[] = [
       const app = express();
       app.use(express.json());
       app.all("/chat", toNodeListener(handlers));
+      return await listening(app.listen(0, "127.0.0.1"));
+    },
+  ],
+  [
+    "Fastify, which always reads the body",
+    async (handlers) => {
+      const app = fastify();
+      app.all("/chat", toNodeListener(handlers));
+      await app.listen({ port: 0, host: "127.0.0.1" });
+      return await listening(app.server);
+    },
+  ],
+  [
+    "Koa, behind its body parser",
+    async (handlers) => {
+      const app = new Koa();
+      app.use(bodyParser());
+      app.use(toNodeListener(handlers));
       return await listening(app.listen(0, "127.0.0.1"));
     },
   ],

@@ -3,10 +3,11 @@ import { isAgentError } from "@agent/core";
 import { check, checkOptions, type OptionChecks } from "@agent/core/toolkit";
 import { ActionError, readAction } from "./actions.js";
 import { eventStream } from "./eventStream.js";
+import { checkHosts, checkOrigins, foreignRequest, type OriginOptions } from "./foreignRequest.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
 import { Quota } from "./quota.js";
 
-export interface ChatHandlersOptions {
+export interface ChatHandlersOptions extends OriginOptions {
   /**
    * Returns the id of the conversation that a request is about, from its cookie, header or URL. Authenticate the client
    * here: `undefined` refuses the request with 403.
@@ -44,10 +45,13 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   open: check.function,
   idleMs: check.positive,
   maxBodyBytes: check.positive,
+  allowedHosts: checkHosts,
+  origins: checkOrigins,
 };
 
 /**
- * Serves conversations over HTTP: one URL, `GET` for the events and `POST` for messages, decisions and stop.
+ * Serves conversations over HTTP: one URL, `GET` for the events and `POST` for messages, decisions and stop. Requests to
+ * a foreign `Host`, and those that a page of another site sends, are refused with 403.
  *
  * @example
  * ```ts
@@ -90,6 +94,8 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     answer: (id: string) => Response | Promise<Response>,
   ): Promise<Response> => {
     try {
+      const refusal = foreignRequest(request, options);
+      if (refusal !== undefined) return problem(403, refusal);
       const id: unknown = await identify(request);
       // A missing header or cookie often gives null or "": as an id, strangers would share one conversation.
       if (typeof id !== "string" || id === "") {
