@@ -5,25 +5,37 @@ const CONTEXT_LINES = 2;
 const MAX_HUNKS = 20;
 const MAX_DIFF_LINES = 200;
 const LONGEST_LINE = 300;
+const MAX_HUNK_CHARACTERS = 4 * 1024 * 1024;
 // The most cells of the longest-common-subsequence table; a larger block is shown as removed and added whole.
 const MAX_CELLS = 250_000;
 
 /** A compact unified diff of the changes, in order and capped. `regions` are sorted and do not overlap. */
 export function compactDiff(text: string, regions: readonly Region[]): string {
-  const hunks = groupByLines(text, regions);
   const out: string[] = [];
-  let shift = 0;
-  let shown = 0;
-  for (const hunk of hunks) {
-    const lines = hunkLines(hunk, shift);
-    shift += hunk.after.length - hunk.before.length;
-    if (shown === MAX_HUNKS || out.length + lines.length > MAX_DIFF_LINES + CONTEXT_LINES * 2) break;
+  let [shift, shown, rest] = [0, 0, 0];
+  for (const group of groupByLines(text, regions)) {
+    // What is not shown is only counted.
+    const hunk = rest === 0 && shown < MAX_HUNKS ? hunkOf(text, group) : undefined;
+    const lines = hunk && hunkLines(hunk, shift);
+    if (lines === undefined || out.length + lines.length > MAX_DIFF_LINES + CONTEXT_LINES * 2) {
+      rest++;
+      continue;
+    }
+    shift += hunk === undefined ? 0 : hunk.after.length - hunk.before.length;
     out.push(...lines);
     shown++;
   }
-  const rest = hunks.length - shown;
   if (rest > 0) out.push(`[${rest} more ${rest === 1 ? "change is" : "changes are"} not shown.]`);
   return out.join("\n");
+}
+
+/** Changes that are shown together: the text from `start` to `end`, with its context lines. */
+interface Group {
+  readonly start: number;
+  readonly end: number;
+  /** The line of `start`, from 0. */
+  readonly first: number;
+  readonly regions: readonly Region[];
 }
 
 interface Hunk {
@@ -33,9 +45,8 @@ interface Hunk {
   readonly after: readonly string[];
 }
 
-/** Regions whose surroundings touch become one hunk, with its context lines. */
-function groupByLines(text: string, regions: readonly Region[]): Hunk[] {
-  const hunks: Hunk[] = [];
+/** Regions whose surroundings touch become one group. */
+function* groupByLines(text: string, regions: readonly Region[]): Generator<Group> {
   let [counted, line] = [0, 0];
   for (let index = 0; index < regions.length; ) {
     const group: Region[] = [];
@@ -55,10 +66,16 @@ function groupByLines(text: string, regions: readonly Region[]): Hunk[] {
     }
     line += newlinesBetween(text, counted, start);
     counted = start;
-    const before = text.slice(start, end);
-    hunks.push({ first: line, before: split(before), after: split(applied(before, group, start)) });
+    yield { start, end, first: line, regions: group };
   }
-  return hunks;
+}
+
+/** The lines of a group; `undefined` if they are too many to be shown. */
+function hunkOf(text: string, { start, end, first, regions }: Group): Hunk | undefined {
+  const added = regions.reduce((sum, { replacement }) => sum + replacement.length, 0);
+  if (end - start + added > MAX_HUNK_CHARACTERS) return undefined;
+  const before = text.slice(start, end);
+  return { first, before: split(before), after: split(applied(before, regions, start)) };
 }
 
 /** `text` with the regions replaced; positions count from `base`. */

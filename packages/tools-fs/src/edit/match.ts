@@ -1,10 +1,39 @@
 import { matchLines } from "./matchLines.js";
-import { lineBreakFinder, withLineBreaks } from "./textLines.js";
+import { lineBreakFinder, lineBreakVariants, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every match is kept in memory, so their number is limited.
 const MAX_PLACES = 1_000_000;
 const TOO_MANY = `old_text occurs more than ${MAX_PLACES} times; nothing was changed. Make it longer, or use a program for this.`;
+// A short argument can become long text by being put in many places. An edit at one place is not limited by this.
+const MAX_REPEATED_BYTES = 16 * 1024 * 1024;
+
+/** Counts what the edits of one call produce together, before it is built. Throws above a limit. */
+export class EditLimits {
+  readonly #sizeOf: (text: string) => number;
+  #places = 0;
+  #repeated = 0;
+  #last = { text: "", size: 0 };
+
+  /** `sizeOf` returns how many bytes a text has in the file. */
+  constructor(sizeOf: (text: string) => number) {
+    this.#sizeOf = sizeOf;
+  }
+
+  addPlace(): void {
+    if (++this.#places > MAX_PLACES) throw new Error(TOO_MANY);
+  }
+
+  addRepeated(replacement: string): void {
+    // Mostly the same string as before, which costs only a comparison.
+    if (replacement !== this.#last.text) this.#last = { text: replacement, size: this.#sizeOf(replacement) };
+    this.#repeated += this.#last.size;
+    if (this.#repeated <= MAX_REPEATED_BYTES) return;
+    throw new Error(
+      `new_text would be repeated to more than ${MAX_REPEATED_BYTES} bytes; nothing was changed. Make new_text shorter, or old_text longer so that it occurs at fewer places.`,
+    );
+  }
+}
 
 /** One place to change: the text from `start` to `end` becomes `replacement`. */
 export interface Region {
@@ -25,52 +54,64 @@ export interface Match {
  * then ignoring typographic characters, trailing blanks, and indentation. Text outside the occurrences is never
  * changed. In bytes that are not text (`isDecoded` false) only line breaks may differ.
  */
-export function findMatch(text: string, oldText: string, newText: string, isDecoded = true): Match {
+export function findMatch(
+  text: string,
+  oldText: string,
+  newText: string,
+  isDecoded: boolean,
+  limits: EditLimits,
+): Match {
   const lineBreakAt = lineBreakFinder(text);
+  const withBreaks = lineBreakVariants(newText);
   // The replacement gets the line breaks used at its place, unless the caller wrote carriage returns on purpose.
-  const region = ({ start, end }: Place, literal: boolean): Region => {
+  const region = ({ start, end }: Place, index: number, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
-    const replacement = eol === undefined ? newText : withLineBreaks(newText, eol);
+    const replacement = withBreaks(eol);
+    if (index > 0) limits.addRepeated(replacement);
     return { start, end, replacement };
   };
   const isLiteral = ({ start, end }: Place): boolean => {
     if (!oldText.includes("\r") && !newText.includes("\r")) return false;
     return end - start === oldText.length && text.startsWith(oldText, start);
   };
-  const exact = oldText.includes("\r") ? placesOf(text, oldText) : [];
-  const found = exact.length > 0 ? exact : placesByLine(text, oldText);
+  const exact = oldText.includes("\r") ? placesOf(text, oldText, limits) : [];
+  const found = exact.length > 0 ? exact : placesByLine(text, oldText, limits);
   if (found.length > 0) {
-    return { regions: found.map((place) => region(place, isLiteral(place))), ignoring: undefined };
+    return {
+      regions: found.map((place, index) => region(place, index, isLiteral(place))),
+      ignoring: undefined,
+    };
   }
   if (!isDecoded) return NONE;
-  const plain = placesByLine(plainTypography(text), plainTypography(oldText));
+  const plain = placesByLine(plainTypography(text), plainTypography(oldText), limits);
   if (plain.length > 0) {
-    const regions = plain.map((place) => region(place, false));
+    const regions = plain.map((place, index) => region(place, index, false));
     return { regions, ignoring: "typographic quotes, dashes and spaces" };
   }
-  return matchLines(text, oldText, newText) ?? NONE;
+  return matchLines(text, oldText, newText, limits) ?? NONE;
 }
 
 const NONE: Match = { regions: [], ignoring: undefined };
 
 type Place = Omit<Region, "replacement">;
 
-function placesOf(text: string, wanted: string): Place[] {
+function placesOf(text: string, wanted: string, limits: EditLimits): Place[] {
   const found: Place[] = [];
   for (let start = text.indexOf(wanted); start !== -1; ) {
     const end = start + wanted.length;
-    if (found.push({ start, end }) > MAX_PLACES) throw new Error(TOO_MANY);
+    limits.addPlace();
+    found.push({ start, end });
     start = text.indexOf(wanted, end);
   }
   return found;
 }
 
 /** Finds `wanted` as if every line break were "\n". A place never begins or ends in the middle of a CRLF. */
-function placesByLine(text: string, wanted: string): Place[] {
+function placesByLine(text: string, wanted: string, limits: EditLimits): Place[] {
   const plain = withLineBreaks(wanted, "\n");
-  if (!plain.includes("\n") || !text.includes("\r\n")) return placesOf(text, plain);
+  if (!plain.includes("\n") || !text.includes("\r\n")) return placesOf(text, plain, limits);
   const original = originalPositions(text);
-  return placesOf(text.replaceAll("\r\n", "\n"), plain).map(({ start, end }) => ({
+  return placesOf(text.replaceAll("\r\n", "\n"), plain, limits).map(({ start, end }) => ({
     start: original(start),
     end: original(end),
   }));

@@ -1,12 +1,17 @@
-import type { Match, Region } from "./match.js";
-import { type Line, lineBreakFinder, linesOf, newlinesBetween, withLineBreaks } from "./textLines.js";
+import type { EditLimits, Match, Region } from "./match.js";
+import { type Line, lineBreakFinder, lineBreakVariants, linesOf, newlinesBetween } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every line is kept in memory several times, so their number is limited.
 const MAX_LINES = 500_000;
 
 /** Finds whole lines that differ from `oldText` only in trailing blanks or, if there are none, only in indentation. */
-export function matchLines(text: string, oldText: string, newText: string): Match | undefined {
+export function matchLines(
+  text: string,
+  oldText: string,
+  newText: string,
+  limits: EditLimits,
+): Match | undefined {
   const wanted = oldText.split(/\r?\n/);
   const closed = wanted.length > 1 && wanted.at(-1) === "";
   if (closed) wanted.pop();
@@ -22,19 +27,24 @@ export function matchLines(text: string, oldText: string, newText: string): Matc
     );
   };
   const lineBreakAt = lineBreakFinder(text);
-  const place = (first: number, replacement: string): Region => {
+  let firstPlace: number | undefined;
+  const place = (first: number, withBreaks: (eol: string | undefined) => string): Region => {
     const { start, end } = spanOf(lines, first, wanted.length, closed);
-    const eol = lineBreakAt(start);
-    return { start, end, replacement: eol === undefined ? replacement : withLineBreaks(replacement, eol) };
+    const replacement = withBreaks(lineBreakAt(start));
+    limits.addPlace();
+    firstPlace ??= first;
+    if (first !== firstPlace) limits.addRepeated(replacement);
+    return { start, end, replacement };
   };
 
   const trailing = find((line) => line.trimEnd());
   if (trailing.length > 0) {
-    return { regions: trailing.map((first) => place(first, newText)), ignoring: "trailing blanks" };
+    const withBreaks = lineBreakVariants(newText);
+    return { regions: trailing.map((first) => place(first, withBreaks)), ignoring: "trailing blanks" };
   }
   const regions = find((line) => line.trim()).flatMap((first) => {
     const indents = indentMap(wanted, content.slice(first, first + wanted.length));
-    return indents ? [place(first, reindent(newText, indents))] : [];
+    return indents ? [place(first, lineBreakVariants(reindent(newText, indents)))] : [];
   });
   return regions.length > 0 ? { regions, ignoring: "indentation" } : undefined;
 }

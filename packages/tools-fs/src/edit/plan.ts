@@ -1,10 +1,12 @@
 import { countOf } from "@agent/internal";
-import { findMatch, type Region } from "./match.js";
+import { EditLimits, findMatch, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import type { TextFile } from "./textFile.js";
 import { newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
+// Each edit searches the whole text. About a second of work.
+const MAX_SEARCHED = 1024 * 1024 * 1024;
 
 export interface Edit {
   /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
@@ -22,28 +24,39 @@ export interface EditPlan {
 }
 
 /**
- * Finds where every edit applies, all against the same text. Throws if the text of one edit is absent or ambiguous, or
- * if two edits overlap; the error names the places. The caller then changes nothing.
+ * Finds where every edit applies, all against the same text. Throws if the text of one edit is absent or ambiguous, if
+ * two edits overlap, or if the result would be too large; the error names the places. The caller then changes nothing.
  */
 export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
+  if (edits.length * file.text.length > MAX_SEARCHED) {
+    throw new Error(
+      `${edits.length} edits are too many for a file of this size; nothing was changed. Make several calls.`,
+    );
+  }
   const remarks: string[] = [];
-  const regions = edits.flatMap((edit) => {
+  const limits = new EditLimits(file.sizeOf);
+  const found = edits.map((edit) => {
     const { regions, ignoring } = findMatch(
       file.text,
       file.fromArgument(edit.oldText),
       file.fromArgument(edit.newText),
       file.isDecoded,
+      limits,
     );
     if (regions.length === 0) throw absent(file, edit);
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
     if (ignoring !== undefined) remarks.push(`${edit.name} matched only after ignoring ${ignoring}.`);
-    return regions.map((region) => ({ ...region, name: edit.name }));
+    return regions;
   });
-  regions.sort((a, b) => a.start - b.start);
+  const regions = found.flat().sort((a, b) => a.start - b.start);
+  const nameOf = (region: Region): string | undefined =>
+    edits[found.findIndex((regions) => regions.includes(region))]?.name;
   for (const [index, region] of regions.entries()) {
     const next = regions[index + 1];
     if (next && region.end > next.start) {
-      throw new Error(`${region.name} and ${next.name} overlap; nothing was changed. Make them one edit.`);
+      throw new Error(
+        `${nameOf(region)} and ${nameOf(next)} overlap; nothing was changed. Make them one edit.`,
+      );
     }
   }
   return { regions, remarks };

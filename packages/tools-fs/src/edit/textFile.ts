@@ -1,6 +1,7 @@
 import { decode, decodesFully, encode, looksBinary, markedEncoding } from "../read/textEncoding.js";
 
 const BYTE_ORDER_MARK = "\ufeff";
+const UTF16_BYTES = 2;
 
 /** A file's bytes as text that can be edited and encoded again; bytes outside the edit stay the same. */
 export interface TextFile {
@@ -12,6 +13,8 @@ export interface TextFile {
   /** Converts a piece of `text` to readable characters. */
   toShown(piece: string): string;
   toBytes(text: string): Buffer;
+  /** How many bytes a piece of `text` has in the file. */
+  sizeOf(piece: string): number;
 }
 
 /** Decodes bytes, or returns `undefined` if they are not text. A byte order mark at the start is not part of `text`. */
@@ -24,7 +27,9 @@ export function asTextFile(bytes: Buffer): TextFile | undefined {
   const toBytes = (text: string): Buffer => encode(mark + text, encoding);
   const text = decoded.slice(mark.length);
   if (!toBytes(text).equals(bytes)) return undefined;
-  return { text, isDecoded: true, toBytes, fromArgument: withoutMark, toShown: (piece) => piece };
+  const sizeOf = (piece: string): number =>
+    encoding === "utf8" ? Buffer.byteLength(piece) : piece.length * UTF16_BYTES;
+  return { text, isDecoded: true, toBytes, sizeOf, fromArgument: withoutMark, toShown: (piece) => piece };
 }
 
 /** Text in an unknown encoding: every byte becomes one character, so that bytes that are not UTF-8 are kept. */
@@ -35,6 +40,7 @@ function byteText(bytes: Buffer): TextFile {
     fromArgument: (argument) => Buffer.from(withoutMark(argument), "utf8").toString("latin1"),
     toShown: (piece) => Buffer.from(piece, "latin1").toString("utf8"),
     toBytes: (text) => Buffer.from(text, "latin1"),
+    sizeOf: (piece) => piece.length,
   };
 }
 

@@ -57,6 +57,20 @@ export function withLineBreaks(text: string, eol: string): string {
 }
 
 /**
+ * Returns a function that writes `text` with a kind of line breaks; `undefined` leaves it as it is. Each variant is built
+ * once: a text may be needed at a million places.
+ */
+export function lineBreakVariants(text: string): (eol: string | undefined) => string {
+  const variants = new Map<string, string>();
+  return (eol) => {
+    if (eol === undefined) return text;
+    const variant = variants.get(eol) ?? withLineBreaks(text, eol);
+    variants.set(eol, variant);
+    return variant;
+  };
+}
+
+/**
  * Finds the line break in use at a region: the first one from its start, else the last one of the text. Keeps
  * the last newline found, so that regions in ascending order cost one pass: a line may be as long as the file.
  */

@@ -315,3 +315,46 @@ test("a text that occurs millions of times is refused, not held in memory", asyn
   );
   expect(await edit({ old_text: "x", new_text: "y" })).toContain("was not found");
 });
+
+test("refuses a short text that would be repeated to many megabytes", async () => {
+  const { path, edit } = scene("a\n".repeat(1_000_000));
+  for (const new_text of ["x".repeat(100), `${"x".repeat(98)}\n`, "é".repeat(50)]) {
+    expect(await edit({ old_text: "a", new_text, replace_all: true })).toMatch(
+      /new_text would be repeated to more than 16777216 bytes; nothing was changed\./,
+    );
+  }
+  expect(statSync(path).size).toBe(2_000_000);
+});
+
+test("counts the indentation that a text gets at each place", async () => {
+  const { edit } = scene(`${"  ".repeat(500)}a( \n`.repeat(1000));
+  const new_text = "a();\n".repeat(100);
+  expect(await edit({ old_text: "a(", new_text, replace_all: true })).toContain("1000 replacements");
+  const { edit: again, path } = scene(`${"  ".repeat(500)}a;\n${"  ".repeat(500)}b;\n`.repeat(1000));
+  const args = { old_text: " a;\n b;", new_text: " a();\n".repeat(100), replace_all: true };
+  expect(await again(args)).toContain("would be repeated to more than 16777216 bytes");
+  expect(statSync(path).size).toBe(2_006_000);
+});
+
+test("limits the places of all edits of a call together, and how much they search", async () => {
+  const { edit, content } = scene("ab".repeat(400_000));
+  const edits = (count: number) =>
+    Array.from({ length: count }, () => ({ old_text: "a", new_text: "b", replace_all: true }));
+  expect(await edit({ edits: edits(20) })).toContain("occurs more than 1000000 times; nothing was changed");
+  expect(await edit({ edits: edits(2000) })).toContain("2000 edits are too many for a file of this size");
+  expect(content()).toBe("ab".repeat(400_000));
+});
+
+test("makes many replacements below the limit, with a diff of bounded length", async () => {
+  const { path, edit } = scene("a\n".repeat(160_000));
+  const text = await edit({ old_text: "a", new_text: "x".repeat(100), replace_all: true });
+  expect(text).toContain("160000 replacements");
+  expect(text.length).toBeLessThan(10_000);
+  expect(statSync(path).size).toBe(16_160_000);
+});
+
+test("puts a text of any size in one place", async () => {
+  const { path, edit } = scene("a\n");
+  expect(await edit({ old_text: "a", new_text: "x".repeat(20_000_000) })).toContain("1 replacement.");
+  expect(statSync(path).size).toBe(20_000_001);
+});
