@@ -32,13 +32,13 @@ export { lockDirectory, lockFile, prepareLockDirectory } from "./processes/lockD
 export { safeVariables } from "./processes/safeVariables.js";
 export { type Mortal, type MortalPlaceholders, Watchdog } from "./processes/watchdog.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
-export { KEY_VARIABLES } from "./protection/keyVariables.js";
 export {
   assertNotProcessSecret,
   assertOpenedIsNotProcessSecret,
   isProcessSecret,
 } from "./protection/processSecrets.js";
 export { PROTECTED_FILES, type ProtectedFile } from "./protection/protectedFiles.js";
+export { isSecretName, isSecretValue, KEY_VARIABLES } from "./protection/secretNames.js";
 export { applyEdits, editsOf } from "./text/applyEdits.js";
 export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/bytes.js";
 export { countOf } from "./text/countOf.js";

@@ -72,6 +72,7 @@ export function checkedOptions(options: unknown): BashOptions {
             network: { type: "boolean" },
             unixSockets: { type: "boolean" },
             writable: strings,
+            passEnv: strings,
           },
           required: ["mode"],
           additionalProperties: false,

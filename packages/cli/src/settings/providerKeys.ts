@@ -1,7 +1,6 @@
 import { isRecord } from "@agent/core/toolkit";
-import { KEY_VARIABLES } from "@agent/internal";
+import { isSecretName, KEY_VARIABLES } from "@agent/internal";
 import type { AgentConfig } from "./config/types.js";
-import { isSecretName } from "./secrets.js";
 import { wipeEnvironment } from "./wipeEnvironment.js";
 
 // A shorter text may occur by chance: hiding it would damage results and protect nothing.

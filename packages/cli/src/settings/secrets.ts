@@ -1,16 +1,12 @@
+import { isSecretName } from "@agent/internal";
+
 const HIDDEN = "[hidden]";
-const SECRET_KEY = /key|token|secret|passw|auth|credential|cookie/i;
 
 /** Hides user names, passwords and parameters of URLs in a text, also of invalid ones. */
 export function hideCredentials(text: string): string {
   return text
     .replace(/(:\/\/)[^/@\s"']*@/g, `$1${HIDDEN}@`)
     .replace(/([?&][^=&#\s"']+=)[^&#\s"']+/g, `$1${HIDDEN}`);
-}
-
-/** Whether a value with this name is a key, a token or the like. */
-export function isSecretName(name: string): boolean {
-  return SECRET_KEY.test(name);
 }
 
 /** A value for display: everything named like a key or a token is hidden, and cycles are cut. */

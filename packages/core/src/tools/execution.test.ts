@@ -186,6 +186,16 @@ describe("execute", () => {
     expect(text).not.toContain("\u001b");
   });
 
+  test.each(["XAI_API_KEY", "HF_TOKEN", "TOGETHER_API_KEY"])(
+    "hides the value of %s in results without being asked to",
+    async (name) => {
+      vi.stubEnv(name, "a-very-secret-key-1");
+      const registry = registryWith(fakeTool("t", async () => "key: a-very-secret-key-1"));
+      expect(await registry.execute("t", {})).toBe("key: [secret]");
+      vi.unstubAllEnvs();
+    },
+  );
+
   test("a key that straddles the cap of a long error is hidden as well", async () => {
     const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     for (let padding = 6100; padding < 6160; padding++) {

@@ -1,16 +1,7 @@
+import { KEY_VARIABLES } from "@agent/internal";
+
 /** The variables in which the providers' keys usually are: withheld from commands and hidden in results. */
-export const PROVIDER_KEY_VARIABLES: readonly string[] = [
-  "OPENAI_API_KEY",
-  "ANTHROPIC_API_KEY",
-  "GEMINI_API_KEY",
-  "GOOGLE_API_KEY",
-  "OPENROUTER_API_KEY",
-  "MISTRAL_API_KEY",
-  "GROQ_API_KEY",
-  "DEEPSEEK_API_KEY",
-  "XAI_API_KEY",
-  "AZURE_OPENAI_API_KEY",
-];
+export const PROVIDER_KEY_VARIABLES: readonly string[] = KEY_VARIABLES;
 
 /** The values of variables in this process's environment, where it has one: those that are set. */
 export function readVariables(names: readonly string[]): Readonly<Record<string, string>> {

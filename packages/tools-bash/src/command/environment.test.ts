@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
-import { hiddenNames } from "./environment.js";
+import { matchNames } from "./environment.js";
 
 leaveNoProcessBehind();
 afterEach(() => vi.unstubAllEnvs());
@@ -79,7 +79,7 @@ test("__proto__ in env is a variable like any other", async () => {
 });
 
 test("wildcards match whole names and nothing else", () => {
-  const isHidden = hiddenNames(["A*", "*.B", "EXACT"]);
+  const isHidden = matchNames(["A*", "*.B", "EXACT"]);
   expect(["A", "ABC", "x.B", "EXACT"].every(isHidden)).toBe(true);
   expect(["BA", "xxB", "EXACTLY", ""].some(isHidden)).toBe(false);
 });

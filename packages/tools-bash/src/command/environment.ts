@@ -1,5 +1,5 @@
 import { isRecord, quote } from "@agent/core/toolkit";
-import { describeValue, KEY_VARIABLES } from "@agent/internal";
+import { describeValue, isSecretName, isSecretValue, KEY_VARIABLES } from "@agent/internal";
 
 /**
  * Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers, and the headers
@@ -10,6 +10,8 @@ export const DEFAULT_HIDDEN_ENV: readonly string[] = [...KEY_VARIABLES, "OPENAI_
 const TAG_VARIABLE = "AGENT_RUN_BASH";
 /** A shorter value is no secret, and would be found in many variables by chance. */
 const SHORTEST_SECRET = 8;
+/** What a variable that only looks like a secret must hold so that other variables with the same text are hidden too. */
+const TOKEN = /^[^\s/]{16,}$/;
 
 // The kernel refuses a single "NAME=value" beyond 32 pages.
 const MAX_ENTRY_BYTES = 128 * 1024 - 1;
@@ -40,28 +42,47 @@ function checkedEntry(name: string, value: unknown): string {
   return text;
 }
 
-/**
- * The environment of a command: the agent's own without what is hidden, then `extra`, then the tag. A variable whose
- * value holds that of a `secret` one is hidden too: the same key under another name.
- */
+/** Which of the agent's variables a command gets. */
+export interface EnvironmentRules {
+  /** Patterns of names that are hidden. */
+  readonly hidden: readonly string[];
+  /** Names whose values are secrets: a variable that holds such a value is hidden too. */
+  readonly secret: readonly string[];
+  /** In a sandbox, whatever looks like a secret is hidden except these patterns of names; `undefined` outside. */
+  readonly passed: readonly string[] | undefined;
+}
+
+/** The environment of a command: the agent's own without what is hidden, then `extra`, then the tag. */
 export function buildEnvironment(
-  hidden: (name: string) => boolean,
-  secret: readonly string[],
+  rules: EnvironmentRules,
   extra: Readonly<Record<string, string>>,
   tag: string,
 ): Record<string, string> {
   // No prototype: a variable may be called "__proto__".
   const env: Record<string, string> = Object.create(null);
-  const secrets = secret
-    .map((name) => process.env[name] ?? "")
-    .filter((value) => value.length >= SHORTEST_SECRET);
+  const hidden = matchNames(rules.hidden);
+  const guessed = guessSecrets(rules);
+  const secrets = [
+    ...rules.secret.map((name) => process.env[name] ?? "").filter((value) => value.length >= SHORTEST_SECRET),
+    ...[...guessed.values()].filter((value) => TOKEN.test(value)),
+  ];
   // Not `Object.entries`: it would read hidden variables too, and each read of `process.env` leaves JavaScript.
   for (const name of Object.keys(process.env)) {
-    const value = hidden(name) ? undefined : process.env[name];
+    const value = hidden(name) || guessed.has(name) ? undefined : process.env[name];
     if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
   }
   Object.assign(env, extra);
   return Object.assign(env, tagVariable(tag));
+}
+
+/** The variables that look like secrets and are not passed, with their values. */
+function guessSecrets({ passed }: EnvironmentRules): Map<string, string> {
+  if (passed === undefined) return new Map();
+  const isPassed = matchNames(passed);
+  const all = Object.entries(process.env).map(([name, value = ""]) => [name, value] as const);
+  return new Map(
+    all.filter(([name, value]) => (isSecretName(name) || isSecretValue(value)) && !isPassed(name)),
+  );
 }
 
 /** The variable that says which command a process belongs to. */
@@ -70,8 +91,8 @@ export function tagVariable(tag: string): Record<string, string> {
   return { [TAG_VARIABLE]: `${process.env[TAG_VARIABLE] ?? ""}${tag}` };
 }
 
-/** Tells whether a variable is hidden. `*` in a pattern stands for any characters. */
-export function hiddenNames(patterns: readonly string[]): (name: string) => boolean {
+/** Tells whether a name matches one of the patterns. `*` stands for any characters. */
+export function matchNames(patterns: readonly string[]): (name: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
   const wild = patterns.filter((pattern) => pattern.includes("*")).map(wildcard);
   return (name) => exact.has(name) || wild.some((matches) => matches.test(name));

@@ -74,8 +74,42 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       expect(stdout.split("s3cr3t")).toHaveLength(2);
     });
 
+    test("hides variables that look like secrets, and copies of their values", async () => {
+      const hidden = {
+        AWS_SECRET_ACCESS_KEY: "aws-secret",
+        GITHUB_TOKEN: "ghp_0123456789abcdef",
+        NPM_TOKEN: "npm-token",
+        PGPASSWORD: "pg-secret",
+        DATABASE_URL: "postgres://me:hunter2@db/app",
+        ANY_NAME: "glpat-0123456789abcdef",
+        COPY: "x-access:ghp_0123456789abcdef",
+      };
+      const shown = {
+        GIT_AUTHOR_NAME: "Ada",
+        TOKENIZERS_PARALLELISM: "false",
+        SHORT_KEY: "a",
+        OTHER: "banana",
+      };
+      for (const [name, value] of Object.entries({ ...hidden, ...shown })) vi.stubEnv(name, value);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const inside = (await runBash({ command: "env" }, required)).stdout;
+      for (const [name, value] of Object.entries(hidden)) {
+        expect(inside).not.toContain(`${name}=`);
+        expect(inside).not.toContain(value);
+      }
+      for (const name of ["GIT_AUTHOR_NAME", "TOKENIZERS_PARALLELISM", "OTHER"])
+        expect(inside).toContain(`${name}=`);
+      const sandbox = { mode: "require", passEnv: ["GITHUB_*", "COPY"] } as const;
+      const passed = (await runBash({ command: "env" }, { sandbox })).stdout;
+      expect(passed).toContain("GITHUB_TOKEN=ghp_0123456789abcdef\n");
+      expect(passed).not.toContain("npm-token");
+      const given = { command: 'echo "$NPM_TOKEN"', env: { NPM_TOKEN: "of the call" } };
+      expect((await runBash(given, required)).stdout).toBe("of the call\n");
+    });
+
     test("no variable of the agent beside its own is added, and none is lost", async () => {
-      const inside = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" }, required);
+      const sandbox = { mode: "require", passEnv: ["*"] } as const;
+      const inside = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" }, { sandbox });
       const direct = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" });
       const names = (text: string) => text.match(/^[A-Za-z_]+(?==)/gm)?.filter((name) => name !== "PWD");
       expect(names(inside.stdout)).toEqual(names(direct.stdout));

@@ -12,6 +12,11 @@ export interface SandboxOptions {
   readonly unixSockets?: boolean;
   /** Directories that may be written besides the agent's working directory. */
   readonly writable?: readonly string[];
+  /**
+   * Names of environment variables that commands get although they look like secrets; `*` stands for any characters.
+   * Default: none.
+   */
+  readonly passEnv?: readonly string[];
 }
 
 /** The options with their defaults. */
@@ -27,6 +32,7 @@ export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): S
     mode: given.mode,
     network: given.network ?? true,
     unixSockets: given.unixSockets ?? false,
+    passEnv: given.passEnv ?? [],
     writable: (given.writable ?? []).map((path) => canonicalPath(resolve(path))),
   };
 }

@@ -115,6 +115,6 @@ export class RunBashTool implements ExecutableTool {
   #backgroundAdvice(): string {
     return this.#settings.sandbox.mode === "off"
       ? 'For a server or watcher append " &": it keeps running after the call.'
-      : "Nothing runs on in the background: a sandbox ends it with the command.";
+      : "Nothing runs on in the background: a sandbox ends it with the command. Environment variables that look like secrets are not passed.";
   }
 }

@@ -7,13 +7,7 @@ import {
   currentDirectory,
 } from "../command/arguments.js";
 import { confirmShell } from "../command/confirmShell.js";
-import {
-  buildEnvironment,
-  checkedEnv,
-  DEFAULT_HIDDEN_ENV,
-  hiddenNames,
-  tagVariable,
-} from "../command/environment.js";
+import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, tagVariable } from "../command/environment.js";
 import { SYSTEM_SHELL } from "../command/launch.js";
 import type { RunOutcome } from "../command/outcome.js";
 import { presentOutcome, summarize } from "../command/result.js";
@@ -80,8 +74,11 @@ export class CommandRunner {
       refuseAborted(call);
       const tag = this.host.newTag();
       const env = buildEnvironment(
-        hiddenNames([...(hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets]),
-        [...(hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets],
+        {
+          hidden: [...(hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets],
+          secret: [...(hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets],
+          passed: level === "none" ? undefined : this.#settings.sandbox.passEnv,
+        },
         extraEnv,
         tag,
       );

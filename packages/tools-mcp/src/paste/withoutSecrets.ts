@@ -1,10 +1,9 @@
 import { quote } from "@agent/core/toolkit";
+import { isSecretName, isSecretValue } from "@agent/internal";
 import type { HttpServerOptions, StdioServerOptions } from "../config/options.js";
 
-const SECRET_NAME = /key|token|secret|passw|pwd|auth|credential|cookie|session|private|cert|dsn|connection/i;
-// Prefixes of well-known issuers, so that a key is recognised whatever its variable is called.
-const SECRET_START =
-  /^(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[abps]|AKIA|ASIA|AIza|ya29|npm|hf|eyJ)[_-]?[\w-]{8,}/;
+/** More than a secret is called elsewhere: what is pasted is for a file, and a server's variables are few. */
+const MAY_BE_SECRET = /session|private|cert|connection/i;
 const LONG_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{24,}$/;
 // With a space behind the colon, or a name that is a header's alone: `image:tag` is none.
 const HEADER = /^((?:proxy-)?authorization|cookie|[\w-]+(?=:\s)):\s*(.*)$/is;
@@ -75,7 +74,7 @@ export function assertNoSecretArguments(args: readonly string[]): void {
     const next = args[index + 1] ?? "";
     const value = inline ?? (next.startsWith("-") ? "" : next);
     const isNamed = flag !== undefined && value !== "" && isSecret(flag, value) && !isOrdinary(value);
-    if (isNamed || SECRET_START.test(word) || hasPassword(word) || isSecretHeader(inline ?? word)) {
+    if (isNamed || isSecretValue(word) || isSecretHeader(inline ?? word)) {
       throw new Error(
         `The argument ${quote(flag ?? "…")} holds a secret, and the arguments of a program can be read by everybody on the machine. Pass it as a variable of the environment, if the server takes one: see its documentation.`,
       );
@@ -95,13 +94,8 @@ export function assertNoSecretAddress(url: URL): void {
 
 /** Whether a value must not be in a file or an argument list, by its name or its look. */
 export function isSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_START.test(value) || LONG_RANDOM.test(value) || hasPassword(value);
-}
-
-/** Whether a value is an address with a password: `postgresql://me:secret@host/db`. */
-function hasPassword(value: string): boolean {
-  const { password = "" } = URL.canParse(value) ? new URL(value) : {};
-  return password !== "" && !/\$|%24|%7B/i.test(password);
+  const isNamed = isSecretName(name) || MAY_BE_SECRET.test(name);
+  return isNamed || isSecretValue(value) || LONG_RANDOM.test(value);
 }
 
 /** Whether an argument is a header with a secret, as bridges to servers on HTTP take it: `Authorization: Bearer …`. */

@@ -1,4 +1,4 @@
-import { describeValue, fromUtf8, isRecord, quote } from "@agent/internal";
+import { describeValue, fromUtf8, isRecord, isSecretName, quote } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
 import { checkObject, checkText, textsOf, type ValueCheck } from "../../toolkit/hostOptions/checks.js";
@@ -8,8 +8,6 @@ import type { RetryPolicy } from "./retry.js";
 
 const checkNames = textsOf("names");
 const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
-// Headers and parameters that carry a credential, whatever a gateway calls them.
-const SECRET_NAME = /auth|key|token|secret|cookie/i;
 
 /** What `readProviderOptions` needs to know about a provider. */
 export interface OptionRules<Options extends ProviderOptions>
@@ -103,7 +101,7 @@ function fromEnvironment(names: readonly string[]): string | undefined {
 export function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
   checkObject("headers", headers);
   return Object.entries(headers)
-    .filter(([name]) => SECRET_NAME.test(name))
+    .filter(([name]) => isSecretName(name))
     .flatMap(([, value]) => {
       const [, scheme = "", credential = ""] = /^(?:([\w-]+)\s+)?(.*)$/s.exec(value.trim()) ?? [];
       if (scheme.toLowerCase() !== "basic") return [credential];
@@ -122,9 +120,7 @@ function decodeBase64(text: string): string {
 
 /** The secrets in an address: some gateways take a key there, as in `https://host/v1?api-key=…`. */
 function addressSecrets(baseURL: string): string[] {
-  return [...new URL(baseURL).searchParams]
-    .filter(([name]) => SECRET_NAME.test(name))
-    .map(([, value]) => value);
+  return [...new URL(baseURL).searchParams].filter(([name]) => isSecretName(name)).map(([, value]) => value);
 }
 
 function commonChecks(

@@ -1,0 +1,67 @@
+/** Variables that commonly hold the keys of model providers: no command gets them, and none is shown. */
+export const KEY_VARIABLES: readonly string[] = [
+  "OPENAI_API_KEY",
+  "OPENAI_ADMIN_KEY",
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "GEMINI_API_KEY",
+  "GOOGLE_API_KEY",
+  "GOOGLE_GENERATIVE_AI_API_KEY",
+  "AZURE_API_KEY",
+  "AZURE_OPENAI_API_KEY",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "MISTRAL_API_KEY",
+  "GROQ_API_KEY",
+  "XAI_API_KEY",
+  "DEEPSEEK_API_KEY",
+  "OPENROUTER_API_KEY",
+  "TOGETHER_API_KEY",
+  "TOGETHERAI_API_KEY",
+  "FIREWORKS_API_KEY",
+  "PERPLEXITY_API_KEY",
+  "COHERE_API_KEY",
+  "CO_API_KEY",
+  "CEREBRAS_API_KEY",
+  "DASHSCOPE_API_KEY",
+  "MOONSHOT_API_KEY",
+  "ZHIPUAI_API_KEY",
+  "ZAI_API_KEY",
+  "HF_TOKEN",
+  "HUGGINGFACE_API_KEY",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "NVIDIA_API_KEY",
+  "AI_GATEWAY_API_KEY",
+  "CLAUDE_API_KEY",
+  "DEEPINFRA_API_KEY",
+  "LITELLM_API_KEY",
+];
+
+/** The name of a value, in lower case and without digits at its end, that is a secret. `author` and `tokens` are none. */
+const SECRET_WORD =
+  /^auth(?!or(?!i[sz]))|keys?$|^apikey|token(?!i[sz]|s$)|secret|passw|passphrase|passcode|cookie|credential|^(?:pass|pat|pwd|jwt|dsn|bearer|webhook)$/;
+/** The working directory of every shell, which is called as a password often is. */
+const WORKING_DIRECTORY = "PWD";
+/** Prefixes of well-known issuers, so that a key is recognised whatever it is called. */
+const ISSUED =
+  /^(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[abeprs]|npm|hf|pypi|dop_v1|shpat)[_-]|AKIA|ASIA|AIza|ya29\.|eyJ)[\w.-]{8,}/;
+
+/** Whether a variable, header, option or parameter of this name holds a key, a token, a password or the like. */
+export function isSecretName(name: string): boolean {
+  if (name === WORKING_DIRECTORY) return false;
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+  return words.some((word) => SECRET_WORD.test(word.replace(/\d+$/, "")));
+}
+
+/** Whether a value is a secret whatever its name: a key of a well-known issuer, or an address with a password. */
+export function isSecretValue(value: string): boolean {
+  if (ISSUED.test(value)) return true;
+  if (!value.includes("@") || !URL.canParse(value)) return false;
+  const { password } = new URL(value);
+  // A reference to a variable is none.
+  return password !== "" && !/\$|%24|%7B/i.test(password);
+}
