@@ -121,8 +121,9 @@ describe("what packs are told", () => {
       box.project,
       join(box.project, "deep"),
     ]);
-    for (const place of [".ssh", ".aws", ".netrc", ".claude", ".mozilla", ".config/gcloud"])
-      expect(access.secret).toContain(join(box.home, place));
+    const places = [".ssh", ".aws", ".netrc", ".claude", ".mozilla", ".config/gcloud", ".kaggle", ".bitcoin"];
+    const files = [".cache/huggingface/token", ".zsh_history", ".viminfo", ".config/Code/User/globalStorage"];
+    for (const place of [...places, ...files]) expect(access.secret).toContain(join(box.home, place));
     const own = [".config/agent", ".local/state/agent", ".local/share/agent"];
     expect(protectedPaths).toEqual(own.map((place) => join(box.home, place)));
   });

@@ -3,7 +3,7 @@ import type { AccessRules } from "@agent/core";
 import { canonicalPath, canonicalPaths, isInside } from "@agent/internal";
 import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
 import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/places.js";
-import { SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
+import { namedSecretPlaces, SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
 /**
  * What tools may do without asking: write in the project and in the directories the person added, and read everywhere
@@ -15,6 +15,7 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
   const opened = canonicalPaths(added);
   const secret = canonicalPaths([
     ...homes.flatMap((home) => SECRET_PLACES.map((place) => join(home, place))),
+    ...namedSecretPlaces(process.env),
     ...SYSTEM_SECRETS,
     configDirectory(),
     stateDirectory(),

@@ -124,6 +124,24 @@ time.sleep(100)`;
       expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
     });
 
+    test.skipIf(!hasSandbox || !hasPython)("System V objects of a sandbox stay small", async () => {
+      // No memory of a process: the kernel keeps them until they are removed.
+      const code = `import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+held = 0
+for _ in range(2000):
+    queue = libc.msgget(0, 0o1600)
+    if queue < 0: break
+    while libc.msgsnd(queue, b"\\1" + bytes(7) + bytes(8000), 8000, 0o4000) == 0: held += 8000
+for size, get, each in ((32000, libc.semget, 64), (65536, libc.shmget, 1)):
+    for _ in range(200):
+        if get(0, ctypes.c_size_t(size), 0o1600) < 0: break
+        held += size * each
+print(held)`;
+      const result = await runBash({ command: 'exec python3 -c "$1"', arguments: [code] }, { sandbox });
+      expect(result).toMatchObject({ stdout: "0\n", stderr: "" });
+    });
+
     test.skipIf(!hasSandbox)("the sandbox's own file systems cannot hold more than the limit", async () => {
       const command =
         "for place in /tmp /dev/shm /run; do head -c 90000000 /dev/zero > $place/x; done; du -sm /tmp /dev/shm /run";

@@ -154,6 +154,8 @@ function parentsInside(path: string, writable: readonly string[]): string[] {
 }
 
 function hide(path: string): Mount[] {
+  // Most places of a host's table do not exist.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const found = identify("/", path);
   if (found === undefined || found.isLink) return [];
   return [found.isDirectory ? { kind: "tmpfs", path, isWritable: false } : { kind: "empty file", path }];

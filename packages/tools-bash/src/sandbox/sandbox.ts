@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
+import { canonicalPath, canonicalPaths, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
 import { FIRST_INPUT } from "../helpers/inputs.js";
 import { FileGuard, type Guard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
@@ -73,7 +73,7 @@ export class Sandbox {
     this.#unixSockets = settings.unixSockets;
     this.#writable = settings.writable;
     this.#surroundings = surroundings;
-    this.#secret = (surroundings.secretPaths ?? []).map(canonicalPath);
+    this.#secret = canonicalPaths(surroundings.secretPaths ?? []);
   }
 
   /** The features that work on this system, probed once with a real sandbox. */
@@ -179,7 +179,7 @@ export class Sandbox {
 
   #hidden(roots: readonly string[], isUnfiltered: boolean): string[] {
     // As they were before the first command too: a command may replace a link on the way to a secret.
-    const now = (this.#surroundings.secretPaths ?? []).map(canonicalPath);
+    const now = canonicalPaths(this.#surroundings.secretPaths ?? []);
     const secret = [...new Set([...this.#secret, ...now])];
     // Where the filter stops unix sockets there is no need to hide them.
     const sockets =

@@ -13,6 +13,8 @@ const CALLS = {
     clone3: 435,
     ioctl: 16,
     shmget: 29,
+    semget: 64,
+    msgget: 68,
     mount: 165,
     unshare: 272,
   },
@@ -24,6 +26,8 @@ const CALLS = {
     clone3: 435,
     ioctl: 29,
     shmget: 194,
+    semget: 190,
+    msgget: 186,
     mount: 40,
     unshare: 97,
   },
@@ -110,9 +114,13 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
     ).toBe("errno 1");
   });
 
-  test("small segments of shared memory only", () => {
+  test("allows only small segments of shared memory and small sets of semaphores, and no message queues", () => {
+    expect(run("semget", 0, 17)).toBe("allow");
+    expect(run("semget", 0, 33)).toBe("errno 1");
+    expect(run("semget", 0, 2 ** 32 - 1)).toBe("errno 1");
+    expect(run("msgget", 0, 0)).toBe("errno 38");
     expect(run("shmget", 0, 56)).toBe("allow");
-    expect(run("shmget", 0, 65537)).toBe("errno 1");
+    expect(run("shmget", 0, 4097)).toBe("errno 1");
     expect(run("shmget", 0, 2 ** 32)).toBe("errno 1");
   });
 

@@ -106,6 +106,8 @@ const IOCTL = { x64: 16, arm64: 29 };
 const SOCKET = { x64: 41, arm64: 198 };
 const SOCKETPAIR = { x64: 53, arm64: 199 };
 const SHMGET = { x64: 29, arm64: 194 };
+const SEMGET = { x64: 64, arm64: 190 };
+const MSGGET = { x64: 68, arm64: 186 };
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACE = 0x7e020000;
@@ -121,8 +123,10 @@ const NETWORK_FAMILIES = [2, 10, 16];
 const SOCKET_TYPE_MASK = 0xf;
 /** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected. A datagram socket of a pair can send to any address. */
 const PAIR_TYPES = [1, 5];
-/** Limits from outside do not see System V shared memory. 4096 segments of this size are 256 MB. */
-const MAX_SEGMENT_BYTES = 64 * 1024;
+/** Limits from outside do not see System V shared memory that no process has attached. 4096 segments of this size are 16 MB. */
+const MAX_SEGMENT_BYTES = 4096;
+/** Nor System V semaphores, of 64 bytes each. 32,000 sets of this size are 70 MB. */
+const MAX_SEMAPHORES = 32;
 
 type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];
 
@@ -192,6 +196,13 @@ function filter(architecture: Architecture, { unixSockets }: SeccompOptions): In
           [AND, 0, 0, SOCKET_TYPE_MASK],
           ...allowOnly(PAIR_TYPES),
         ])),
+    // 32,000 queues hold 512 MB that no limit sees, and a filter cannot count them.
+    ...onCall(MSGGET[architecture], [fail(ENOSYS)]),
+    ...onCall(SEMGET[architecture], [
+      loadArgument(1),
+      ...failIf(JUMP_GREATER, MAX_SEMAPHORES),
+      answer(ALLOW),
+    ]),
     ...onCall(SHMGET[architecture], [
       loadUpperHalf(1),
       ...failIf(JUMP_GREATER, 0),
