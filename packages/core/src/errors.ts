@@ -19,15 +19,45 @@ export type AgentErrorCode =
   | "unsupported"
   | "replay_mismatch";
 
+/** Facts about a failure, as far as they are known: for programs that decide about a retry or report the failure. */
+export interface AgentErrorDetails {
+  /** The HTTP status that the model's server answered with. */
+  readonly status?: number;
+  /** How long the server asked to wait before the next request. */
+  readonly retryAfterMs?: number;
+  /** Whether the same request may succeed later: an overloaded server, a rate limit, a lost connection. */
+  readonly retryable?: boolean;
+  /** The server's own id of the request, for its support. */
+  readonly requestId?: string;
+  /** The `id` of the provider. */
+  readonly provider?: string;
+}
+
 /** The error of `@agent/core`. Recognise it by `isAgentError`, which also works across two copies of core. */
-export class AgentError extends Error {
+export class AgentError extends Error implements AgentErrorDetails {
   override readonly name = "AgentError";
   readonly code: AgentErrorCode;
+  declare readonly status?: number;
+  declare readonly retryAfterMs?: number;
+  declare readonly retryable?: boolean;
+  declare readonly requestId?: string;
+  declare readonly provider?: string;
 
-  constructor(code: AgentErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(
+    code: AgentErrorCode,
+    message: string,
+    { cause, ...details }: AgentErrorDetails & { readonly cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
+    Object.assign(this, details);
   }
+}
+
+/** The same error with the name of its provider, unless it has one. */
+export function withProvider(error: AgentError, provider: string | undefined): AgentError {
+  if (provider === undefined || error.provider !== undefined) return error;
+  return Object.assign(error, { provider });
 }
 
 /** True for an `AgentError` of any copy of core, with the given code if there is one. */

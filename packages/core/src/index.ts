@@ -24,7 +24,7 @@ export {
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
-export { AgentError, type AgentErrorCode, isAgentError } from "./errors.js";
+export { AgentError, type AgentErrorCode, type AgentErrorDetails, isAgentError } from "./errors.js";
 export type * from "./events.js";
 export type { ApprovalDecision, ApprovalDecisions, ApprovalRequest, Approve } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";

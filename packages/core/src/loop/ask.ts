@@ -4,7 +4,7 @@ import type { ChatRequest, ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { Exchange } from "./exchange.js";
 import { requestMessages } from "./request.js";
-import { respond } from "./respond.js";
+import { modelName, respond } from "./respond.js";
 
 /** An answer of the model, and whether a journal gave it. */
 export interface Answer {
@@ -52,7 +52,10 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
     return answer;
   };
   try {
-    const response = await orAborted(steps.answer({ scope, turn, kind: "answer", attempt }, ask), signal);
+    const response = await orAborted(
+      steps.answer({ scope, turn, kind: "answer", attempt, ...modelName(provider) }, ask),
+      signal,
+    );
     return { response, replayed };
   } catch (error) {
     if (signal.aborted) {

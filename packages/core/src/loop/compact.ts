@@ -6,7 +6,7 @@ import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { Exchange } from "./exchange.js";
-import { respond } from "./respond.js";
+import { modelName, respond } from "./respond.js";
 import { countUsage } from "./usage.js";
 
 // A token is about four characters of English or code: precise enough to decide when to compact.
@@ -145,7 +145,7 @@ async function summarise(
     Math.floor(limit * CHARACTERS_PER_TOKEN * TRANSCRIPT_SHARE),
   );
   try {
-    const key = { scope, turn, kind: "summary", attempt: 1 } as const;
+    const key = { scope, turn, kind: "summary", attempt: 1, ...modelName(exchange.provider) } as const;
     let replayed = true;
     const request = steps.answer(key, () => {
       replayed = false;

@@ -1,5 +1,5 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
-import { AgentError, isAgentError } from "../errors.js";
+import { AgentError, isAgentError, withProvider } from "../errors.js";
 import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
 import type { Exchange } from "./exchange.js";
 import type { TelemetryAttributes } from "./telemetry.js";
@@ -36,6 +36,12 @@ export function providerAttributes({ id, model }: ChatProvider): TelemetryAttrib
   };
 }
 
+/** The name of what is asked, for the steps. */
+export function modelName({ id, model }: ChatProvider): { readonly model?: string } {
+  const name = [id, model].filter((part) => part !== undefined).join("/");
+  return name === "" ? {} : { model: name };
+}
+
 export function usageAttributes(usage: TokenUsage | undefined): TelemetryAttributes {
   if (!usage) return {};
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = usage;
@@ -52,8 +58,11 @@ async function askProvider(provider: ChatProvider, request: ChatRequest): Promis
   try {
     response = await provider.respond(request);
   } catch (error) {
-    if (isAgentError(error)) throw error;
-    throw new AgentError("provider_failed", `The provider failed: ${errorMessage(error)}`, { cause: error });
+    if (isAgentError(error)) throw withProvider(error, provider.id);
+    throw withProvider(
+      new AgentError("provider_failed", `The provider failed: ${errorMessage(error)}`, { cause: error }),
+      provider.id,
+    );
   }
   if (isRecord(response) && Array.isArray(response.toolCalls)) return response;
   throw new AgentError(

@@ -11,6 +11,8 @@ export interface AnswerKey {
   readonly kind: "answer" | "summary";
   /** 2 for the request that follows a conversation that was too long. */
   readonly attempt: number;
+  /** The provider and model that are asked, such as `openai/gpt-5`, as far as the provider names them. Not part of the name. */
+  readonly model?: string;
 }
 
 /** Names one tool call within a message. */

@@ -1,5 +1,5 @@
 import { errorMessage, escapeInvisible, truncateUtf8 } from "@agent/internal";
-import { AgentError, abortedError, isAgentError } from "../../errors.js";
+import { AgentError, type AgentErrorDetails, abortedError, isAgentError } from "../../errors.js";
 import { checkFunction, checkObject, checkPositive, checkSignal } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 import { connectionError } from "./connection.js";
@@ -47,7 +47,7 @@ export async function runAttempts<T>(
       return await attempt(idle);
     } catch (error) {
       if (signal.aborted) throw abortedError(signal);
-      if (idle.expired !== undefined) throw new AttemptError(idle.expired, { retryable: false });
+      if (idle.expired !== undefined) throw new AttemptError(idle.expired, { retryable: "later" });
       const failure = connectionError(error);
       failure.message = presentable(failure.message);
       throw failure;
@@ -64,9 +64,20 @@ export async function runAttempts<T>(
     throw new AgentError(
       overflow ? "context_overflow" : "provider_failed",
       `${options.model} could not ${options.task ?? "answer"}: ${presentable(errorMessage(error))}`,
-      { cause: options.redact(kindOf(error)) },
+      { ...detailsOf(error), cause: options.redact(kindOf(error)) },
     );
   }
+}
+
+function detailsOf(error: unknown): AgentErrorDetails {
+  if (!(error instanceof AttemptError)) return {};
+  const { status, retryAfterMs, requestId, retryable } = error;
+  return {
+    retryable: retryable !== false,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(requestId !== undefined && { requestId }),
+  };
 }
 
 /** The error's kind, for `cause`. The error itself may hold the request, and with it the key. */

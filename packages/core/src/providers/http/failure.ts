@@ -15,6 +15,8 @@ const LONGEST_SUMMARY = 200;
 const TEMPORARY = /server_error|api_error|overloaded|rate_limit|timeout|unavailable/i;
 // The account has no credit left: a retry cannot help.
 const QUOTA = "insufficient_quota";
+const REQUEST_ID_HEADERS = ["x-request-id", "request-id", "x-goog-request-id"];
+const REQUEST_ID = /^[\w.:-]{1,200}$/;
 
 /** The fields that an error object of the API, or of a server like it, may have. */
 interface ErrorDetails {
@@ -51,8 +53,16 @@ export async function statusError(
     retryable: isTemporary(status) && !isQuota(error),
     overflow: isOverflow(status, error, message),
     retryAfterMs: retryAfterMs(headers) ?? retryInfoMs(error),
+    status,
+    requestId: requestIdOf(headers),
     cause: `status ${status}`,
   });
+}
+
+/** The request's id as OpenAI, Anthropic, Google and most gateways name it. Bounded, since a server may send anything. */
+function requestIdOf(headers: Headers): string | undefined {
+  const id = REQUEST_ID_HEADERS.map((name) => headers.get(name)).find((value) => value);
+  return id && REQUEST_ID.test(id) ? id : undefined;
 }
 
 /** Throws `invalid_argument` unless the value is a response of `fetch`. */
@@ -75,6 +85,8 @@ export function bodyError(content: unknown): AttemptError {
   return new AttemptError(message || "the server reports an error and does not say which", {
     retryable: temporary && !isQuota(error),
     overflow: isOverflow(wouldBe >= 100 ? wouldBe : 400, error, message),
+    retryAfterMs: retryInfoMs(error),
+    status: wouldBe >= 100 && wouldBe < 600 ? wouldBe : undefined,
   });
 }
 

@@ -3,8 +3,11 @@ import { abortedError } from "../../errors.js";
 import { orAborted } from "../../toolkit/abort.js";
 import type { ProviderRetry } from "../interface.js";
 
-/** Whether a retry can help: `once` for a failure that rarely goes away. */
-export type Retryable = boolean | "once";
+/**
+ * Whether a retry can help: `once` for a failure that rarely goes away, `later` for one that may pass but is not worth
+ * a retry now, such as a server that stayed silent for minutes.
+ */
+export type Retryable = boolean | "once" | "later";
 
 /** A failure of one attempt, with what is needed to decide about the next. */
 export class AttemptError extends Error {
@@ -13,6 +16,10 @@ export class AttemptError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Whether the conversation is too long for the model. */
   readonly overflow: boolean;
+  /** The HTTP status, if there was an answer. */
+  readonly status: number | undefined;
+  /** The server's own id of the request. */
+  readonly requestId: string | undefined;
 
   constructor(
     message: string,
@@ -20,6 +27,8 @@ export class AttemptError extends Error {
       retryable: Retryable;
       retryAfterMs?: number | undefined;
       overflow?: boolean;
+      status?: number | undefined;
+      requestId?: string | undefined;
       cause?: unknown;
     },
   ) {
@@ -27,6 +36,8 @@ export class AttemptError extends Error {
     this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.overflow = options.overflow ?? false;
+    this.status = options.status;
+    this.requestId = options.requestId;
   }
 }
 
@@ -65,7 +76,10 @@ export async function withRetries<T>(
         throw new AttemptError(
           `${error.message} (the server asks to wait ${seconds} s, longer than maxRetryDelayMs allows)`,
           {
-            retryable: false,
+            retryable: "later",
+            retryAfterMs: delayMs,
+            status: error.status,
+            requestId: error.requestId,
             cause: error,
           },
         );
@@ -87,7 +101,7 @@ async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 function mostRetries({ retryable }: AttemptError, { maxRetries }: RetryPolicy): number {
   if (retryable === "once") return Math.min(1, maxRetries);
-  return retryable ? maxRetries : 0;
+  return retryable === true ? maxRetries : 0;
 }
 
 /** Doubles each time, plus up to a quarter at random, so that many clients do not retry at the same moment. */
