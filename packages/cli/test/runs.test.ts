@@ -289,3 +289,43 @@ test("the page sends many large events without a warning, and takes no other met
   await ended;
   expect(warnings).toBe("");
 });
+
+test("an outage of the provider is waited for, and runs that failed are queued again together", async () => {
+  const sandbox = new Sandbox();
+  sandbox.write(
+    "agent.config.mjs",
+    `import { existsSync } from "node:fs";
+let asked = 0;
+export default {
+  runs: { outages: { firstDelayMs: 10, maxDelayMs: 20 } },
+  provider: {
+    id: "acme",
+    model: "m",
+    async respond() {
+      if (!existsSync("works") || asked++ < 2) {
+        throw Object.assign(new Error("503 overloaded"), { name: "AgentError", code: "provider_failed", retryable: true });
+      }
+      return { content: "Done.", toolCalls: [], finishReason: "stop" };
+    },
+  },
+};
+`,
+  );
+  const id = await startRun(sandbox, "one");
+  await startRun(sandbox, "two");
+  const failed = await sandbox.run(["runs", "work", "--drain", "--trust", "--retry-attempts", "1"]);
+  expect(failed.stderr).toMatch(/waiting until \d{4}-.*: 503 overloaded/);
+  const { stdout } = await sandbox.run(["runs", "list", "--state", "failed"]);
+  expect(stdout).toContain("503 overloaded (it failed once before, since ");
+  sandbox.write("works", "");
+  expect((await sandbox.run(["runs", "retry"])).stderr).toContain("Give the id of a run, or --failed");
+  expect((await sandbox.run(["runs", "retry", id, "--failed"])).stderr).toContain("not both");
+  const none = await sandbox.run(["runs", "retry", "--failed", "--tenant", "nobody"]);
+  expect(none.stdout).toBe("0 runs queued.\n");
+  const retried = await sandbox.run(["runs", "retry", "--failed", "--since", "1h"]);
+  expect(retried).toMatchObject({ code: 0, stdout: "2 runs queued.\n" });
+  await workOff(sandbox);
+  expect(JSON.parse((await sandbox.run(["runs", "list", "--json"])).stdout).counts.done).toBe(2);
+  const wrong = await sandbox.run(["runs", "work", "--trust", "--max-retries", "-1"]);
+  expect(wrong.stderr).toContain('--max-retries must be a whole number of at least 0, got "-1".');
+});

@@ -25,8 +25,10 @@ export {
   type Approval,
   type DecidedApproval,
   type Decision,
+  type Failures,
   isEnded,
   type NewRun,
+  type Pause,
   RUN_STATES,
   type Run,
   type RunError,
@@ -45,5 +47,6 @@ export {
   type RunContext,
   type RunDefinition,
 } from "./worker/definition.js";
+export type { OutagePolicy } from "./worker/outages.js";
 export type { RunTracing } from "./worker/tracing.js";
 export { startWorker, type WorkerOptions } from "./worker/worker.js";

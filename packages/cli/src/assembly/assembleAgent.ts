@@ -91,7 +91,11 @@ export async function assembleAgent(
   const cwd = process.cwd();
   // Load the packs while a local model server answers, which may take a while.
   const loading = await Promise.allSettled([
-    chooseProvider(settings, { keys: loaded.keys, projectFile: loaded.projectFile }),
+    chooseProvider(settings, {
+      keys: loaded.keys,
+      projectFile: loaded.projectFile,
+      maxRetries: settings.maxRetries,
+    }),
     loadSelectedPacks(loaded),
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];

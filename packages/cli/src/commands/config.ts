@@ -65,6 +65,8 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
     maxTurns: settings.maxTurns ?? DEFAULT,
     maxRepeats: settings.maxRepeats ?? DEFAULT,
     contextTokens: settings.contextTokens ?? "unlimited",
+    maxRetries: settings.maxRetries ?? DEFAULT,
+    runs: settings.runs,
     mode: settings.mode ?? "by what is enabled",
     permissions: settings.permissions,
     agents: Object.keys(settings.agents),

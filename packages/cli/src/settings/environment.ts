@@ -17,6 +17,7 @@ const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentC
   AGENT_CONFIRM: (value) => ({ confirm: splitNames(value) }),
   AGENT_READ_ONLY: (value) => ({ readOnly: value !== "0" && value !== "false" }),
   AGENT_MAX_TURNS: (value, name) => ({ maxTurns: positiveNumber(value, name) }),
+  AGENT_MAX_RETRIES: (value, name) => ({ maxRetries: countFromZero(value, name) }),
 };
 
 /** The layers of the environment, one for each variable that is set. */
@@ -30,6 +31,13 @@ export function environmentLayers(env: Environment = process.env): ConfigLayer[]
 /** `a, b` or `a b` as a list. */
 export function splitNames(value: string): string[] {
   return value.split(/[\s,]+/).filter((name) => name !== "");
+}
+
+/** A whole number of at least 0. */
+export function countFromZero(value: string, name: string): number {
+  const number = Number(value);
+  if (value.trim() !== "" && Number.isInteger(number) && number >= 0) return number;
+  throw new CliError(`${name} must be a whole number of at least 0, got "${value}".`);
 }
 
 /** Throws, naming the flag or variable, unless the text is a number greater than 0. */

@@ -1,5 +1,5 @@
 import { CliError } from "../process/errors.js";
-import { modeName, positiveNumber, providerName, splitNames } from "./environment.js";
+import { countFromZero, modeName, positiveNumber, providerName, splitNames } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
 import { hideCredentials } from "./secrets.js";
 
@@ -21,6 +21,7 @@ export interface SettingsFlags {
   readonly baseUrl?: string;
   readonly fallback?: string;
   readonly maxTurns?: string;
+  readonly maxRetries?: string;
 }
 
 /** The layers of the flags, each named after its flag. */
@@ -41,6 +42,8 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   if (flags.model !== undefined) add("--model", { config: { model: flags.model } });
   if (flags.maxTurns !== undefined)
     add("--max-turns", { config: { maxTurns: positiveNumber(flags.maxTurns, "--max-turns") } });
+  if (flags.maxRetries !== undefined)
+    add("--max-retries", { config: { maxRetries: countFromZero(flags.maxRetries, "--max-retries") } });
   if (flags.tools !== undefined) add("--tools", { config: {}, tools: splitNames(flags.tools) });
   if (flags.enable) add("--enable", { config: { enable: flags.enable.flatMap(splitNames) } });
   if (flags.disable) add("--disable", { config: { disable: flags.disable.flatMap(splitNames) } });

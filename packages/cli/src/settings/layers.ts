@@ -59,6 +59,8 @@ export interface Settings {
   readonly maxTurns: number | undefined;
   readonly maxRepeats: number | undefined;
   readonly contextTokens: number | undefined;
+  readonly maxRetries: number | undefined;
+  readonly runs: NonNullable<AgentConfig["runs"]>;
   readonly agents: Readonly<Record<string, AgentProfile>>;
   /** Where each value comes from; a key without one has its default. */
   readonly origins: Readonly<Record<string, string>>;
@@ -92,6 +94,8 @@ export function mergeLayers(
       "maxTurns",
       "maxRepeats",
       "contextTokens",
+      "maxRetries",
+      "runs",
       "readOnly",
       "mode",
       "notify",
@@ -134,6 +138,8 @@ export function mergeLayers(
     maxTurns: values.maxTurns,
     maxRepeats: values.maxRepeats,
     contextTokens: values.contextTokens,
+    maxRetries: values.maxRetries,
+    runs: values.runs ?? {},
     agents,
     origins,
   };

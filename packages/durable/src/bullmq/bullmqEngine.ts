@@ -118,7 +118,7 @@ class BullmqEngine implements RunEngine {
     this.#appends = new Appends(pool, schema);
     this.#leases = new Leases(pool, schema);
     this.#tickets = new Tickets(backend, schema, onFault);
-    this.#dispatcher = new Dispatcher(this.#tickets, this.#leases, notices, onFault);
+    this.#dispatcher = new Dispatcher(this.#tickets, this.#store, this.#leases, notices, onFault);
     this.#modelCalls = new ModelCalls(pool, schema);
   }
 
@@ -178,7 +178,15 @@ class BullmqEngine implements RunEngine {
 
   async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
     await this.#apply(this.#store.setLimits(tenant, limits));
-    this.#modelCalls.forget(tenant);
+    this.#modelCalls.forget();
+  }
+
+  setRate(target: string, callsPerMinute: number | undefined): Promise<void> {
+    return this.#modelCalls.setRate(target, callsPerMinute);
+  }
+
+  getRates(): Promise<Readonly<Record<string, number>>> {
+    return this.#modelCalls.getRates();
   }
 
   getLimits(tenant: string): Promise<TenantLimits> {

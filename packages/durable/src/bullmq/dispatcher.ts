@@ -1,5 +1,6 @@
 import type { Leases } from "./leases.js";
 import type { Notices } from "./notices.js";
+import type { RunStore } from "./runStore.js";
 import type { Dispatch } from "./slots.js";
 import type { Tickets } from "./tickets.js";
 import { within } from "./within.js";
@@ -7,17 +8,26 @@ import { within } from "./within.js";
 const SEND_WITHIN_MS = 3000;
 const CHECK_EVERY_MS = 10_000;
 const CHECK_WAITED_MS = 30_000;
+const WAKE_AT_ONCE = 200;
 
 /** Brings runs that may be claimed to the queue. What cannot be sent now is sent by a later sweep of any worker. */
 export class Dispatcher {
   readonly #tickets: Tickets;
+  readonly #store: Pick<RunStore, "wake">;
   readonly #leases: Leases;
   readonly #notices: Notices;
   readonly #onFault: (error: unknown) => void;
   #checkedAt = performance.now();
 
-  constructor(tickets: Tickets, leases: Leases, notices: Notices, onFault: (error: unknown) => void) {
+  constructor(
+    tickets: Tickets,
+    store: Pick<RunStore, "wake">,
+    leases: Leases,
+    notices: Notices,
+    onFault: (error: unknown) => void,
+  ) {
     this.#tickets = tickets;
+    this.#store = store;
     this.#leases = leases;
     this.#notices = notices;
     this.#onFault = onFault;
@@ -44,6 +54,11 @@ export class Dispatcher {
     // A Redis that is away must not keep lost runs from being given back.
     const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS, "The queue").catch(() => false);
     if (areLost) await this.#leases.forgetEnqueued();
+    for (let woken = WAKE_AT_ONCE; woken === WAKE_AT_ONCE; ) {
+      const { dispatch, changed } = await this.#store.wake(WAKE_AT_ONCE);
+      woken = changed.length;
+      if (!(await this.send(dispatch, changed))) break;
+    }
     for (let isAll = false; !isAll; ) {
       const swept = await this.#leases.sweep();
       ({ isAll } = swept);

@@ -1,3 +1,5 @@
+import { CIRCUIT } from "../engine/modelLimits.js";
+
 /**
  * The changes that concern a run and its tenant's places in the queue, as functions of the database: each is one round
  * trip and one commit, and locks in one order, the run before its tenant. A tenant with a limit has so many places;
@@ -73,7 +75,7 @@ export function sqlFunctions(s: string): string {
   -- Writes the end of a claim, if it still holds the run: returns nothing otherwise, and else at least one row. Rows
   -- with an id are runs that may go to the queue now.
   create function ${s}.end_claim(run_id text, claim_epoch int, new_state text, new_error text, new_approvals text,
-      new_result text, new_usage text, new_cost float8)
+      new_result text, new_usage text, new_cost float8, new_pause text, pause_ms float8)
     returns table (id text, kind text, epoch int, turn float8) language plpgsql as $$
   #variable_conflict use_column
   declare
@@ -87,7 +89,8 @@ export function sqlFunctions(s: string): string {
         error = case when cancel_reason is not null and new_state in ('queued', 'waiting')
           then json_build_object('code', 'cancelled', 'message', cancel_reason)::text else coalesce(new_error, error) end,
         approvals = coalesce(new_approvals, '[]'), result = new_result, usage = coalesce(new_usage, usage),
-        cost = coalesce(new_cost, cost),
+        cost = coalesce(new_cost, cost), pause = new_pause,
+        wake_at = case when cancel_reason is null then clock_timestamp() + pause_ms * interval '1 ms' end,
         enqueued = false, queued_at = clock_timestamp(), lease_until = null,
         ended_at = case when cancel_reason is not null or new_state in ('done', 'failed', 'cancelled')
           then clock_timestamp() end
@@ -98,6 +101,108 @@ export function sqlFunctions(s: string): string {
     end if;
     return query select null::text, null::text, null::int, null::float8
       union all select * from ${s}.release_slot(ended.tenant);
+  end $$;
+
+  -- Queues runs whose time to continue has come, or parks those whose tenant has no place.
+  create function ${s}.wake_runs(most int)
+    returns table (id text, kind text, epoch int, turn float8, is_parked boolean) language plpgsql as $$
+  #variable_conflict use_column
+  declare
+    due ${s}.run;
+    has_slot boolean;
+  begin
+    -- By tenant, so that two calls lock tenants in the same order.
+    for due in
+      with found as materialized (select run.id from ${s}.run where state = 'waiting' and wake_at <= clock_timestamp()
+        order by wake_at limit most for update skip locked)
+      select run.* from ${s}.run join found on run.id = found.id order by run.tenant
+    loop
+      has_slot := ${s}.take_slot(due.tenant);
+      update ${s}.run set state = 'queued', wake_at = null, parked = not has_slot, enqueued = false,
+        queued_at = clock_timestamp() where run.id = due.id;
+      return query select due.id, due.kind, due.epoch, due.turn::float8, not has_slot;
+    end loop;
+  end $$;
+
+  -- Takes a model call. Returns how long to wait, and the scope of the limit or the word "circuit"; \`failures\` is null
+  -- if no limit and no failure concerns the call.
+  create function ${s}.take_model_call(scopes text[], model_name text)
+    returns table (wait_ms float8, cause text, failures int) language plpgsql as $$
+  #variable_conflict use_column
+  declare
+    now_at timestamptz := clock_timestamp();
+    last_due timestamptz := now_at;
+    last_scope text;
+    due timestamptz;
+    calls int;
+    health ${s}.model;
+    one ${s}.rate;
+    is_limited boolean := false;
+  begin
+    select * into health from ${s}.model where name = model_name;
+    if health.failures >= ${CIRCUIT.openAfter} then
+      select * into health from ${s}.model where name = model_name for update;
+      if health.open_until > now_at then
+        return query select extract(epoch from health.open_until - now_at)::float8 * 1000, 'circuit', health.failures;
+        return;
+      end if;
+      update ${s}.model set open_until = now_at + ${CIRCUIT.probeMs} * interval '1 ms', probed = true where name = model_name;
+    end if;
+    for one in select * from ${s}.rate where scope = any(scopes) order by scope for update loop
+      is_limited := true;
+      calls := greatest(1, floor(one.per_minute));
+      select greatest(now_at, at + interval '1 minute' * calls / one.per_minute) into due
+        from ${s}.model_call where scope = one.scope and seq = one.seq + 1 - calls;
+      due := coalesce(due, now_at);
+      insert into ${s}.model_call (scope, seq, at) values (one.scope, one.seq + 1, due);
+      update ${s}.rate set seq = one.seq + 1 where scope = one.scope;
+      delete from ${s}.model_call where scope = one.scope and seq <= one.seq + 1 - calls;
+      if due > last_due then
+        last_due := due;
+        last_scope := one.scope;
+      end if;
+    end loop;
+    return query select extract(epoch from last_due - now_at)::float8 * 1000, last_scope,
+      case when is_limited then coalesce(health.failures, 0) else health.failures end;
+  end $$;
+
+  create function ${s}.report_model_call(model_name text, has_failed boolean, retry_after_ms float8)
+    returns void language plpgsql as $$
+  declare
+    health ${s}.model;
+    over int;
+  begin
+    if not has_failed then
+      delete from ${s}.model where name = model_name;
+      return;
+    end if;
+    insert into ${s}.model (name, failures) values (model_name, 0) on conflict do nothing;
+    select * into health from ${s}.model where name = model_name for update;
+    -- Calls that were under way when the circuit opened fail, too: that is not news.
+    if not found or (health.open_until > clock_timestamp() and not health.probed) then return; end if;
+    over := health.failures + 1 - ${CIRCUIT.openAfter};
+    update ${s}.model set failures = health.failures + 1, probed = false,
+      open_until = case when over >= 0 then clock_timestamp() + interval '1 ms' * greatest(retry_after_ms,
+        least(${CIRCUIT.longestOpenMs}, ${CIRCUIT.firstOpenMs} * 2 ^ least(over, 30))) end
+      where name = model_name;
+  end $$;
+
+  -- Changes a limit on model calls. Calls that were made count under the new one, those that are reserved do not:
+  -- the runs that wait for them ask again.
+  create function ${s}.set_rate(scope_name text, calls_per_minute float8) returns void language plpgsql as $$
+  begin
+    if calls_per_minute is null then
+      delete from ${s}.rate where scope = scope_name;
+      delete from ${s}.model_call where scope = scope_name;
+    else
+      insert into ${s}.rate (scope, per_minute) values (scope_name, calls_per_minute)
+        on conflict (scope) do update set per_minute = calls_per_minute;
+      delete from ${s}.model_call where scope = scope_name and at > clock_timestamp();
+      update ${s}.rate set seq = coalesce((select max(seq) from ${s}.model_call where scope = scope_name), rate.seq)
+        where scope = scope_name and exists (select from ${s}.model_call where scope = scope_name);
+    end if;
+    update ${s}.run set wake_at = clock_timestamp(), pause = null
+      where state = 'waiting' and wake_at is not null and pause::json -> 'reason' ->> 'code' = 'rate_limited';
   end $$;
   `;
 }

@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { RunError } from "../engine/run.js";
+import { VERSION_KEY } from "../journal/keys.js";
 import { RUN_COLUMNS, type RunRow } from "./rows.js";
 import { FORMAT } from "./schema.js";
 import { DISPATCH, type Dispatch, Slots } from "./slots.js";
@@ -33,6 +34,7 @@ interface ExpiredRow extends Dispatch {
   readonly worker: string;
   readonly tenant: string;
   readonly cancel_reason: string | null;
+  readonly progressed: boolean;
 }
 
 /** The leases of runs: which worker holds which run until when, by the clock of the database alone. */
@@ -40,11 +42,16 @@ export class Leases {
   readonly #pool: Pool;
   readonly #s: string;
   readonly #slots: Slots;
+  /** The columns of an \`ExpiredRow\`. */
+  readonly #expired: string;
 
   constructor(pool: Pool, schema: string) {
     this.#pool = pool;
     this.#s = schema;
     this.#slots = new Slots(schema);
+    this.#expired = `crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH},
+      exists (select from ${schema}.step where run_id = run.id and step.epoch = run.epoch and step.kind = 'result'
+        and key <> '${VERSION_KEY}') as progressed`;
   }
 
   /** Takes a queued run. `undefined` if it is not queued any more, or is for newer workers. */
@@ -81,7 +88,7 @@ export class Leases {
   async crash(id: string, epoch: number, reason: string): Promise<Swept> {
     return await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
-        `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
+        `select ${this.#expired} from ${this.#s}.run
          where id = $1 and epoch = $2 and state = 'running' for update`,
         [id, epoch],
       );
@@ -93,7 +100,7 @@ export class Leases {
   async sweep(): Promise<Swept & { readonly isAll: boolean }> {
     const expired = await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
-        `select crashes, max_crashes, lease_ms, worker, tenant, cancel_reason, ${DISPATCH} from ${this.#s}.run
+        `select ${this.#expired} from ${this.#s}.run
          where state = 'running' and lease_until < clock_timestamp() order by lease_until limit ${SWEEP_AT_ONCE}
          for update skip locked`,
       );
@@ -146,7 +153,7 @@ export class Leases {
   ): Promise<Swept> {
     const dispatch: Dispatch[] = [];
     for (const row of rows) {
-      const crashes = row.crashes + 1;
+      const crashes = row.progressed ? 1 : row.crashes + 1;
       const ended = endOf(row, crashes, describe(row));
       await client.query(
         `update ${this.#s}.run set state = $2::text, error = coalesce($3, error), crashes = $4, lease_until = null,

@@ -1,40 +1,78 @@
 import type { Pool } from "pg";
+import { circuitPause, modelScope, ratePause, scopesOf } from "../engine/modelLimits.js";
+import type { Pause } from "../engine/run.js";
 
-// Cache the absence of a limit: most tenants have none, so calls need no query.
+// Most tenants and models have no limit, and most models work: calls need no query then.
 const REMEMBER_MS = 1000;
 
-/** The model calls of tenants: a token bucket in the database, filled by its clock. */
+/** Limits on model calls: sliding windows and circuit breakers in the database, by its clock. */
 export class ModelCalls {
   readonly #pool: Pool;
   readonly #s: string;
-  readonly #unlimited = new Map<string, number>();
+  /** Calls that nothing limits, by tenant and model, and until when that is believed. */
+  readonly #free = new Map<string, number>();
+  /** Models that had failed when they were last looked at. */
+  readonly #suspects = new Set<string>();
 
   constructor(pool: Pool, schema: string) {
     this.#pool = pool;
     this.#s = schema;
   }
 
-  forget(tenant: string): void {
-    this.#unlimited.delete(tenant);
+  /** A limit has changed. */
+  forget(): void {
+    this.#free.clear();
   }
 
-  /** Takes one call. Resolves to 0, or to how long to wait before trying again. */
-  async take(tenant: string): Promise<number> {
-    if ((this.#unlimited.get(tenant) ?? -Infinity) > performance.now() - REMEMBER_MS) return 0;
-    const { rows } = await this.#pool.query(
-      `with now as (select calls_per_minute as rate, least(calls_per_minute, tokens
-           + greatest(0, extract(epoch from clock_timestamp() - tokens_at)) * calls_per_minute / 60) as filled
-         from ${this.#s}.tenant where name = $1 and calls_per_minute is not null for update),
-       taken as (update ${this.#s}.tenant set tokens_at = clock_timestamp(),
-           tokens = case when now.filled >= 1 then now.filled - 1 else now.filled end from now where name = $1)
-       select rate, filled::float8 as filled from now`,
-      [tenant],
+  async take(tenant: string, model: string): Promise<Pause | undefined> {
+    const key = JSON.stringify([tenant, model]);
+    const now = performance.now();
+    if ((this.#free.get(key) ?? -Infinity) > now) return undefined;
+    const { rows } = await this.#pool.query<{
+      wait_ms: number;
+      cause: string | null;
+      failures: number | null;
+    }>({
+      name: `take-model-${this.#s}`,
+      text: `select * from ${this.#s}.take_model_call($1, $2)`,
+      values: [scopesOf(tenant, model), model],
+    });
+    const { wait_ms = 0, cause = null, failures = null } = rows[0] ?? {};
+    if (failures) this.#suspects.add(model);
+    else this.#suspects.delete(model);
+    if (failures === null) this.#remember(key, now);
+    if (cause === "circuit") return circuitPause(model, wait_ms);
+    return cause !== null && wait_ms > 0 ? ratePause(cause, wait_ms) : undefined;
+  }
+
+  async report(model: string, failure: { readonly retryAfterMs?: number } | undefined): Promise<void> {
+    if (!failure && !this.#suspects.has(model)) return;
+    if (failure) this.#suspects.add(model);
+    else this.#suspects.delete(model);
+    this.#free.clear();
+    await this.#pool.query(`select ${this.#s}.report_model_call($1, $2, $3)`, [
+      model,
+      failure !== undefined,
+      failure?.retryAfterMs ?? 0,
+    ]);
+  }
+
+  async getRates(): Promise<Readonly<Record<string, number>>> {
+    const prefix = modelScope("");
+    const { rows } = await this.#pool.query<{ scope: string; per_minute: number }>(
+      `select scope, per_minute from ${this.#s}.rate where starts_with(scope, $1) order by scope`,
+      [prefix],
     );
-    const [row] = rows;
-    if (!row) {
-      this.#unlimited.set(tenant, performance.now());
-      return 0;
-    }
-    return row.filled >= 1 ? 0 : Math.ceil(((1 - row.filled) * 60_000) / row.rate);
+    return Object.fromEntries(rows.map((row) => [row.scope.slice(prefix.length), row.per_minute]));
+  }
+
+  async setRate(target: string, perMinute: number | undefined): Promise<void> {
+    await this.#pool.query(`select ${this.#s}.set_rate($1, $2)`, [modelScope(target), perMinute ?? null]);
+    this.forget();
+  }
+
+  #remember(key: string, now: number): void {
+    if (this.#free.size > 10_000) this.#free.clear();
+    this.#free.set(key, now + REMEMBER_MS);
   }
 }

@@ -2,7 +2,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type { JournalEntry, RunClaim, StopCode } from "../engine/engine.js";
 import type { RunEvent } from "../engine/events.js";
-import type { Run } from "../engine/run.js";
+import type { Pause, Run } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
 import type { Appends } from "./appends.js";
 import type { ModelCalls } from "./modelCalls.js";
@@ -27,12 +27,14 @@ export class PostgresClaim implements RunClaim {
   readonly #controller = new AbortController();
   #server: string | undefined;
   #hasWritten = false;
+  #hasModelCall: boolean;
 
   constructor(run: Run, heldUntil: number, parts: ClaimParts) {
     this.run = run;
     this.heldUntil = heldUntil;
     this.epoch = run.epoch;
     this.worker = run.worker ?? "";
+    this.#hasModelCall = run.hasModelCall ?? false;
     this.#parts = parts;
   }
 
@@ -77,9 +79,21 @@ export class PostgresClaim implements RunClaim {
     if (events.length > 0 && notices.isFollowed(this.run.id)) notices.send(this.run.id);
   }
 
-  async takeModelCall(): Promise<number> {
+  async takeModelCall(model: string): Promise<Pause | undefined> {
+    if (this.#hasModelCall) {
+      this.#hasModelCall = false;
+      return undefined;
+    }
     try {
-      return await this.#parts.modelCalls.take(this.run.tenant);
+      return await this.#parts.modelCalls.take(this.run.tenant, model);
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  }
+
+  async reportModelCall(model: string, failure?: { readonly retryAfterMs?: number }): Promise<void> {
+    try {
+      await this.#parts.modelCalls.report(model, failure);
     } catch (error) {
       throw this.#lose(error);
     }

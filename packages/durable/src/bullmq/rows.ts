@@ -1,8 +1,8 @@
-import type { NewRun, Run, RunError, RunState, RunSummary } from "../engine/run.js";
+import type { NewRun, Pause, Run, RunError, RunState, RunSummary } from "../engine/run.js";
 
 /** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
 export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, title, trace, state, epoch, crashes,
-  worker, approvals, decisions, error, usage, cost, cancel_reason,
+  worker, approvals, decisions, error, usage, cost, cancel_reason, pause, extract(epoch from wake_at) * 1000 as wake_ms,
   extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
   extract(epoch from ended_at) * 1000 as ended_ms`;
 
@@ -28,6 +28,8 @@ export interface SummaryRow {
   readonly usage: string | null;
   readonly cost: number | null;
   readonly cancel_reason: string | null;
+  readonly pause: string | null;
+  readonly wake_ms: string | null;
   readonly created_ms: string;
   readonly started_ms: string | null;
   readonly ended_ms: string | null;
@@ -62,6 +64,21 @@ export function toSummary(row: SummaryRow): RunSummary {
     ...(usage !== null && { usage: JSON.parse(usage) }),
     ...(cost !== null && { cost }),
     ...(cancelReason !== null && { cancelReason }),
+    ...waitOf(row),
+  };
+}
+
+function waitOf({
+  state,
+  pause,
+  wake_ms,
+}: SummaryRow): Pick<RunSummary, "wait" | "failures" | "hasModelCall"> {
+  const { reason, failures, hasModelCall }: Partial<Pause> = JSON.parse(pause ?? "{}");
+  const isWaiting = state === "waiting" && wake_ms !== null && reason !== undefined;
+  return {
+    ...(isWaiting && { wait: { until: Math.round(Number(wake_ms)), reason } }),
+    ...(failures && { failures }),
+    ...(hasModelCall && { hasModelCall }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import type { ClaimEnding } from "../engine/engine.js";
+import { tenantScope } from "../engine/modelLimits.js";
 import {
   type Approval,
   type DecidedApproval,
@@ -9,6 +10,7 @@ import {
   type RunState,
   type TenantLimits,
 } from "../engine/run.js";
+import type { Swept } from "./leases.js";
 import { kindOf } from "./rows.js";
 import { FORMAT } from "./schema.js";
 import { DISPATCH, type Dispatch, Slots } from "./slots.js";
@@ -34,6 +36,8 @@ interface LockedRow {
   readonly parked: boolean;
   readonly approvals: string;
   readonly decisions: string;
+  /** Waits for a time. */
+  readonly is_timed: boolean;
 }
 
 /** Everything that changes the state of runs in Postgres. */
@@ -80,7 +84,7 @@ export class RunStore {
     const { rows } = await this.#again(() =>
       this.#pool.query<Dispatch | { readonly id: null }>({
         name: `end-${this.#s}`,
-        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8)`,
+        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
         values: [
           id,
           epoch,
@@ -90,6 +94,8 @@ export class RunStore {
           "result" in ending ? JSON.stringify(ending.result) : null,
           "usage" in ending && ending.usage ? JSON.stringify(ending.usage) : null,
           "cost" in ending ? (ending.cost ?? null) : null,
+          "pause" in ending ? JSON.stringify(ending.pause) : null,
+          "pause" in ending ? ending.pause.ms : null,
         ],
       }),
     );
@@ -128,7 +134,7 @@ export class RunStore {
         return { applied: true, dispatch: [] };
       }
       await client.query(
-        `update ${this.#s}.run set state = 'cancelled', approvals = '[]', parked = false, ended_at = clock_timestamp(),
+        `update ${this.#s}.run set state = 'cancelled', approvals = '[]', parked = false, wake_at = null, pause = null, ended_at = clock_timestamp(),
            error = $2 where id = $1`,
         [id, JSON.stringify({ code: "cancelled", message: reason })],
       );
@@ -140,9 +146,9 @@ export class RunStore {
   async retry(id: string): Promise<Change> {
     return await this.#transaction(async (client) => {
       const row = await this.#lock(client, id);
-      if (!row || !isEnded(row.state) || row.state === "done") return NOTHING;
+      if (!row || row.state === "done" || !(isEnded(row.state) || row.is_timed)) return NOTHING;
       await client.query(
-        `update ${this.#s}.run set crashes = 0, error = null, ended_at = null, cancel_reason = null where id = $1`,
+        `update ${this.#s}.run set crashes = 0, error = null, wake_at = null, pause = null, ended_at = null, cancel_reason = null where id = $1`,
         [id],
       );
       return { applied: true, dispatch: await this.#requeue(client, id, row.tenant) };
@@ -152,30 +158,45 @@ export class RunStore {
   async setLimits(tenant: string, { concurrency, modelCallsPerMinute }: TenantLimits): Promise<Change> {
     return await this.#transaction(async (client) => {
       await client.query(
-        `insert into ${this.#s}.tenant (name, concurrency, calls_per_minute, tokens) values ($1, $2::int, $3::float8, coalesce($3::float8, 0))
-         on conflict (name) do update set concurrency = $2::int, calls_per_minute = $3::float8,
-           tokens = coalesce(case when tenant.calls_per_minute is null then $3::float8 else least(tenant.tokens, $3::float8) end, 0)`,
-        [tenant, concurrency ?? null, modelCallsPerMinute ?? null],
+        `insert into ${this.#s}.tenant (name, concurrency) values ($1, $2)
+         on conflict (name) do update set concurrency = $2`,
+        [tenant, concurrency ?? null],
       );
       await client.query(
         `update ${this.#s}.tenant set active = (select count(*) from ${this.#s}.run
            where tenant = $1 and not parked and state in ('queued', 'running')) where name = $1`,
         [tenant],
       );
+      const scope = tenantScope(tenant);
+      const { rows } = await client.query(`select per_minute from ${this.#s}.rate where scope = $1`, [scope]);
+      if ((rows[0]?.per_minute ?? undefined) !== modelCallsPerMinute) {
+        await client.query(`select ${this.#s}.set_rate($1, $2)`, [scope, modelCallsPerMinute ?? null]);
+      }
       return { applied: true, dispatch: await this.#slots.fill(client, tenant) };
     });
   }
 
   async getLimits(tenant: string): Promise<TenantLimits> {
     const { rows } = await this.#pool.query(
-      `select concurrency, calls_per_minute as calls from ${this.#s}.tenant where name = $1`,
-      [tenant],
+      `select (select concurrency from ${this.#s}.tenant where name = $1) as concurrency,
+         (select per_minute from ${this.#s}.rate where scope = $2) as calls`,
+      [tenant, tenantScope(tenant)],
     );
     const { concurrency = null, calls = null } = rows[0] ?? {};
     return {
       ...(concurrency !== null && { concurrency }),
       ...(calls !== null && { modelCallsPerMinute: calls }),
     };
+  }
+
+  /** Queues runs whose time to continue has come. */
+  async wake(most: number): Promise<Swept> {
+    const { rows } = await this.#again(() =>
+      this.#pool.query<Dispatch & { readonly is_parked: boolean }>(`select * from ${this.#s}.wake_runs($1)`, [
+        most,
+      ]),
+    );
+    return { changed: rows.map(({ id }) => id), dispatch: rows.filter((row) => !row.is_parked) };
   }
 
   async prune(endedBefore: number): Promise<number> {
@@ -197,7 +218,8 @@ export class RunStore {
 
   async #lock(client: PoolClient, id: string): Promise<LockedRow | undefined> {
     const { rows } = await client.query<LockedRow>(
-      `select state, tenant, parked, approvals, decisions from ${this.#s}.run where id = $1 for update`,
+      `select state, tenant, parked, approvals, decisions,
+         state = 'waiting' and wake_at is not null as is_timed from ${this.#s}.run where id = $1 for update`,
       [id],
     );
     return rows[0];

@@ -44,6 +44,9 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
     usage text,
     cost double precision,
     cancel_reason text,
+    -- When a run continues that waits for a time, why it waits and what the next claim has to know (a \`Pause\`).
+    wake_at timestamptz,
+    pause text,
     created_at timestamptz not null default clock_timestamp(),
     queued_at timestamptz not null default clock_timestamp(),
     started_at timestamptz,
@@ -58,6 +61,7 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
   create index run_unqueued on run (queued_at) where state = 'queued' and not parked and not enqueued;
   create index run_enqueued on run (queued_at) where state = 'queued' and not parked and enqueued;
   create index run_parked on run (tenant, turn) where parked;
+  create index run_wake on run (wake_at) where state = 'waiting' and wake_at is not null;
   create index run_ended on run (ended_at) where ended_at is not null;
   create index run_started on run (started_at) where started_at is not null;
   -- No foreign keys here: each write has locked its run already, and a check for each row costs more than the row.
@@ -81,11 +85,27 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
   create table tenant (
     name text primary key,
     concurrency int,
-    calls_per_minute double precision,
     -- Runs of the tenant that are in the queue or with a worker; counted only while it has a limit.
-    active int not null default 0,
-    tokens double precision not null default 0,
-    tokens_at timestamptz not null default clock_timestamp()
+    active int not null default 0
+  );
+  -- Limits on model calls, of a tenant or of models, and the calls that count against them: the number \`seq\` is the last.
+  create table rate (
+    scope text primary key,
+    per_minute double precision not null,
+    seq bigint not null default 0
+  );
+  create table model_call (
+    scope text not null,
+    seq bigint not null,
+    at timestamptz not null,
+    primary key (scope, seq)
+  );
+  -- The circuit breaker of each model that has failed since it last answered.
+  create table model (
+    name text primary key,
+    failures int not null,
+    open_until timestamptz,
+    probed boolean not null default false
   );
   create table kind (
     name text primary key,

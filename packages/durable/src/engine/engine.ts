@@ -4,6 +4,7 @@ import type {
   Approval,
   Decision,
   NewRun,
+  Pause,
   Run,
   RunError,
   RunResult,
@@ -43,7 +44,9 @@ export interface RunAccess {
   decide(id: string, key: string, decision: Decision): Promise<boolean>;
   /** Ends a run that is queued or waiting, stops one that runs. `false` if it has ended or is unknown. */
   cancel(id: string, reason: string): Promise<boolean>;
-  /** Queues a run again that failed, was cancelled or was set aside. Completed steps stay completed. */
+  /**
+   * Queues a run that failed, was cancelled or was set aside, or that waits for a time. Completed steps stay completed.
+   */
   retry(id: string): Promise<boolean>;
 }
 
@@ -56,6 +59,12 @@ export interface RunEngine extends RunAccess {
   forTenant(tenant: string): RunAccess;
   setLimits(tenant: string, limits: TenantLimits): Promise<void>;
   getLimits(tenant: string): Promise<TenantLimits>;
+  /**
+   * Limits how often models may be asked within any minute, by all runs together. `target` is a provider (`openai`),
+   * a provider and model (`openai/gpt-5`) or `*` for all models; `undefined` removes the limit.
+   */
+  setRate(target: string, callsPerMinute: number | undefined): Promise<void>;
+  getRates(): Promise<Readonly<Record<string, number>>>;
   /** Removes runs that ended before that time, with journals and events. Resolves to how many. */
   prune(endedBefore: number): Promise<number>;
   /**
@@ -101,7 +110,7 @@ export interface EngineWorkOptions {
   readonly labels: readonly string[];
   /** How long a worker may give no sign of life before its runs are given to another. */
   readonly leaseMs: number;
-  /** After how many lost workers a run is set aside. */
+  /** After how many lost workers, without a completed step in between, a run is set aside. */
   readonly maxCrashes: number;
   /** Called with transient faults, such as an unreachable database. */
   readonly onFault: (error: unknown) => void;
@@ -133,8 +142,17 @@ export interface RunClaim {
    * that worker, and nothing may be done that relies on it.
    */
   append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void>;
-  /** Takes one of the tenant's model calls. Resolves to 0, or to how many milliseconds to wait before trying again. */
-  takeModelCall(): Promise<number>;
+  /**
+   * Takes a model call from the limits of the tenant and of the model. Resolves to `undefined` if the model may be
+   * asked now, and otherwise to how long to wait. A pause with `hasModelCall` has reserved the call: it must be made
+   * after the wait, by this claim or by the next one, whose first `takeModelCall` then resolves to `undefined`.
+   */
+  takeModelCall(model: string): Promise<Pause | undefined>;
+  /**
+   * Reports how a model call ended. After several failures in a row, by all workers together, nothing asks that model
+   * for a time (circuit breaker); then one call tries whether it works again.
+   */
+  reportModelCall(model: string, failure?: { readonly retryAfterMs?: number }): Promise<void>;
 }
 
 /** One entry of the journal. */
@@ -157,5 +175,7 @@ export type ClaimEnding =
   | ({ readonly state: "done"; readonly result: RunResult } & Spent)
   | ({ readonly state: "failed" | "cancelled"; readonly error: RunError } & Spent)
   | ({ readonly state: "waiting"; readonly approvals: readonly Approval[] } & Spent)
+  /** Continues by itself after a time, with any worker. */
+  | ({ readonly state: "waiting"; readonly pause: Pause } & Spent)
   /** Back to the queue, for any worker. */
   | { readonly state: "queued" };

@@ -60,18 +60,39 @@ export interface DecidedApproval {
   readonly decision: Decision;
 }
 
+/** Failures of a model's server that may pass, since the last completed step of a run. */
+export interface Failures {
+  readonly count: number;
+  /** When the first of them happened. */
+  readonly since: number;
+}
+
+/** Why a run gives up its worker for a time, and for how long. */
+export interface Pause {
+  readonly ms: number;
+  readonly reason: RunError;
+  readonly failures?: Failures;
+  /** The model call that the run waits for is reserved for then: it is not counted again. */
+  readonly hasModelCall?: boolean;
+}
+
 /** What can be listed of a run without reading its input and result. Times are milliseconds since 1970. */
 export interface RunSummary extends Omit<NewRun, "input"> {
   readonly state: RunState;
   /** How often the run was claimed: a write of an earlier claim is refused. */
   readonly epoch: number;
-  /** How often a worker was lost while it worked on the run. */
+  /** How often a worker was lost with the run since it last completed a step. */
   readonly crashes: number;
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
   /** The worker that has, or last had, the run. */
   readonly worker?: string;
+  /** Present while the run waits for a time and not for a decision: until when, and why. */
+  readonly wait?: { readonly until: number; readonly reason: RunError };
+  readonly failures?: Failures;
+  /** A model call is reserved for the next claim. */
+  readonly hasModelCall?: boolean;
   /** What waits for a decision. */
   readonly approvals: readonly Approval[];
   readonly decisions: readonly DecidedApproval[];
@@ -106,6 +127,6 @@ export interface RunResult {
 export interface TenantLimits {
   /** How many runs at one time. */
   readonly concurrency?: number;
-  /** How often a model may be asked in a minute. */
+  /** How often a model may be asked within any minute. */
   readonly modelCallsPerMinute?: number;
 }

@@ -3,6 +3,7 @@ import type {
   Approval,
   Decision,
   NewRun,
+  Pause,
   RunError,
   RunState,
   RunSummary,
@@ -36,6 +37,8 @@ export type Command =
       readonly epoch: number;
       readonly maxCrashes: number;
       readonly reason: string;
+      /** The claim had completed a step. */
+      readonly progressed?: boolean;
     }
   | {
       readonly op: "end";
@@ -44,6 +47,7 @@ export type Command =
       readonly epoch: number;
       readonly state: Exclude<RunState, "running" | "set_aside">;
       readonly approvals?: readonly Approval[];
+      readonly pause?: Pause;
       readonly error?: RunError;
       readonly usage?: TokenUsage;
       readonly cost?: number;
@@ -58,7 +62,23 @@ export type Command =
   | { readonly op: "cancel"; readonly at: number; readonly id: string; readonly reason: string }
   | { readonly op: "retry"; readonly at: number; readonly id: string }
   | { readonly op: "forget"; readonly ids: readonly string[] }
-  | { readonly op: "limits"; readonly tenant: string; readonly limits: TenantLimits }
-  | { readonly op: "model"; readonly at: number; readonly tenant: string }
+  /** Queues the runs whose time to continue has come. */
+  | { readonly op: "wake"; readonly at: number }
+  | { readonly op: "limits"; readonly at: number; readonly tenant: string; readonly limits: TenantLimits }
+  | { readonly op: "rate"; readonly at: number; readonly target: string; readonly perMinute?: number }
+  /** A limit as it stands, with the calls that count against it: from a log that was rewritten. */
+  | {
+      readonly op: "calls";
+      readonly scope: string;
+      readonly perMinute: number;
+      readonly times: readonly number[];
+    }
+  | { readonly op: "model"; readonly at: number; readonly tenant: string; readonly model: string }
+  | {
+      readonly op: "outcome";
+      readonly at: number;
+      readonly model: string;
+      readonly failure?: { readonly retryAfterMs?: number };
+    }
   /** Commands after this one have no effect: the next log continues from here. */
   | { readonly op: "seal" };

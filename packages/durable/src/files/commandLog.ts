@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
 import { processTag } from "@agent/internal";
+import type { Pause } from "../engine/run.js";
 import { type Command, FORMAT } from "./command.js";
 import { RunTable } from "./runTable.js";
 import { writeAllSync } from "./writeAll.js";
@@ -47,7 +48,7 @@ export class CommandLog {
   #failure: unknown;
   #counter = 0;
   /** The verdict about the command this process wrote last. */
-  #verdict: { readonly mark: string; applied?: boolean } | undefined;
+  #verdict: { readonly mark: string; applied?: boolean | Pause } | undefined;
 
   constructor(directory: string, flush: boolean) {
     this.#directory = directory;
@@ -80,6 +81,16 @@ export class CommandLog {
 
   /** Writes a command and returns whether it took effect. Throws, and nothing took effect, if it cannot be written. */
   submit(command: Command): boolean {
+    return this.#send(command) === true;
+  }
+
+  /** Takes a model call, and returns the pause before it if there is one. */
+  takeModelCall(tenant: string, model: string): Pause | undefined {
+    const applied = this.#send({ op: "model", at: Date.now(), tenant, model });
+    return typeof applied === "boolean" ? undefined : applied;
+  }
+
+  #send(command: Command): boolean | Pause {
     for (;;) {
       const mark = `${this.#tag}.${++this.#counter}`;
       this.#verdict = { mark };

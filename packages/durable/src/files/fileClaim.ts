@@ -1,17 +1,10 @@
-import { errorMessage, isRecord } from "@agent/core/toolkit";
+import { errorMessage } from "@agent/core/toolkit";
 import type { JournalEntry, RunClaim, StopCode } from "../engine/engine.js";
 import type { RunEvent } from "../engine/events.js";
-import type { Run } from "../engine/run.js";
+import type { Pause, Run } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
 import type { CommandLog } from "./commandLog.js";
-import type { JournalFile, RunFiles } from "./runFiles.js";
-
-/** One line of a journal file. */
-export interface JournalLine {
-  readonly at: number;
-  readonly j?: readonly JournalEntry[];
-  readonly e?: readonly RunEvent[];
-}
+import { type JournalFile, type JournalLine, parseLine, type RunFiles } from "./runFiles.js";
 
 /** A run that a worker of this process has claimed. */
 export class FileClaim implements RunClaim {
@@ -23,6 +16,7 @@ export class FileClaim implements RunClaim {
   readonly #journal: JournalFile;
   readonly #flush: boolean;
   readonly #controller = new AbortController();
+  #hasModelCall: boolean;
 
   constructor(run: Run, log: CommandLog, files: RunFiles, flush: boolean) {
     this.run = run;
@@ -31,6 +25,7 @@ export class FileClaim implements RunClaim {
     this.#log = log;
     this.#files = files;
     this.#flush = flush;
+    this.#hasModelCall = run.hasModelCall ?? false;
     this.#journal = files.openJournal(run.id, run.epoch);
   }
 
@@ -73,13 +68,21 @@ export class FileClaim implements RunClaim {
     this.#checkHeld();
   }
 
-  async takeModelCall(): Promise<number> {
+  async takeModelCall(model: string): Promise<Pause | undefined> {
     const { tenant } = this.run;
+    if (this.#hasModelCall) {
+      this.#hasModelCall = false;
+      return undefined;
+    }
     this.#log.read();
-    if (this.#log.table.limits(tenant).modelCallsPerMinute === undefined) return 0;
-    const wait = this.#log.table.modelWaitMs(tenant, Date.now());
-    if (wait > 0) return wait;
-    return this.#log.submit({ op: "model", at: Date.now(), tenant }) ? 0 : 1;
+    if (!this.#log.table.models.concerns(tenant, model)) return undefined;
+    return this.#log.takeModelCall(tenant, model);
+  }
+
+  async reportModelCall(model: string, failure?: { readonly retryAfterMs?: number }): Promise<void> {
+    this.#log.read();
+    if (!failure && !this.#log.table.models.isSuspect(model)) return;
+    this.#log.submit({ op: "outcome", at: Date.now(), model, ...(failure && { failure }) });
   }
 
   close(): void {
@@ -102,10 +105,4 @@ export class FileClaim implements RunClaim {
     this.#controller.abort(error);
     return error;
   }
-}
-
-/** A line as far as it can be read; the header of a file has neither entries nor events. */
-export function parseLine(text: string): Partial<JournalLine> {
-  const value: unknown = JSON.parse(text);
-  return isRecord(value) ? (value as Partial<JournalLine>) : {};
 }

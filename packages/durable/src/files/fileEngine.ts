@@ -149,7 +149,17 @@ class FileEngine implements RunEngine {
   }
 
   async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
-    this.#log.submit({ op: "limits", tenant, limits });
+    this.#log.submit({ op: "limits", at: Date.now(), tenant, limits });
+  }
+
+  async setRate(target: string, callsPerMinute: number | undefined): Promise<void> {
+    const perMinute = callsPerMinute === undefined ? {} : { perMinute: callsPerMinute };
+    this.#log.submit({ op: "rate", at: Date.now(), target, ...perMinute });
+  }
+
+  async getRates(): Promise<Readonly<Record<string, number>>> {
+    this.#log.read();
+    return this.#log.table.models.rates;
   }
 
   async getLimits(tenant: string): Promise<TenantLimits> {

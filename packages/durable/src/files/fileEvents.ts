@@ -3,8 +3,8 @@ import type { EventsOptions } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import { isEnded, type RunSummary } from "../engine/run.js";
 import type { CommandLog } from "./commandLog.js";
-import { parseLine } from "./fileClaim.js";
 import type { RunFiles } from "./runFiles.js";
+import { parseLine } from "./runFiles.js";
 import { watchDirectory } from "./watch.js";
 
 /** After which event to go on: the claim's number, the byte after the line, and how many events of the next line. */

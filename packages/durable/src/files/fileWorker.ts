@@ -11,6 +11,8 @@ import type { RunFiles } from "./runFiles.js";
 import type { WorkerFilter } from "./runQueue.js";
 
 const RETRY_MS = 200;
+// The system clock may be set: look again even if the next run continues only in hours.
+const LONGEST_WAIT_MS = 10_000;
 
 interface Parts {
   readonly log: CommandLog;
@@ -34,6 +36,7 @@ export class FileWorker implements EngineWorker {
   readonly #claims = new Set<FileClaim>();
   readonly #handlers = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  #wakeTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: Parts, handle: ClaimHandler, options: EngineWorkOptions) {
     this.#parts = parts;
@@ -50,6 +53,7 @@ export class FileWorker implements EngineWorker {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    clearTimeout(this.#wakeTimer);
     for (const claim of this.#claims) claim.stop("closing");
     await Promise.all(this.#handlers);
     this.#stopListening();
@@ -61,10 +65,23 @@ export class FileWorker implements EngineWorker {
       this.#parts.log.read();
       for (const claim of this.#claims) this.#tell(claim);
       this.#giveBackLost();
+      this.#wakeDue();
       this.#fill();
     } catch (error) {
       this.#options.onFault(error);
     }
+  }
+
+  /** Queues the runs whose time has come, and looks again when the next one's does. */
+  #wakeDue(): void {
+    const { log } = this.#parts;
+    const now = Date.now();
+    if ((log.table.nextWake ?? Infinity) <= now) log.submit({ op: "wake", at: now });
+    const next = log.table.nextWake;
+    clearTimeout(this.#wakeTimer);
+    if (next === undefined || this.#closing.signal.aborted) return;
+    const waitMs = Math.min(LONGEST_WAIT_MS, Math.max(0, next - now));
+    this.#wakeTimer = setTimeout(() => this.#onChange(), waitMs);
   }
 
   #tell(claim: FileClaim): void {
@@ -87,7 +104,8 @@ export class FileWorker implements EngineWorker {
       const reason = `${worker}: ${loss}`;
       for (const run of ids) {
         const { epoch = 0 } = log.table.get(run) ?? {};
-        log.submit({ op: "crash", at: Date.now(), id: run, epoch, maxCrashes, reason });
+        const progressed = this.#parts.files.hasProgress(run, epoch);
+        log.submit({ op: "crash", at: Date.now(), id: run, epoch, maxCrashes, reason, progressed });
       }
     }
   }
@@ -148,7 +166,8 @@ export class FileWorker implements EngineWorker {
   #crashed({ id, epoch }: RunSummary, error: unknown): void {
     const reason = `${this.#name}: ${errorMessage(error)}`;
     const { maxCrashes } = this.#options;
-    this.#parts.log.submit({ op: "crash", at: Date.now(), id, epoch, maxCrashes, reason });
+    const progressed = this.#parts.files.hasProgress(id, epoch);
+    this.#parts.log.submit({ op: "crash", at: Date.now(), id, epoch, maxCrashes, reason, progressed });
   }
 
   /**
@@ -180,6 +199,7 @@ function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
     epoch,
     state,
     ...("approvals" in ending && { approvals: ending.approvals }),
+    ...("pause" in ending && { pause: ending.pause }),
     ...("error" in ending && { error: ending.error }),
     ...("usage" in ending && ending.usage && { usage: ending.usage }),
     ...("cost" in ending && ending.cost !== undefined && { cost: ending.cost }),

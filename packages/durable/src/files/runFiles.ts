@@ -15,7 +15,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
+import type { JournalEntry } from "../engine/engine.js";
+import type { RunEvent } from "../engine/events.js";
 import type { RunResult } from "../engine/run.js";
+import { isProgress } from "../journal/keys.js";
 import { writeAllSync } from "./writeAll.js";
 
 const NEWLINE = 0x0a;
@@ -23,6 +26,19 @@ const NEWLINE = 0x0a;
 const MAX_HEADER_BYTES = 512 * 1024;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
+
+/** One line of a journal file. */
+export interface JournalLine {
+  readonly at: number;
+  readonly j?: readonly JournalEntry[];
+  readonly e?: readonly RunEvent[];
+}
+
+/** A line as far as it can be read; the header of a file has neither entries nor events. */
+export function parseLine(text: string): Partial<JournalLine> {
+  const value: unknown = JSON.parse(text);
+  return isRecord(value) ? (value as Partial<JournalLine>) : {};
+}
 
 /** A part of a run's journal that counts: the file of one claim, up to `size`. */
 export interface Segment {
@@ -135,6 +151,11 @@ export class RunFiles {
     } finally {
       closeSync(fd);
     }
+  }
+
+  /** Whether a claim has completed a step. */
+  hasProgress(id: string, epoch: number): boolean {
+    return this.readFrom(id, epoch, 0, Infinity).some(({ text }) => isProgress(parseLine(text).j ?? []));
   }
 
   remove(id: string): void {

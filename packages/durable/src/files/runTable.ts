@@ -1,9 +1,11 @@
 import { AgentError } from "@agent/core";
-import { isEnded, type RunSummary, type TenantLimits } from "../engine/run.js";
+import { modelScope, tenantScope } from "../engine/modelLimits.js";
+import { isEnded, type Pause, type RunSummary, type TenantLimits } from "../engine/run.js";
 import { type Command, FORMAT } from "./command.js";
-import { ModelCallBudget } from "./modelCallBudget.js";
+import { ModelLimits } from "./modelLimits.js";
 import { RunQueue, type WorkerFilter } from "./runQueue.js";
 import { type StoredRun, StoredRuns } from "./storedRuns.js";
+import { WakeTimes } from "./wakeTimes.js";
 
 type CommandOf<Op extends Command["op"]> = Extract<Command, { op: Op }>;
 
@@ -12,7 +14,8 @@ export class RunTable {
   readonly #runs: StoredRuns;
   readonly #limits = new Map<string, TenantLimits>();
   readonly #queue = new RunQueue();
-  readonly #budget = new ModelCallBudget();
+  readonly #models = new ModelLimits();
+  readonly #wakeTimes = new WakeTimes();
   /** The runs each worker has. */
   readonly #held = new Map<string, Set<string>>();
 
@@ -37,9 +40,13 @@ export class RunTable {
     return this.#limits.get(tenant) ?? {};
   }
 
-  /** How long to wait for the tenant's next model call. */
-  modelWaitMs(tenant: string, at: number): number {
-    return this.#budget.waitMs(tenant, this.limits(tenant).modelCallsPerMinute, at);
+  get models(): Pick<ModelLimits, "rates" | "concerns" | "isSuspect"> {
+    return this.#models;
+  }
+
+  /** When the next run continues that waits for a time. */
+  get nextWake(): number | undefined {
+    return this.#wakeTimes.next;
   }
 
   /** Workers that have runs, with their runs. */
@@ -55,12 +62,16 @@ export class RunTable {
   /** Commands that give this table again. */
   *snapshot(): Iterable<Command> {
     yield { op: "format", version: FORMAT };
-    for (const [tenant, limits] of this.#limits) yield { op: "limits", tenant, limits };
+    for (const [tenant, limits] of this.#limits) yield { op: "limits", at: 0, tenant, limits };
+    for (const rate of this.#models.snapshot()) yield { op: "calls", ...rate };
     for (const run of this.#runs.all()) yield { op: "run", run, resumed: this.#queue.isResumed(run.id) };
   }
 
-  /** Returns whether the command took effect. Throws for one that this version does not know. */
-  apply(command: Command): boolean {
+  /**
+   * Returns whether the command took effect; for a model call, the pause before it, if there is one. Throws for a
+   * command that this version does not know.
+   */
+  apply(command: Command): boolean | Pause {
     switch (command.op) {
       case "format":
         if (command.version > FORMAT) throw newerFormat(`format ${command.version}`);
@@ -84,11 +95,22 @@ export class RunTable {
       case "forget":
         for (const id of command.ids) this.#forget(id);
         return true;
+      case "wake":
+        return this.#wake(command);
       case "limits":
-        this.#limits.set(command.tenant, command.limits);
+        this.#setLimits(command);
+        return true;
+      case "rate":
+        this.#setRate(modelScope(command.target), command.perMinute, command.at);
+        return true;
+      case "calls":
+        this.#models.restore(command.scope, command.perMinute, command.times);
         return true;
       case "model":
-        return this.#budget.take(command.tenant, this.limits(command.tenant).modelCallsPerMinute, command.at);
+        return this.#models.take(command.tenant, command.model, command.at) ?? true;
+      case "outcome":
+        this.#models.report(command.model, command.failure, command.at);
+        return true;
       case "seal":
         return true;
       default:
@@ -100,6 +122,7 @@ export class RunTable {
     this.#runs.add(run);
     if (run.state === "queued") this.#queue.add(run, resumed);
     if (run.state === "running") this.#hold(run);
+    if (run.wait) this.#wakeTimes.set(run.id, run.wait.until);
     return true;
   }
 
@@ -134,12 +157,12 @@ export class RunTable {
     return true;
   }
 
-  #crash({ id, epoch, maxCrashes, at, reason }: CommandOf<"crash">): boolean {
+  #crash({ id, epoch, maxCrashes, at, reason, progressed }: CommandOf<"crash">): boolean {
     const stored = this.#findHeld(id, epoch);
     if (!stored) return false;
     const { run } = stored;
     this.#letGo(run);
-    run.crashes++;
+    run.crashes = progressed ? 1 : run.crashes + 1;
     if (run.cancelReason !== undefined) this.#finishCancelled(run, run.cancelReason, at);
     else if (run.crashes < maxCrashes) this.#enqueue(run);
     else {
@@ -154,13 +177,15 @@ export class RunTable {
     return true;
   }
 
-  #end({ id, epoch, state, at, approvals, error, usage, cost }: CommandOf<"end">): boolean {
+  #end({ id, epoch, state, at, approvals, pause, error, usage, cost }: CommandOf<"end">): boolean {
     const stored = this.#findHeld(id, epoch);
     if (!stored) return false;
     const { run } = stored;
     this.#letGo(run);
     if (usage) run.usage = usage;
     if (cost !== undefined) run.cost = cost;
+    delete run.failures;
+    delete run.hasModelCall;
     if (run.cancelReason !== undefined && (state === "queued" || state === "waiting")) {
       this.#finishCancelled(run, run.cancelReason, at);
     } else if (state === "queued") {
@@ -168,6 +193,7 @@ export class RunTable {
     } else {
       run.state = state;
       run.approvals = approvals ?? [];
+      if (pause) this.#pause(run, pause, at);
       if (error) run.error = error;
       if (isEnded(state)) run.endedAt = at;
     }
@@ -200,9 +226,12 @@ export class RunTable {
 
   #retry({ id }: CommandOf<"retry">): boolean {
     const stored = this.#runs.find(id);
-    if (!stored || !isEnded(stored.run.state) || stored.run.state === "done") return false;
+    if (!stored || stored.run.state === "done") return false;
     const { run } = stored;
+    if (!isEnded(run.state) && !run.wait) return false;
+    this.#stopWaiting(run);
     run.crashes = 0;
+    delete run.failures;
     delete run.error;
     delete run.endedAt;
     delete run.cancelReason;
@@ -216,8 +245,53 @@ export class RunTable {
     if (stored && isEnded(stored.run.state)) this.#runs.remove(stored);
   }
 
+  #pause(run: StoredRun["run"], { ms, reason, failures, hasModelCall }: Pause, at: number): void {
+    run.wait = { until: at + ms, reason };
+    if (failures) run.failures = failures;
+    if (hasModelCall) run.hasModelCall = true;
+    this.#wakeTimes.set(run.id, run.wait.until);
+  }
+
+  #stopWaiting(run: StoredRun["run"]): void {
+    this.#wakeTimes.delete(run.id);
+    delete run.wait;
+  }
+
+  #wake({ at }: CommandOf<"wake">): boolean {
+    const due = this.#wakeTimes.takeDue(at);
+    for (const id of due) this.#continue(id);
+    return due.length > 0;
+  }
+
+  /** Queues a run that waits for a time, if it waits for this reason. */
+  #continue(id: string, code?: string): void {
+    const stored = this.#runs.find(id);
+    if (stored?.run.state !== "waiting") return;
+    if (code !== undefined) {
+      if (stored.run.wait?.reason.code !== code) return;
+      delete stored.run.hasModelCall;
+    }
+    this.#stopWaiting(stored.run);
+    this.#enqueue(stored.run);
+    this.#runs.store(stored);
+  }
+
+  #setLimits({ tenant, limits, at }: CommandOf<"limits">): void {
+    const before = this.limits(tenant).modelCallsPerMinute;
+    this.#limits.set(tenant, limits);
+    if (limits.modelCallsPerMinute === before) return;
+    this.#setRate(tenantScope(tenant), limits.modelCallsPerMinute, at);
+  }
+
+  /** Changes a limit on model calls. Runs that wait for such a limit ask again. */
+  #setRate(scope: string, perMinute: number | undefined, at: number): void {
+    this.#models.setRate(scope, perMinute, at);
+    for (const id of [...this.#wakeTimes.ids()]) this.#continue(id, "rate_limited");
+  }
+
   #finishCancelled(run: StoredRun["run"], reason: string, at: number): void {
     this.#queue.remove(run);
+    this.#stopWaiting(run);
     run.state = "cancelled";
     run.approvals = [];
     run.endedAt = at;

@@ -17,11 +17,21 @@ import { answerKey, callKey } from "./keys.js";
 const INTERRUPTED =
   "Interrupted: the worker that ran this call was lost before the call ended, so it may or may not have run, wholly or in part. What it had started in the background may have ended. Check before you repeat it.";
 
+/** Decides when a model may be asked, and what a failure means for the run. */
+export interface ModelCallGate {
+  /** Resolves when the model may be asked; rejects to suspend the run. */
+  before(model: string | undefined): Promise<void>;
+  succeeded(model: string | undefined): Promise<void>;
+  /** Resolves to the error that the agent gets. */
+  failed(error: unknown, model: string | undefined): Promise<unknown>;
+  /** A step was completed. */
+  progressed(): void;
+}
+
 export interface JournalOptions {
   readonly entries: readonly JournalEntry[];
   readonly writer: Pick<JournalWriter, "add" | "settle">;
-  /** Resolves when the model may be asked. */
-  readonly beforeModelCall: () => Promise<void>;
+  readonly models: ModelCallGate;
 }
 
 /**
@@ -31,14 +41,14 @@ export interface JournalOptions {
 export class JournalSteps implements Steps {
   readonly #entries = new Map<string, JournalEntry>();
   readonly #writer: JournalOptions["writer"];
-  readonly #beforeModelCall: JournalOptions["beforeModelCall"];
+  readonly #models: ModelCallGate;
   #isClosed = false;
   #asked = 0;
 
-  constructor({ entries, writer, beforeModelCall }: JournalOptions) {
+  constructor({ entries, writer, models }: JournalOptions) {
     for (const entry of entries) this.#entries.set(entry.key, entry);
     this.#writer = writer;
-    this.#beforeModelCall = beforeModelCall;
+    this.#models = models;
   }
 
   /** How many answers went through here, recorded ones included. */
@@ -58,17 +68,19 @@ export class JournalSteps implements Steps {
     if (known?.kind === "result") return known.value as ChatResponse;
     if (known?.kind === "error") throw recordedError(known.value as RunError);
     this.#checkOpen();
-    await this.#beforeModelCall();
+    await this.#models.before(key.model);
     let response: ChatResponse;
     try {
       response = await ask();
-    } catch (error) {
+    } catch (thrown) {
+      const error = await this.#models.failed(thrown, key.model);
       if (decidesTheRest(key, error)) {
         this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
       }
       throw error;
     }
     this.#keep({ key: name, kind: "result", value: response });
+    await this.#models.succeeded(key.model);
     return response;
   }
 
@@ -99,6 +111,7 @@ export class JournalSteps implements Steps {
 
   #keep(entry: JournalEntry): void {
     this.#entries.set(entry.key, entry);
+    if (entry.kind === "result") this.#models.progressed();
     this.#writer.add(entry);
   }
 

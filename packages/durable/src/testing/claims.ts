@@ -78,7 +78,8 @@ function hold(
     signal: claim.signal,
     journal: () => claim.journal(),
     append: (entries, events) => claim.append(entries, events),
-    takeModelCall: () => claim.takeModelCall(),
+    takeModelCall: (model) => claim.takeModelCall(model),
+    reportModelCall: (model, failure) => claim.reportModelCall(model, failure),
     end,
     fail,
   };

@@ -1,5 +1,6 @@
 import { decisionCases } from "./cases/decisionCases.js";
 import { eventCases } from "./cases/eventCases.js";
+import { pauseCases } from "./cases/pauseCases.js";
 import { runCases } from "./cases/runCases.js";
 import { tenantCases } from "./cases/tenantCases.js";
 import { workerCases } from "./cases/workerCases.js";
@@ -23,4 +24,5 @@ export const engineConformance: readonly EngineCase[] = [
   ...decisionCases,
   ...workerCases,
   ...tenantCases,
+  ...pauseCases,
 ];

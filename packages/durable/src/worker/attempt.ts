@@ -1,6 +1,7 @@
 import { type DoneEvent, isAgentError, type TokenUsage } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ClaimEnding, JournalEntry, RunClaim, RunEngine, Spent } from "../engine/engine.js";
+import type { Approval, Pause } from "../engine/run.js";
 import { isStopped, StoppedError } from "../engine/stopped.js";
 import { countLogged, EventLog } from "../journal/eventLog.js";
 import { JournalWriter } from "../journal/journalWriter.js";
@@ -8,16 +9,18 @@ import { VERSION_KEY } from "../journal/keys.js";
 import { JournalSteps } from "../journal/steps.js";
 import { RunApprovals } from "./approvals.js";
 import type { PreparedRun, RunDefinition } from "./definition.js";
-import { sleep } from "./sleep.js";
+import { ModelCalls } from "./modelCalls.js";
+import type { OutagePolicy } from "./outages.js";
 
 export interface AttemptOptions {
   /** How long steps that run may take to end when the worker closes. */
   readonly closeGraceMs: number;
+  readonly outages: OutagePolicy;
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Works on a run from where its journal ends, until it ends, waits for a decision, or has to be given back. Rejects
+ * Works on a run from where its journal ends, until it ends, waits for a decision or a time, or has to be given back. Rejects
  * only if the run was lost.
  */
 export async function attemptRun(
@@ -32,13 +35,8 @@ export async function attemptRun(
   const append: RunClaim["append"] = (steps, events) => claim.append(steps, events);
   const writer = new JournalWriter(new EventLog(logged), append, options.onFault);
   const stop = new AbortController();
-  const beforeModelCall = async (): Promise<void> => {
-    for (let wait = await claim.takeModelCall(); wait > 0; wait = await claim.takeModelCall()) {
-      await sleep(wait, stop.signal);
-      if (claim.signal.aborted) throw claim.signal.reason;
-    }
-  };
-  const steps = new JournalSteps({ entries, writer, beforeModelCall });
+  const models = new ModelCalls(claim, options.outages, stop.signal);
+  const steps = new JournalSteps({ entries, writer, models });
   const approvals = new RunApprovals(run);
   const release = stopWithClaim(claim, steps, stop, options.closeGraceMs);
   try {
@@ -53,7 +51,7 @@ export async function attemptRun(
       approve: approvals.approve,
       signal: stop.signal,
     });
-    return await chat(prepared, claim, stop.signal, { steps, approvals, writer });
+    return await chat(prepared, claim, stop.signal, { steps, approvals, models, writer });
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     return failure(claim, error);
@@ -66,6 +64,7 @@ export async function attemptRun(
 interface Parts {
   readonly steps: JournalSteps;
   readonly approvals: RunApprovals;
+  readonly models: ModelCalls;
   readonly writer: JournalWriter;
 }
 
@@ -73,7 +72,7 @@ async function chat(
   { agent, message, output, context, cost }: PreparedRun,
   claim: RunClaim,
   signal: AbortSignal,
-  { steps, approvals, writer }: Parts,
+  { steps, approvals, models, writer }: Parts,
 ): Promise<ClaimEnding> {
   let done: DoneEvent | undefined;
   let usage: TokenUsage | undefined;
@@ -101,14 +100,18 @@ async function chat(
     if (isStopped(error) && error.stop === "lost") throw error;
     if (signal.aborted) await agent.settled();
     await writer.settle();
-    const ending =
-      isAgentError(error, "suspended") && !isStopped(error) && approvals.pending.length > 0
-        ? ({ state: "waiting", approvals: approvals.pending } as const)
-        : failure(claim, error);
+    const isSuspended = isAgentError(error, "suspended") && !isStopped(error) && !claim.signal.aborted;
+    const ending = (isSuspended && waiting(approvals.pending, models.pause)) || failure(claim, error);
     return ending.state === "queued" ? ending : { ...ending, ...spent(usage, cost) };
   } finally {
     await agent.dispose().catch(() => undefined);
   }
+}
+
+/** What the run waits for: decisions first, since nothing else happens before they are made. */
+function waiting(approvals: readonly Approval[], pause: Pause | undefined): ClaimEnding | undefined {
+  if (approvals.length > 0) return { state: "waiting", approvals };
+  return pause && { state: "waiting", pause };
 }
 
 function spent(usage: TokenUsage | undefined, cost: PreparedRun["cost"]): Spent {

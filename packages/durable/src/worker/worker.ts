@@ -8,6 +8,7 @@ import {
 import type { EngineWorker, RunEngine } from "../engine/engine.js";
 import { attemptRun } from "./attempt.js";
 import { defineRun, type RunDefinition } from "./definition.js";
+import { checkOutagePolicy, type OutagePolicy } from "./outages.js";
 import type { RunTracing } from "./tracing.js";
 
 const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
@@ -23,10 +24,12 @@ export interface WorkerOptions {
   readonly labels?: readonly string[];
   /** How long this worker may give no sign of life before its runs are given to another. Default 10 s. */
   readonly leaseMs?: number;
-  /** After how many lost workers a run is set aside. Default 5. */
+  /** After how many lost workers, without a completed step in between, a run is set aside. Default 5. */
   readonly maxCrashes?: number;
   /** How long steps that run may take to end when the worker closes. Default 10 s. */
   readonly closeGraceMs?: number;
+  /** What happens to a run whose model's server fails in a way that may pass. */
+  readonly outages?: OutagePolicy;
   /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
   readonly tracing?: RunTracing;
   /** Called with transient faults, such as an unreachable database. */
@@ -50,6 +53,7 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
   leaseMs: check.positive,
   maxCrashes: check.positive,
   closeGraceMs: check.positive,
+  outages: checkOutagePolicy,
   tracing: check.object,
   onFault: check.function,
 };
@@ -62,12 +66,12 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
   checkOptions("startWorker", options, OPTIONS);
   OPTIONS.definitions("definitions", options.definitions);
   const definitions = new Map(options.definitions.map((one) => [defineRun(one).name, one]));
-  const { closeGraceMs = DEFAULTS.closeGraceMs, onFault = () => undefined } = options;
+  const { closeGraceMs = DEFAULTS.closeGraceMs, outages = {}, onFault = () => undefined } = options;
   return await engine.work(
     async (claim) => {
       const definition = definitions.get(claim.run.definition);
       if (!definition) return { state: "queued" };
-      const attempt = () => attemptRun(engine, claim, definition, { closeGraceMs, onFault });
+      const attempt = () => attemptRun(engine, claim, definition, { closeGraceMs, outages, onFault });
       return await (options.tracing ? options.tracing.inClaim(claim, attempt) : attempt());
     },
     {

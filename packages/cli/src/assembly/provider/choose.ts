@@ -114,7 +114,10 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   );
 }
 
-async function byName(selection: Selection, { keys, projectFile }: ChooseOptions): Promise<ChosenProvider> {
+async function byName(
+  selection: Selection,
+  { keys, projectFile, maxRetries }: ChooseOptions,
+): Promise<ChosenProvider> {
   const { name, why } = selection;
   const factory = await loadFactory(name, projectFile);
   keys.take(factory.keyVariables);
@@ -125,6 +128,7 @@ async function byName(selection: Selection, { keys, projectFile }: ChooseOptions
   if (baseURL === undefined && key === undefined) throw new CliError(missingKey(factory));
   const shared: Omit<ProviderOptions, "model"> = {
     fetch: nodeFetch,
+    ...(maxRetries !== undefined && { maxRetries }),
     ...settings,
     ...(key !== undefined && { apiKey: key }),
     ...(baseURL !== undefined && { baseURL }),

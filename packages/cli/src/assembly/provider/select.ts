@@ -15,6 +15,8 @@ export interface ChooseOptions {
   readonly keys: Pick<ProviderKeys, "env" | "take" | "lend">;
   /** The project's config if it is trusted: its packages count then. */
   readonly projectFile: string | undefined;
+  /** How often a failed request is repeated. */
+  readonly maxRetries?: number | undefined;
 }
 
 /** A provider package by name, with what the settings say about it. */

@@ -16,9 +16,45 @@ export function cancelCommand(id: string, reason: string, flags: ChangeFlags): P
   return change(id, flags, "cancelled", (engine) => engine.cancel(id, reason));
 }
 
-/** `agent runs retry`. */
-export function retryCommand(id: string, flags: ChangeFlags): Promise<ExitCode> {
-  return change(id, flags, "queued", (engine) => engine.retry(id));
+interface RetryFlags extends ChangeFlags {
+  readonly failed?: boolean;
+  readonly since?: string;
+  readonly tenant?: string;
+}
+
+/** `agent runs retry`: one run, or with `--failed` all that failed. */
+export async function retryCommand(id: string | undefined, flags: RetryFlags): Promise<ExitCode> {
+  const { failed, since, tenant } = flags;
+  if (id !== undefined && failed) throw new CliError("Give the id of a run or --failed, not both.");
+  if (id !== undefined && (since ?? tenant) !== undefined)
+    throw new CliError("--since and --tenant go with --failed.");
+  if (id !== undefined) return await change(id, flags, "queued", (engine) => engine.retry(id));
+  if (!failed) throw new CliError("Give the id of a run, or --failed for all that failed.");
+  const age = since === undefined ? undefined : parseAge(since, "--since");
+  return await withEngine(flags, async (engine) => {
+    const endedAfter = age === undefined ? 0 : Date.now() - age;
+    const ids = await withProgress("Queuing runs", () => retryFailed(engine, endedAfter, tenant));
+    if (flags.json) print(`${JSON.stringify({ v: 1, queued: ids })}\n`);
+    else printLine(`${countOf(ids.length, "run")} queued.`);
+    return EXIT.done;
+  });
+}
+
+async function retryFailed(
+  engine: RunEngine,
+  endedAfter: number,
+  tenant: string | undefined,
+): Promise<readonly string[]> {
+  const query = tenant === undefined ? {} : { tenant };
+  const counts = await engine.count(query);
+  const queued: string[] = [];
+  for (const state of ["failed", "set_aside"] as const) {
+    if (counts[state] === 0) continue;
+    for (const { id, endedAt = 0 } of await engine.list({ ...query, state, limit: counts[state] })) {
+      if (endedAt >= endedAfter && (await engine.retry(id))) queued.push(id);
+    }
+  }
+  return queued;
 }
 
 /** `agent runs prune`: removes runs that ended long ago. */

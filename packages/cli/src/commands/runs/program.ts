@@ -76,9 +76,12 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
       const { cancelCommand } = await import("./change.js");
       done(await cancelCommand(id, reason.join(" ") || "no reason was given", flagsOf(self)));
     });
-  command("retry", "queue a run again that failed, was cancelled or set aside")
-    .argument("<id>")
-    .action(async (id: string, _, self: Command) => {
+  command("retry", "queue a run again that failed, was cancelled or set aside, or that waits for a time")
+    .argument("[id]")
+    .option("--failed", "all that failed or were set aside")
+    .option("--since <age>", "with --failed, only those that ended within this time: 2h")
+    .option("--tenant <name>", "with --failed, only those of this tenant")
+    .action(async (id: string | undefined, _, self: Command) => {
       const { retryCommand } = await import("./change.js");
       done(await retryCommand(id, flagsOf(self)));
     });
@@ -110,6 +113,12 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .option("--name <name>", "who works, for people; default: the machine's name")
     .option("--lease <time>", "how long it may give no sign of life before others take its runs", "10s")
     .option("--drain", "end when no run is left")
+    .option(
+      "--retry-attempts <number>",
+      "how often a run asks a failing model again without progress; default 500",
+    )
+    .option("--retry-max-delay <time>", "the longest wait between them; default 5m")
+    .option("--retry-deadline <time>", "how long a run tries before it fails; default 24h")
     .action(async (_, self: Command) => {
       const { workCommand } = await import("./work.js");
       done(await workCommand(flagsOf(self), guard));

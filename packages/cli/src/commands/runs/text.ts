@@ -5,8 +5,15 @@ import { formatDuration } from "../../display/duration.js";
 import { CliError } from "../../process/errors.js";
 
 /** The state of a run, in one line. */
-export function stateText({ state, approvals, error }: RunSummary): string {
+export function stateText({
+  state,
+  approvals,
+  wait,
+  error,
+}: Pick<RunSummary, "state" | "approvals" | "wait" | "error">): string {
   const calls = approvals.map(({ name }) => name).join(", ");
+  if (wait)
+    return `waiting until ${new Date(wait.until).toISOString()}: ${escapeToLine(wait.reason.message)}`;
   if (state === "waiting") return `waiting for a decision about ${calls}`;
   return error ? `${state.replace("_", " ")}: ${escapeToLine(error.message)}` : state.replace("_", " ");
 }

@@ -2,11 +2,18 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
-import { type RunEngine, type RunSummary, type RunTracing, startWorker } from "@agent/durable";
+import {
+  type OutagePolicy,
+  type RunEngine,
+  type RunSummary,
+  type RunTracing,
+  startWorker,
+} from "@agent/durable";
 import type { CrashGuard } from "../../process/crash.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
 import { watchInterruption } from "../../run/interruption.js";
+import { countFromZero } from "../../settings/environment.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import { loadSettings } from "../../settings/loadSettings.js";
 import { directoryLabel, TASK, taskDefinition } from "./definition.js";
@@ -20,6 +27,9 @@ export interface WorkFlags extends SettingsFlags, EngineFlags {
   readonly name?: string;
   readonly lease?: string;
   readonly drain?: boolean;
+  readonly retryAttempts?: string;
+  readonly retryMaxDelay?: string;
+  readonly retryDeadline?: string;
   readonly json?: boolean;
 }
 
@@ -43,6 +53,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
       concurrency,
       labels,
       leaseMs,
+      outages: outagesOf(loaded.settings.runs.outages, flags),
       tracing: watchClaims(flags.json ? tellJson : tellText, traced?.tracing),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
     });
@@ -57,6 +68,17 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
     // Without --drain a signal is the way to end a worker; with it, runs were left.
     return flags.drain ? (interruption.stop?.exitCode ?? EXIT.done) : EXIT.done;
   });
+}
+
+/** The policy of the config, with what the flags replace in it. */
+function outagesOf(configured: OutagePolicy | undefined, flags: WorkFlags): OutagePolicy {
+  const { retryAttempts, retryMaxDelay, retryDeadline } = flags;
+  return {
+    ...configured,
+    ...(retryAttempts !== undefined && { attempts: countFromZero(retryAttempts, "--retry-attempts") }),
+    ...(retryMaxDelay !== undefined && { maxDelayMs: parseAge(retryMaxDelay, "--retry-max-delay") }),
+    ...(retryDeadline !== undefined && { deadlineMs: parseAge(retryDeadline, "--retry-deadline") }),
+  };
 }
 
 type Tell = (what: "claimed" | "left", run: { readonly id: string; readonly text: string }) => void;
@@ -74,7 +96,9 @@ function watchClaims(tell: Tell, tracing: RunTracing | undefined): RunTracing {
       tell("claimed", { id: run.id, text: "running" });
       const ending = await (tracing ? tracing.inClaim(claim, work) : work());
       const approvals = "approvals" in ending ? ending.approvals : [];
-      tell("left", { id: run.id, text: stateText({ ...run, ...ending, approvals }) });
+      const pause = "pause" in ending ? ending.pause : undefined;
+      const wait = pause && { until: Date.now() + pause.ms, reason: pause.reason };
+      tell("left", { id: run.id, text: stateText({ ...ending, approvals, ...(wait && { wait }) }) });
       return ending;
     },
   };
@@ -91,13 +115,17 @@ async function untilDrained(
 ): Promise<void> {
   while (!signal.aborted) {
     const before = performance.now();
-    const { queued, running } = await engine.count();
-    const open = await Promise.all([
-      queued === 0 ? [] : engine.list({ state: "queued", limit: queued }),
-      running === 0 ? [] : engine.list({ state: "running", limit: running }),
-    ]);
+    const counts = await engine.count();
+    const open = await Promise.all(
+      (["queued", "running", "waiting"] as const).map((state) =>
+        counts[state] === 0 ? [] : engine.list({ state, limit: counts[state] }),
+      ),
+    );
+    // A run that waits for a time continues here; one that waits for a decision does not.
     const isOurs = (run: RunSummary): boolean =>
-      run.definition === TASK && run.labels.every((label) => labels.includes(label));
+      (run.state !== "waiting" || run.wait !== undefined) &&
+      run.definition === TASK &&
+      run.labels.every((label) => labels.includes(label));
     if (!open.flat().some(isOurs)) return;
     // With many queued runs, listing them must not take the time that processing them needs.
     const tookMs = performance.now() - before;

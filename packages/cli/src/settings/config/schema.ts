@@ -47,6 +47,18 @@ const provider = {
   additionalProperties: false,
 };
 
+const outages = {
+  type: "object",
+  properties: {
+    attempts: { type: "integer", minimum: 0, description: "How often a run asks again without progress" },
+    firstDelayMs: { ...positive, description: "The first wait; each further one is twice as long" },
+    maxDelayMs: { ...positive, description: "The longest wait, unless the server asks for a longer one" },
+    deadlineMs: { ...positive, description: "How long a run tries before it fails" },
+  },
+  additionalProperties: false,
+  description: "What a worker does with a run whose model's server fails for a time",
+};
+
 const profile = {
   type: "object",
   properties: {
@@ -100,6 +112,17 @@ export const CONFIG_SCHEMA: JsonSchema = {
     maxTurns: { ...positive, description: "How often the model is asked for one message" },
     maxRepeats: { ...positive, description: "How often the same calls may give the same results in a row" },
     contextTokens: { ...positive, description: "The conversation's budget in tokens, estimated" },
+    maxRetries: {
+      type: "integer",
+      minimum: 0,
+      description: "How often a failed request is repeated. Default 3",
+    },
+    runs: {
+      type: "object",
+      properties: { outages },
+      additionalProperties: false,
+      description: "For agent runs work",
+    },
   },
   additionalProperties: false,
 };

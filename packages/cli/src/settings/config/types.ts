@@ -7,6 +7,7 @@ import type {
   NamedPacks,
   ToolPack,
 } from "@agent/core";
+import type { OutagePolicy } from "@agent/durable";
 import type { PresetToolName } from "@agent/preset-default";
 
 /** The tools of a config that selects no packs. */
@@ -116,4 +117,11 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly maxRepeats?: number;
   /** The conversation's budget in tokens, estimated. */
   readonly contextTokens?: number;
+  /** How often a failed request to the model is repeated before it counts as failed. Default 3. */
+  readonly maxRetries?: number;
+  /** For `agent runs work`. */
+  readonly runs?: {
+    /** What happens to a run whose model's server fails in a way that may pass. */
+    readonly outages?: OutagePolicy;
+  };
 }

@@ -95,21 +95,80 @@ export const tenantCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "model calls of a tenant are limited, with the time to wait for the next",
+    name: "limits the model calls of a tenant within any minute, and reserves the next one",
     async run({ open }) {
       const engine = await open();
       await engine.setLimits("busy", { modelCallsPerMinute: 2 });
       await engine.create(newRun({ tenant: "busy" }));
       const worker = await TestWorker.start(engine);
       const claim = await worker.next();
-      const waits = [];
-      for (let index = 0; index < 3; index++) waits.push(await claim.takeModelCall());
-      assert.deepEqual(waits.slice(0, 2), [0, 0]);
-      const [, , wait = 0] = waits;
-      assert.ok(wait > 0 && wait <= 30_000, `${wait} ms`);
+      const pauses = [];
+      for (let index = 0; index < 5; index++) pauses.push(await claim.takeModelCall("p/m"));
+      assert.deepEqual(pauses.slice(0, 2), [undefined, undefined]);
+      const [third, fourth, fifth] = pauses.slice(2);
+      for (const pause of [third, fourth, fifth]) {
+        assert.equal(pause?.reason.code, "rate_limited");
+        assert.equal(pause.hasModelCall, true);
+      }
+      // Two calls fit into each minute, so the fifth waits for the minute after the next.
+      assert.ok(third && third.ms > 50_000 && third.ms <= 60_000, `${third?.ms} ms`);
+      assert.ok(fourth && fourth.ms > 50_000 && fourth.ms <= 60_000, `${fourth?.ms} ms`);
+      assert.ok(fifth && fifth.ms > 110_000 && fifth.ms <= 120_000, `${fifth?.ms} ms`);
       await engine.setLimits("busy", {});
-      assert.equal(await claim.takeModelCall(), 0);
+      assert.equal(await claim.takeModelCall("p/m"), undefined);
       claim.end(DONE);
+      await worker.close();
+    },
+  },
+  {
+    name: "limits the calls of a provider, of a model and of all, whichever tenant makes them",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      await engine.setRate("acme", 3);
+      await engine.setRate("acme/large", 1);
+      assert.deepEqual(await other.getRates(), { acme: 3, "acme/large": 1 });
+      for (const tenant of ["a", "b"]) await engine.create(newRun({ tenant }));
+      const worker = await TestWorker.start(other, { concurrency: 2 });
+      const [one, two] = [await worker.next(), await worker.next()];
+      assert.equal(await one.takeModelCall("acme/large"), undefined);
+      assert.match((await two.takeModelCall("acme/large"))?.reason.message ?? "", /to acme\/large/);
+      assert.equal(await two.takeModelCall("acme/small"), undefined);
+      assert.match((await one.takeModelCall("acme/small"))?.reason.message ?? "", /to acme /);
+      assert.equal(await one.takeModelCall("other/model"), undefined);
+      await engine.setRate("acme", undefined);
+      await engine.setRate("acme/large", undefined);
+      await engine.setRate("*", 1);
+      assert.deepEqual(await other.getRates(), { "*": 1 });
+      one.end(DONE);
+      two.end(DONE);
+      await worker.close();
+    },
+  },
+  {
+    name: "gives the slot of a run that waits for a limit to another tenant, and continues it when the limit is lifted",
+    async run({ open }) {
+      const engine = await open();
+      await engine.setLimits("busy", { modelCallsPerMinute: 1 });
+      const [first, second] = [newRun({ tenant: "busy" }), newRun({ tenant: "free" })];
+      await engine.create(first);
+      const worker = await TestWorker.start(engine);
+      const claim = await worker.next();
+      assert.equal(await claim.takeModelCall("p/m"), undefined);
+      const pause = await claim.takeModelCall("p/m");
+      assert.ok(pause);
+      await engine.create(second);
+      claim.end({ state: "waiting", pause });
+      const other = await worker.next();
+      assert.equal(other.run.id, second.id);
+      const { state, wait, worker: holder } = (await engine.get(first.id)) ?? {};
+      assert.deepEqual([state, wait?.reason.code, holder !== undefined], ["waiting", "rate_limited", true]);
+      assert.ok((wait?.until ?? 0) > Date.now());
+      other.end(DONE);
+      await engine.setLimits("busy", { modelCallsPerMinute: 1000 });
+      const again = await worker.next();
+      assert.equal(again.run.id, first.id);
+      assert.equal((await engine.get(first.id))?.wait, undefined);
+      again.end(DONE);
       await worker.close();
     },
   },

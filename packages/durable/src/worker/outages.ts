@@ -1,0 +1,71 @@
+import { type AgentError, isAgentError } from "@agent/core";
+import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
+import type { Failures, Pause } from "../engine/run.js";
+
+const SPREAD = 0.25;
+
+/** What happens to a run whose model's server fails in a way that may pass: overload, rate limit, lost connection. */
+export interface OutagePolicy {
+  /** How often a run asks again, without a completed step in between, before it fails. 0: it fails immediately. Default 500. */
+  readonly attempts?: number;
+  /** The first wait; each further one is twice as long. Default 1 s. */
+  readonly firstDelayMs?: number;
+  /** The longest wait, unless the server asks for a longer one. Default 5 minutes. */
+  readonly maxDelayMs?: number;
+  /** How long a run tries, from the first failure after its last completed step, before it fails. Default 24 hours. */
+  readonly deadlineMs?: number;
+}
+
+const DEFAULTS: Required<OutagePolicy> = {
+  attempts: 500,
+  firstDelayMs: 1000,
+  maxDelayMs: 5 * 60_000,
+  deadlineMs: 24 * 3_600_000,
+};
+
+const OPTIONS: OptionChecks<OutagePolicy> = {
+  attempts: (name, value) => {
+    if (!Number.isInteger(value) || (value as number) < 0) {
+      throw invalidArgument(name, "a whole number of at least 0", value);
+    }
+  },
+  firstDelayMs: check.positive,
+  maxDelayMs: check.positive,
+  deadlineMs: check.positive,
+};
+
+/** Throws `invalid_argument` for a policy with a wrong or unknown field. */
+export function checkOutagePolicy(name: string, value: unknown): void {
+  check.object(name, value);
+  checkOptions(name, value as OutagePolicy, OPTIONS);
+}
+
+/** Whether this is a failure of a model's server that may pass. */
+export function mayPass(error: unknown): error is AgentError {
+  return isAgentError(error, "provider_failed") && error.retryable === true;
+}
+
+/** How long a run waits after such a failure; `undefined` if it has to fail. */
+export function pauseAfter(
+  error: AgentError,
+  earlier: Failures | undefined,
+  policy: OutagePolicy,
+  now = Date.now(),
+): Pause | undefined {
+  const { attempts, firstDelayMs, maxDelayMs, deadlineMs } = { ...DEFAULTS, ...policy };
+  const failures = { count: (earlier?.count ?? 0) + 1, since: earlier?.since ?? now };
+  if (failures.count > attempts) return undefined;
+  const backoffMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (failures.count - 1));
+  // At random within a quarter, so that many runs do not ask again at the same moment; never before the server allows.
+  const ms =
+    error.retryAfterMs === undefined
+      ? backoffMs * (1 - SPREAD * Math.random())
+      : error.retryAfterMs + Math.min(backoffMs, error.retryAfterMs) * SPREAD * Math.random();
+  if (now + ms > failures.since + deadlineMs) return undefined;
+  return { ms: Math.ceil(ms), reason: { code: error.code, message: error.message }, failures };
+}
+
+/** Whether a run that waits for a failing model has no time left. */
+export function isOverdue({ since }: Failures, policy: OutagePolicy, ms: number, now = Date.now()): boolean {
+  return now + ms > since + (policy.deadlineMs ?? DEFAULTS.deadlineMs);
+}
