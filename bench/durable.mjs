@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServers } from "../packages/durable/test/fixtures/databases.mjs";
+import { fairness, outages } from "./support/durable/outages.mjs";
 import { langgraph, overhead } from "./support/durable/overhead.mjs";
 import { cancel, events, takeOver } from "./support/durable/reactions.mjs";
 import { size } from "./support/durable/size.mjs";
@@ -26,6 +27,8 @@ const PARTS = {
   approvals,
   claim,
   kills,
+  outages,
+  fairness,
 };
 
 const { values, positionals } = parseArgs({
