@@ -16,7 +16,11 @@ export async function choosePermission(
   choices: readonly PermissionChoice[],
   { callId, cwd, read }: { readonly callId: string; readonly cwd: string; readonly read: TextReader },
 ): Promise<string | undefined> {
-  const { args, needs, signal } = request;
+  const {
+    args,
+    description: { needs },
+    signal,
+  } = request;
   const view = await describeCall(request, cwd, read);
   const reasons = needs.map(({ kind, path, reason }) =>
     textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
@@ -47,7 +51,10 @@ export class BuiltInPermissions {
     request: ApprovalRequest,
     choose: (choices: readonly PermissionChoice[]) => Promise<string | undefined>,
   ): Promise<ApprovalDecision> {
-    const { name, needs } = request;
+    const {
+      name,
+      description: { needs },
+    } = request;
     const verdict = this.#modes.decide(request);
     if (verdict === "refuse") return { deny: "the session is read-only." };
     if (verdict === "allow") return "allow";

@@ -12,7 +12,7 @@ import {
   type ExecutableTool,
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
-import { createGate, undoHooks } from "../src/assembly/gate.js";
+import { createGate } from "../src/assembly/gate.js";
 import { slashCommands as slash } from "../src/chat/commands/slashCommands.js";
 import { createChat } from "../src/chat/createChat.js";
 import type { ChatSettings } from "../src/chat/types.js";
@@ -183,22 +183,24 @@ const settings: ChatSettings = {
   contextTokens: () => 10_000,
   switchModel: async (model) => model,
 };
+const gate = createGate({
+  permissions,
+  ask: chat.ask,
+  undo,
+  cwd: process.cwd(),
+  onPreview: chat.preview,
+  onProblem: chat.notice,
+});
 const agent = new Agent(provider, {
   conversation,
   registry,
-  approve: createGate({
-    permissions,
-    ask: chat.ask,
-    undo,
-    cwd: process.cwd(),
-    onPreview: chat.preview,
-    onProblem: chat.notice,
-  }),
-  hooks: [undoHooks(undo)],
+  rules: gate.rules,
+  approve: gate.approve,
+  hooks: [gate.hooks],
 });
 process.exitCode = await chat.run(async (left) => {
-  const { CHAT_GATE: gate, CHAT_ENDED: ended } = process.env;
-  while (gate !== undefined && !existsSync(gate) && !left.aborted) await wait(20);
+  const { CHAT_GATE: file, CHAT_ENDED: ended } = process.env;
+  while (file !== undefined && !existsSync(file) && !left.aborted) await wait(20);
   if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
   return { agent, settings, slash, end: async () => void (ended && writeFileSync(ended, "")) };
 });

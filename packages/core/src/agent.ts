@@ -11,7 +11,7 @@ import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { agentExchange } from "./loop/agentExchange.js";
-import { type ApprovalDecisions, ApprovalGate } from "./loop/approval.js";
+import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
 import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
 import type { Exchange } from "./loop/exchange.js";
@@ -37,6 +37,10 @@ import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { saveConversation } from "./tools/sessionContext.js";
 import type { ToolContext } from "./tools/types.js";
+
+const denyUnasked: Approve = ({ name }) => ({
+  deny: `the rules ask about ${name}, and this agent has no approve() to ask.`,
+});
 
 const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
@@ -69,7 +73,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     checkAgentOptions(options);
     this.#provider = provider;
     this.#options = options;
-    this.#gate = options.approve && new ApprovalGate(options.approve);
+    const { approve = options.rules && denyUnasked, rules } = options;
+    this.#gate = approve && new ApprovalGate(approve, rules);
     this.conversation = options.conversation ?? new Conversation();
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
     const { registry, packs, enable, disable } = options;

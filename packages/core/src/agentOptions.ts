@@ -1,6 +1,6 @@
 import type { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
-import type { Approve } from "./loop/approval.js";
+import type { Approve, CallRules } from "./loop/approval.js";
 import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
 import type { Steps } from "./loop/steps.js";
@@ -29,6 +29,7 @@ const DEFAULTS = {
   maxOutputRetries: 3,
   maxChildAgents: 32,
   maxChildDepth: 2,
+  maxNestedCalls: 10_000,
 };
 
 // The share of the context that the results of one answer may fill: one large read must not push everything else out.
@@ -49,6 +50,11 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly registry?: ToolRegistry;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: Approve;
+  /**
+   * Rules that decide about a call before `approve` is asked, and about calls that were approved earlier. Without `approve`,
+   * a call that the rules ask about is denied.
+   */
+  readonly rules?: CallRules;
   /** Hooks that see every call before and after it runs. They run in this order, after the hooks of packs. */
   readonly hooks?: readonly CallHooks[];
   /** Runs every model answer and tool call as a step. A journal here lets a message survive the process. */
@@ -69,6 +75,8 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxChildAgents?: number;
   /** How deep child agents may be nested. Default 2. */
   readonly maxChildDepth?: number;
+  /** How many calls tools may make with `callTool` for one message. Default 10,000. */
+  readonly maxNestedCalls?: number;
   /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
   readonly contextTokens?: number;
 }
@@ -98,6 +106,13 @@ const checkTelemetry: ValueCheck = (name, value) => {
   }
 };
 
+const checkRules: ValueCheck = (name, value) => {
+  const { decide, allow } = (value ?? {}) as Partial<CallRules>;
+  if (typeof decide !== "function" || typeof allow !== "function") {
+    throw invalidArgument(name, "an object with decide() and allow()", value);
+  }
+};
+
 const checkHooks: ValueCheck = (name, value) => {
   arrayOf("hooks")(name, value);
   for (const [index, hooks] of (value as unknown[]).entries()) checkCallHooks(`${name}[${index}]`, hooks);
@@ -111,6 +126,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   disable: textsOf("tool names"),
   registry: checkRegistryObject,
   approve: checkFunction,
+  rules: checkRules,
   hooks: checkHooks,
   steps: checkSteps,
   telemetry: checkTelemetry,
@@ -121,6 +137,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   maxOutputRetries: checkNotNegative,
   maxChildAgents: checkNotNegative,
   maxChildDepth: checkNotNegative,
+  maxNestedCalls: checkNotNegative,
   contextTokens: checkPositive,
 };
 
@@ -150,6 +167,7 @@ export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopL
     maxOutputRetries: options.maxOutputRetries ?? DEFAULTS.maxOutputRetries,
     maxChildAgents: options.maxChildAgents ?? DEFAULTS.maxChildAgents,
     maxChildDepth: options.maxChildDepth ?? DEFAULTS.maxChildDepth,
+    maxNestedCalls: options.maxNestedCalls ?? DEFAULTS.maxNestedCalls,
     contextTokens,
   };
 }

@@ -1,6 +1,9 @@
 import type { Content, ContentPart } from "./conversation/content.js";
 import type { FinishReason, TokenUsage } from "./providers/interface.js";
+import type { CallAbout, ToolKind } from "./tools/callDescription.js";
 import type { ToolOutcome } from "./tools/execution.js";
+import type { ResultView } from "./tools/resultView.js";
+import type { ToolProgress } from "./tools/types.js";
 
 /** Everything that happens while the agent works on a message, in order. A display needs nothing else. */
 export type AgentEvent =
@@ -13,6 +16,7 @@ export type AgentEvent =
   | ToolStartEvent
   | ToolOutputEvent
   | ToolProcessEvent
+  | ToolProgressEvent
   | ToolEndEvent
   | ChildEvent
   | SteeredEvent
@@ -54,6 +58,8 @@ export interface ToolDraftEvent {
   readonly name: string;
   /** The next piece of the arguments' JSON text. */
   readonly delta: string;
+  /** With the first draft of a call: the arguments that name it. See `draftTitle` of `@agent/core/toolkit`. */
+  readonly titleFrom?: readonly string[];
 }
 
 /** The model asked for a tool. Nothing has happened yet: the call may still be invalid, denied or aborted. */
@@ -63,6 +69,11 @@ export interface ToolRequestedEvent {
   readonly name: string;
   /** The arguments; `{}` where the model sent none that can be read. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** The arguments that name the call, on one line; `""` if there are none. */
+  readonly title?: string;
+  readonly kind?: ToolKind;
+  /** The id of the call that made this one with `callTool`. */
+  readonly parent?: string;
   /** The answer comes from a journal: an earlier process reported it too. */
   readonly replayed?: true;
 }
@@ -72,8 +83,11 @@ export interface ToolStartEvent {
   readonly type: "tool_start";
   readonly id: string;
   readonly name: string;
+  readonly parent?: string;
   /** The arguments the tool gets, as hooks may have changed them. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** What the call is about. */
+  readonly about?: CallAbout;
 }
 
 /** Live output of a running tool, for a display. The model never sees it. */
@@ -81,6 +95,7 @@ export interface ToolOutputEvent {
   readonly type: "tool_output";
   readonly id: string;
   readonly name: string;
+  readonly parent?: string;
   readonly chunk: string;
 }
 
@@ -89,7 +104,16 @@ export interface ToolProcessEvent {
   readonly type: "tool_process";
   readonly id: string;
   readonly name: string;
+  readonly parent?: string;
   readonly pid: number;
+}
+
+/** How far a running call has come, for a display. Not stored. */
+export interface ToolProgressEvent extends ToolProgress {
+  readonly type: "tool_progress";
+  readonly id: string;
+  readonly name: string;
+  readonly parent?: string;
 }
 
 /** A call has ended, including one that never started. `outcome` is `ok` only if its work succeeded. */
@@ -97,6 +121,7 @@ export interface ToolEndEvent {
   readonly type: "tool_end";
   readonly id: string;
   readonly name: string;
+  readonly parent?: string;
   readonly outcome: ToolOutcome;
   /** What the model reads. */
   readonly text: string;
@@ -105,6 +130,12 @@ export interface ToolEndEvent {
   readonly durationMs: number;
   /** A short summary by the tool, if it gave one: `exit code 2`. */
   readonly summary?: string;
+  /** What the call was about. */
+  readonly about?: CallAbout;
+  /** How a display draws the result. Absent: draw the text. */
+  readonly view?: ResultView;
+  /** The result as data, if the tool gave any. */
+  readonly value?: unknown;
   /** The result comes from a journal: the call was run by an earlier process. */
   readonly replayed?: true;
 }

@@ -9,6 +9,7 @@ test("the public API of @agent/core", async () => {
     "PROVIDER_KEY_VARIABLES",
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
+    "TOOL_KINDS",
     "ToolRegistry",
     "contentText",
     "createToolRegistry",

@@ -20,13 +20,21 @@ export {
   type ConversationChange,
   type ConversationOptions,
   type Recording,
+  type ResultDetails,
 } from "./conversation/conversation.js";
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
 export { AgentError, type AgentErrorCode, type AgentErrorDetails, isAgentError } from "./errors.js";
 export type * from "./events.js";
-export type { ApprovalDecision, ApprovalDecisions, ApprovalRequest, Approve } from "./loop/approval.js";
+export type {
+  ApprovalDecision,
+  ApprovalDecisions,
+  ApprovalRequest,
+  Approve,
+  CallRules,
+  Ruling,
+} from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
@@ -34,11 +42,26 @@ export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";
+export {
+  type AlwaysOffer,
+  type CallAbout,
+  type CallDescription,
+  type CallPreview,
+  type CallTarget,
+  type DescribedCall,
+  type DiffHunk,
+  type FileDiff,
+  type Match,
+  type PermissionLanguage,
+  TOOL_KINDS,
+  type ToolKind,
+} from "./tools/callDescription.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry } from "./tools/factory.js";
 export type {
   ChatTool,
+  DescribeOptions,
   ExecutableTool,
   JsonSchema,
   ParsedArguments,
@@ -67,6 +90,7 @@ export type {
 } from "./tools/packTypes.js";
 export type { PreparedCall } from "./tools/preparedCall.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
+export type { ResultView } from "./tools/resultView.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
@@ -76,9 +100,11 @@ export {
   type AccessRules,
   type ChildAgentAnswer,
   type ChildAgentRequest,
+  type DefinedToolCall,
   TOOL_CAPABILITIES,
   type ToolCall,
   type ToolCapability,
   type ToolContext,
+  type ToolProgress,
   type ToolReport,
 } from "./tools/types.js";

@@ -1,8 +1,9 @@
 import type { AgentEvent, ApprovalDecision, ApprovalRequest, Content } from "@agent/core";
 import type { ChatState } from "./state/chatState.js";
 
-/** A call that waits for a person's decision. */
-export interface PendingApproval extends Pick<ApprovalRequest, "name" | "args" | "capabilities" | "needs"> {
+/** A call that waits for a decision. */
+export interface PendingApproval
+  extends Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description" | "preview" | "label"> {
   /** The id of the question, not of the call: a model may use a call's id again, and one decision must not count for both. */
   readonly id: string;
   readonly callId: string;

@@ -18,7 +18,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { createPermissions } from "./createPermissions.js";
-import { type AskPerson, createGate, undoHooks } from "./gate.js";
+import { type AskPerson, createGate } from "./gate.js";
 import {
   findInstructions,
   formatInstructions,
@@ -131,19 +131,14 @@ export async function assembleAgent(
     : undefined;
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const { ask, onPreview, onProblem } = options;
+  const gate = createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) });
   const agent = new Agent(provider, {
     conversation,
     registry: tools.registry,
-    approve: createGate({
-      permissions,
-      ask,
-      undo,
-      cwd,
-      onProblem,
-      ...(onPreview && { onPreview }),
-    }),
+    rules: gate.rules,
+    approve: gate.approve,
     hooks: [
-      undoHooks(undo),
+      gate.hooks,
       ...(options.instructions ? [subdirectoryInstructions(cwd, instructions, onProblem)] : []),
     ],
     steps: notedSteps(guard, options.steps),

@@ -1,8 +1,10 @@
-import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
+import type { ApprovalRequest, Approve, CallHooks, CallRules } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { FileChange } from "../display/fileChange.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
+import type { GrantScope } from "../permissions/grants.js";
 import type { Permissions, PersonDecision } from "../permissions/permissions.js";
+import { parseRule, type Rule } from "../permissions/rule.js";
 import type { UndoLog } from "../undo/undoLog.js";
 import { editPreview } from "./editPreview.js";
 
@@ -26,34 +28,55 @@ export interface GateOptions {
   readonly onProblem: (message: string) => void;
 }
 
+/** How an agent decides about calls: the rules first, then the user. */
+export interface Gate {
+  readonly rules: CallRules;
+  readonly approve: Approve;
+  readonly hooks: CallHooks;
+}
+
 /**
- * The one place that decides about a call: the rules first, then the person. `/undo` records the files right before the
- * call runs, after the person has answered, so that a change the person makes meanwhile is not taken for the tool's.
+ * The one place that decides about a call. `/undo` records the files right before the call runs, after the user has
+ * answered, so that a change the user makes meanwhile is not attributed to the tool.
  */
-export function createGate(options: GateOptions): Approve {
+export function createGate(options: GateOptions): Gate {
   const { permissions, ask, undo, cwd, onPreview, onProblem } = options;
-  return async (request) => {
-    const ruling = permissions.decide(request);
-    if (ruling.type === "deny") return { deny: ruling.reason };
-    let diff = editPreview(request, cwd);
-    let wasShown = false;
-    if (ruling.type === "ask") {
+  const shown = new Map<string, string>();
+  const grant = (rule: Rule, scope: GrantScope): Promise<void> =>
+    permissions.grant(rule, scope).catch((error: unknown) => {
+      onProblem(`this is allowed for the session only, because it cannot be stored: ${errorMessage(error)}`);
+    });
+  return {
+    rules: {
+      decide: (request) => permissions.decide(request),
+      allow: (rule) => grant(parseRule(rule), "session"),
+    },
+    approve: async (request) => {
+      const diff = editPreview(request, cwd);
       const decision = await ask(request, diff, permissions.alwaysChoices(request));
-      if (decision === "suspend") return decision;
-      if (decision !== "allow" && "deny" in decision) return decision;
-      if (decision !== "allow") {
-        await permissions.grant(decision.always, decision.scope).catch((error: unknown) => {
-          onProblem(`this holds for the session only, it cannot be kept: ${errorMessage(error)}`);
-        });
+      if (decision === "suspend" || decision === "allow" || "deny" in decision) {
+        if (decision === "allow") shown.set(request.id, diff.join("\n"));
+        return decision;
       }
-      const asked = diff;
-      // The file may have changed while the person thought about it.
-      diff = editPreview(request, cwd);
-      wasShown = diff.join("\n") === asked.join("\n");
-    }
-    onPreview?.(request.id, { diff, wasShown });
-    await undo()?.before(request);
-    return "allow";
+      await grant(decision.always, decision.scope);
+      shown.set(request.id, diff.join("\n"));
+      return "allow";
+    },
+    hooks: {
+      name: "undo",
+      timeoutMs: HOOK_LIMIT_MS,
+      beforeRun: async (call) => {
+        const diff = editPreview(call, cwd);
+        // The file may have changed while the user was deciding.
+        onPreview?.(call.id, { diff, wasShown: shown.get(call.id) === diff.join("\n") });
+        shown.delete(call.id);
+        await undo()?.before(call);
+      },
+      afterCall: async ({ id }) => {
+        await undo()?.after(id);
+        return undefined;
+      },
+    },
   };
 }
 
@@ -61,19 +84,8 @@ export function createGate(options: GateOptions): Approve {
 export function askWith(approve: Approve): AskPerson {
   return async (request) => {
     const decision = await approve(request);
-    if (decision !== "always") return decision;
-    return { always: { tool: request.name, exact: false }, scope: "session" };
-  };
-}
-
-/** Records the end of every call for `/undo`. */
-export function undoHooks(undo: () => UndoLog | undefined): CallHooks {
-  return {
-    name: "undo",
-    timeoutMs: HOOK_LIMIT_MS,
-    afterCall: async ({ id }) => {
-      await undo()?.after(id);
-      return undefined;
-    },
+    if (decision === "always") return { always: { tool: request.name, exact: false }, scope: "session" };
+    if (typeof decision === "string" || "deny" in decision) return decision;
+    return { always: parseRule(decision.always), scope: "session" };
   };
 }

@@ -4,7 +4,7 @@ import { PLAIN_STYLE } from "../display/style.js";
 import { approvalLines, approvalRows } from "./approvalQuestion.js";
 
 const call = (args: Record<string, unknown>, needs: readonly object[] = []): never =>
-  ({ id: "1", name: "run_bash", args, needs, signal: AbortSignal.any([]) }) as never;
+  ({ id: "1", name: "run_bash", args, description: { needs }, signal: AbortSignal.any([]) }) as never;
 const question = (args: Record<string, unknown>, needs: readonly object[] = []): string[] =>
   approvalLines(call(args, needs), PLAIN_STYLE);
 

@@ -16,7 +16,7 @@ const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 const CONTINUED = "│   ";
 
-type AskedCall = Pick<ApprovalRequest, "name" | "args" | "needs">;
+type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description">;
 
 /**
  * The whole call as it will run, and what it needs a yes for. Invisible characters, and those that reorder text, are
@@ -63,8 +63,8 @@ function callLines({ name, args }: AskedCall, style: Style, hasDiff: boolean): s
   return lines;
 }
 
-function needLines({ needs }: AskedCall, style: Style): string[] {
-  return needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`);
+function needLines({ description }: AskedCall, style: Style): string[] {
+  return description.needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`);
 }
 
 /** The access a call needs, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */

@@ -52,9 +52,11 @@ async function callTool(
   const finished = guard.running(name);
   try {
     const call = await registry.prepare(name, args);
-    // The person wrote this call, so everything it needs is granted.
+    // The user wrote this call, so everything it needs is granted.
     const result =
-      "outcome" in call ? call : await call.run({ signal: interruption.signal, granted: call.needs });
+      "outcome" in call
+        ? call
+        : await call.run({ signal: interruption.signal, granted: (await call.describe()).needs });
     printLine(result.text);
     if (interruption.stop) return interruption.stop.exitCode;
     return result.outcome === "ok" ? EXIT.done : EXIT.tool;

@@ -17,7 +17,7 @@ const LONGEST_LABEL = 60;
 /** The rules that can be offered as "always", the narrowest first. None where the call needs access beyond the rules. */
 export function alwaysChoices(call: PolicyCall, options: AlwaysOptions): AlwaysChoice[] {
   // Such access is asked about each time.
-  if (call.needs.length > 0) return [];
+  if (call.description.needs.length > 0) return [];
   const { name } = call;
   return [
     { rule: { tool: name, exact: true, pattern: exactSubject(call) }, label: "exactly this call" },

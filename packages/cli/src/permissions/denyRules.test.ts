@@ -12,7 +12,7 @@ function ruling(
     name: "run_bash",
     args: { command, ...args },
     capabilities: ["execute"] as const,
-    needs: [],
+    description: { needs: [] },
   };
   return rule(call, {
     rules: { allow: [], ask: [], deny: [parseRule("run_bash(rm *)")] },

@@ -18,7 +18,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 /** What is decided in auto mode, where only a rule keeps a call from running. */
 function ruling(name: string, args: Record<string, unknown>, options: Partial<PolicyOptions>): string {
   return rule(
-    { name, args, capabilities: ["write"], needs: [] },
+    { name, args, capabilities: ["write"], description: { needs: [] } },
     {
       rules: { allow: [], ask: [], deny: [] },
       granted: [],
@@ -113,7 +113,7 @@ describe("what is allowed for good", () => {
       name: "run_bash",
       args: { command: '{"command":"x","env":{"A":"1"}}' },
       capabilities: [],
-      needs: [],
+      description: { needs: [] },
     };
     const other = { name: "run_bash", args: { command: "x", env: { A: "1" } } };
     expect(exactSubject(seen)).not.toBe(exactSubject(other));

@@ -170,7 +170,7 @@ describe("the policy", () => {
         name,
         args: name === "run_bash" ? { command: "npm test" } : { path: "src/a.ts" },
         capabilities: TOOLS[name] ?? [],
-        needs: needs ? [{ kind: "write", path: "/x", reason: "outside" }] : [],
+        description: { needs: needs ? [{ kind: "write", path: "/x", reason: "outside" }] : [] },
       },
       {
         rules: { allow: [], ask: [], deny: [] },
@@ -269,7 +269,7 @@ describe("the policy", () => {
   test("a denial names its rule", () => {
     expect(
       rule(
-        { name: "remove", args: {}, capabilities: ["destroy"], needs: [] },
+        { name: "remove", args: {}, capabilities: ["destroy"], description: { needs: [] } },
         {
           rules: { allow: [], ask: [], deny: [parseRule("rem*")] },
           granted: [],
@@ -328,7 +328,12 @@ describe("what was allowed for good", () => {
 
   /** What is offered where a pack says that any two words make a rule. */
   function offered(command: string, more: object, options: Partial<AlwaysOptions> = {}): AlwaysChoice[] {
-    const call = { name: "run_bash", args: { command, ...more }, capabilities: [], needs: [] };
+    const call = {
+      name: "run_bash",
+      args: { command, ...more },
+      capabilities: [],
+      description: { needs: [] },
+    };
     const ruleWords = (text: string) => text.split(" ", 2);
     return alwaysChoices(call, { ...places, ruleWords, runsOnly: () => true, ...options });
   }
@@ -355,7 +360,12 @@ describe("what was allowed for good", () => {
     expect(labels({ ruleWords: () => undefined })).toEqual(WITHOUT_WORDS);
     expect(labels({ runsOnly: () => false })).toEqual(WITHOUT_WORDS);
     const needs = [{ kind: "write", path: "/x", reason: "outside" }] as const;
-    const call = { name: "run_bash", args: { command: "npm test" }, capabilities: [], needs };
+    const call = {
+      name: "run_bash",
+      args: { command: "npm test" },
+      capabilities: [],
+      description: { needs },
+    };
     expect(
       alwaysChoices(call, { ...places, ruleWords: () => ["npm", "test"], runsOnly: () => true }),
     ).toEqual([]);

@@ -1,4 +1,4 @@
-import type { AccessNeed, ToolCapability } from "@agent/core";
+import type { DescribedCall, ToolCapability } from "@agent/core";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
 import {
   formatRule,
@@ -22,7 +22,7 @@ export interface PolicyCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  readonly needs: readonly AccessNeed[];
+  readonly description: Pick<DescribedCall, "needs">;
 }
 
 export interface PolicyOptions extends RulePlaces {
@@ -65,7 +65,7 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
       reason: "plan mode only reads. Describe the change; the person leaves plan mode to make it.",
     };
   }
-  if (call.needs.length > 0) return ASK;
+  if (call.description.needs.length > 0) return ASK;
   const holds = (one: Rule): boolean => covers(one, call, options);
   if (granted.some(holds)) return ALLOW;
   if (rules.deny.some((one) => mayHold(one, call, options) || mayLaunch(one, call, options))) return ASK;

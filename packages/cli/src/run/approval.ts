@@ -4,7 +4,7 @@ import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
 /** Without a terminal, a call that needs approval is denied, and the model is told why. */
-export const refuseWithoutTerminal: AskPerson = async ({ name, needs }) => {
+export const refuseWithoutTerminal: AskPerson = async ({ name, description: { needs } }) => {
   const { describeNeed } = await import("../chat/approvalQuestion.js");
   return {
     deny:

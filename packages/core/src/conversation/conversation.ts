@@ -8,6 +8,7 @@ import {
   checkObject,
   checkText,
 } from "../toolkit/hostOptions/checks.js";
+import type { ToolResult } from "../tools/execution.js";
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
@@ -21,7 +22,7 @@ export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 export type ConversationChange =
   | { readonly type: "message"; readonly message: ChatMessage }
   /** The result of a call of the newest answer. A later one for the same call replaces it. */
-  | { readonly type: "result"; readonly message: ToolMessage }
+  | { readonly type: "result"; readonly message: ToolMessage; readonly details?: ResultDetails }
   /** The other calls of the newest answer wait for a decision. */
   | { readonly type: "suspended"; readonly calls: readonly PendingCall[] }
   | {
@@ -31,6 +32,9 @@ export type ConversationChange =
       readonly messages: readonly ChatMessage[];
     }
   | { readonly type: "system"; readonly systemPrompt: string };
+
+/** What a display needs of a result besides its text: stored with the session and never sent to a model. */
+export type ResultDetails = Pick<ToolResult, "outcome" | "durationMs" | "summary" | "about" | "view">;
 
 /** A file that receives every change. */
 export interface Recording {
@@ -69,6 +73,7 @@ export class Conversation implements ToolContext {
   #filePath: string | undefined;
   #recording: Recording | undefined;
   #pending: PendingRound | undefined;
+  readonly #details = new WeakMap<ToolMessage, ResultDetails>();
 
   /** Throws `session_invalid` for a session that no provider would accept. */
   constructor(options: ConversationOptions = {}) {
@@ -78,6 +83,7 @@ export class Conversation implements ToolContext {
     this.#filePath = options.sessionContextFilePath;
     if (session) replaceRange(this.#messages, 0, 0, session.messages);
     this.#pending = session?.pending;
+    for (const [message, details] of session?.details ?? []) this.#details.set(message, details);
   }
 
   get systemPrompt(): string {
@@ -92,6 +98,11 @@ export class Conversation implements ToolContext {
   /** The answer whose calls wait for a decision, if there is one: `Agent.resume` goes on with it. */
   get pending(): PendingRound | undefined {
     return this.#pending;
+  }
+
+  /** What a display needs of a result besides its text, if it is known: the outcome, the title and the view. */
+  detailsOf(message: ToolMessage): ResultDetails | undefined {
+    return this.#details.get(message);
   }
 
   /** The path of the recording, or else the path that `save_session_context` writes to. */
@@ -152,14 +163,21 @@ export class Conversation implements ToolContext {
 
   #roundOf(answer: AssistantMessage, known: readonly ToolMessage[]): OpenRound {
     const recorded = new Set<ToolMessage>(known);
+    const detailsById = new Map(known.map((message) => [message.tool_call_id, this.detailsOf(message)]));
+    const add = (message: ToolMessage): void => {
+      const details = detailsById.get(message.tool_call_id);
+      if (details) this.#details.set(message, details);
+      this.#tell({ type: "result", message, ...(details && { details }) });
+    };
     return {
-      addResult: (message) => {
+      addResult: (message, details) => {
         recorded.add(message);
-        this.#tell({ type: "result", message });
+        detailsById.set(message.tool_call_id, details);
+        add(message);
       },
       close: (results) => {
         for (const message of results) {
-          if (!recorded.has(message)) this.#tell({ type: "result", message });
+          if (!recorded.has(message)) add(message);
         }
         this.#pending = undefined;
         this.#messages.push(answer, ...results);
@@ -205,7 +223,7 @@ export class Conversation implements ToolContext {
 /** An answer whose calls are running. */
 export interface OpenRound {
   /** Passes the result of one call to recorders immediately. */
-  addResult(message: ToolMessage): void;
+  addResult(message: ToolMessage, details?: ResultDetails): void;
   /** Adds the answer and all results, in the order of the calls, to the history. Recorders get the changed results. */
   close(results: readonly ToolMessage[]): void;
   /** Keeps the answer out of the history until these calls are decided. */

@@ -1,14 +1,17 @@
-import type { AccessNeed, ToolCapability } from "../tools/types.js";
+import type { CallPreview, DescribedCall } from "../tools/callDescription.js";
+import type { ToolCapability } from "../tools/types.js";
 import type { AssistantMessage, ToolMessage } from "./conversation.js";
 
-/** A call that waits for a decision and has not run. Holds everything a person needs to decide. */
+/** A call that waits for a decision and has not run. Holds everything a user needs to decide. */
 export interface PendingCall {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call would do beyond the host's access rules. */
-  readonly needs: readonly AccessNeed[];
+  /** What the call acts on and needs: a decision counts only for this. Absent for a call that cannot run. */
+  readonly description?: DescribedCall;
+  /** What the call would change, if the tool can show it. */
+  readonly preview?: CallPreview;
 }
 
 /** An answer whose calls wait for a decision. It joins the history once every call has its result. */

@@ -181,7 +181,9 @@ export class SessionRecorder {
     const text = bytes?.toString("utf8") ?? "";
     this.#foundSize = bytes?.length ?? 0;
     if (!bytes || text === "" || isCutHeader(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending, (one) =>
+        conversation.detailsOf(one),
+      );
       return bytes ? "appendable" : "nothing";
     }
     const session = parseSession(text, this.path);
@@ -192,7 +194,9 @@ export class SessionRecorder {
       );
     }
     if (!isAppendable(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext, pending);
+      this.#opening = formatHistory(systemPrompt, sessionContext, pending, (one) =>
+        conversation.detailsOf(one),
+      );
       return "replaceable";
     }
     this.#size = wholeLines(bytes);

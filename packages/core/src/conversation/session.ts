@@ -5,6 +5,7 @@ import { makeDirectory } from "../toolkit/files/makeDirectory.js";
 import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
 import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
+import type { ResultDetails, ToolMessage } from "./conversation.js";
 import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 
@@ -17,6 +18,8 @@ export interface Session {
   readonly messages: readonly ChatMessage[];
   /** An answer whose calls wait for a decision. */
   readonly pending?: PendingRound;
+  /** What a display needs of the results besides their text, by their message. */
+  readonly details?: ReadonlyMap<ToolMessage, ResultDetails>;
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
   readonly savedAt?: string;

@@ -1,6 +1,6 @@
 import { describeValue, isRecord } from "@agent/internal";
 import type { ChatMessage } from "../providers/interface.js";
-import type { AssistantMessage, ConversationChange, ToolMessage } from "./conversation.js";
+import type { AssistantMessage, ConversationChange, ResultDetails, ToolMessage } from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
@@ -35,24 +35,33 @@ export function formatHistory(
   systemPrompt: string,
   messages: readonly ChatMessage[],
   pending?: PendingRound,
+  detailsOf: (message: ToolMessage) => ResultDetails | undefined = () => undefined,
 ): string {
-  const entries: SessionEntry[] = messages.map((message) => ({ type: "message", message }));
+  const result = (message: ToolMessage): SessionEntry => {
+    const details = detailsOf(message);
+    return { type: "result", message, ...(details && { details }) };
+  };
+  const entries = messages.map(
+    (message): SessionEntry =>
+      message.role === "tool" && detailsOf(message) ? result(message) : { type: "message", message },
+  );
   if (pending) {
     entries.push({ type: "message", message: pending.answer });
-    for (const message of pending.results) entries.push({ type: "result", message });
+    for (const message of pending.results) entries.push(result(message));
     entries.push({ type: "suspended", calls: pending.calls });
   }
   return formatHeader(systemPrompt) + entries.map(formatEntry).join("");
 }
 
 /** A whole session as a file. */
-export function formatSession({ systemPrompt, messages, pending, reason }: Omit<Session, "savedAt">): string {
+export function formatSession(session: Omit<Session, "savedAt">): string {
+  const { systemPrompt, messages, pending, reason, details } = session;
   const saved = {
     type: "saved" as const,
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
-  return formatHistory(systemPrompt, messages, pending) + formatEntry(saved);
+  return formatHistory(systemPrompt, messages, pending, (one) => details?.get(one)) + formatEntry(saved);
 }
 
 /** The number of bytes that are complete lines: a killed writer leaves an incomplete one at the end. */
@@ -103,6 +112,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
   const history = new ReplayedHistory();
   let { systemPrompt } = header;
   let saved: { at?: unknown; reason?: unknown } = {};
+  const details = new Map<ToolMessage, ResultDetails>();
   for (const [index, line] of lines.split("\n").entries()) {
     if (line === "") continue;
     const entry = readJson(line) as SessionEntry | undefined;
@@ -112,6 +122,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
         break;
       case "result":
         history.addResult(entry.message);
+        if (isRecord(entry.details)) details.set(entry.message, entry.details);
         break;
       case "suspended":
         history.suspend(entry.calls);
@@ -135,6 +146,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
     systemPrompt,
     pending,
     messages: history.close(),
+    details,
     reason: saved.reason,
     savedAt: saved.at ?? header.createdAt,
   });
@@ -205,9 +217,10 @@ class ReplayedHistory {
 function checked(
   data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown> & {
     pending?: PendingRound | undefined;
+    details?: ReadonlyMap<ToolMessage, ResultDetails>;
   },
 ): Session {
-  const { systemPrompt, messages, pending, reason, savedAt } = data;
+  const { systemPrompt, messages, pending, details, reason, savedAt } = data;
   if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
   const problem = findHistoryProblem(messages) ?? (pending && findPendingProblem(pending));
   if (problem !== undefined) throw new Error(problem);
@@ -215,6 +228,7 @@ function checked(
     systemPrompt,
     messages: messages as ChatMessage[],
     ...(pending && { pending }),
+    ...(details && details.size > 0 && { details }),
     ...(typeof reason === "string" && { reason }),
     ...(typeof savedAt === "string" && { savedAt }),
   };

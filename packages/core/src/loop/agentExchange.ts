@@ -23,6 +23,10 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
     label: undefined,
     depth: 0,
     meter: new UsageMeter(),
-    allowance: { turns: limits.maxTurns, children: limits.maxChildAgents },
+    allowance: {
+      turns: limits.maxTurns,
+      children: limits.maxChildAgents,
+      nestedCalls: limits.maxNestedCalls,
+    },
   };
 }

@@ -1,12 +1,13 @@
-import { describeValue, errorMessage } from "@agent/internal";
+import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { CallContext } from "../tools/callContext.js";
-import type { AccessNeed, ToolCapability } from "../tools/types.js";
+import { type CallPreview, type DescribedCall, isWithinShown } from "../tools/callDescription.js";
+import type { ToolCapability } from "../tools/types.js";
 
 const ABORTED = "aborted before it was approved.";
 
-/** A call that waits for permission, with the very arguments the tool will get. */
+/** A call that waits for approval, with the exact arguments the tool will get. */
 export interface ApprovalRequest {
   /** `""`, or the calls that led to the child agent that asks: with `turn` and `id` the key of the call's step. */
   readonly scope: string;
@@ -15,18 +16,41 @@ export interface ApprovalRequest {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** The accesses beyond the host's access rules that the call needs; allowing the call grants all of them. */
-  readonly needs: readonly AccessNeed[];
+  /** What the call acts on, and what it needs beyond the host's access rules: allowing it grants all `needs`. */
+  readonly description: DescribedCall;
+  /** What the call would change, if the tool can show it. Not there yet while rules decide: it may take seconds. */
+  readonly preview?: CallPreview;
+  /** The label of the child agent that makes the call. */
+  readonly label?: string;
+  /** The id of the call that this one is nested in. */
+  readonly parent?: string;
   /** What the caller of `chat` passed as `context`. */
   readonly context?: CallContext;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
-/** `always` allows this tool for the rest of the agent's life; the reason of a denial goes to the model. */
-export type ApprovalDecision = "allow" | "always" | { readonly deny: string };
+/**
+ * `"always"` allows this tool for the rest of the agent's life, `{ always }` what a rule names, such as
+ * `run_bash(npm test *)`; the reason of a denial goes to the model.
+ */
+export type ApprovalDecision = "allow" | "always" | { readonly always: string } | { readonly deny: string };
 
-/** Decisions about calls that waited for one, by the calls' ids. */
+/** What rules say about a call before anyone is asked. */
+export type Ruling =
+  | { readonly type: "allow" }
+  | { readonly type: "ask" }
+  | { readonly type: "deny"; readonly reason: string };
+
+/** Rules that decide about calls before `approve` is asked, and also about calls that a user approved earlier. */
+export interface CallRules {
+  /** A failure denies the call. */
+  decide(request: ApprovalRequest): Ruling | Promise<Ruling>;
+  /** Adds the rule that a user chose when asked. */
+  allow(rule: string, request: ApprovalRequest): void | Promise<void>;
+}
+
+/** Decisions about calls that waited for one, by the calls' ids. Each counts only for what was shown with the call. */
 export type ApprovalDecisions = Readonly<Record<string, ApprovalDecision>>;
 
 /** The call has not been decided and has not run. It waits in the conversation. */
@@ -34,58 +58,125 @@ export class SuspendedCall extends AgentError {
   readonly request: ApprovalRequest;
 
   constructor(request: ApprovalRequest, cause: unknown) {
-    super("suspended", `${request.name} waits for a decision. Go on with agent.resume().`, { cause });
+    super("suspended", `${request.name} waits for a decision. Continue with agent.resume().`, { cause });
     this.request = request;
   }
 }
 
 /**
  * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
- * call waits in the conversation, which can be saved, until `resume` goes on with it. Any other failure denies the call.
+ * call waits in the conversation, which can be saved, until `resume` continues it. Any other failure denies the call.
  */
 export type Approve = (
   request: ApprovalRequest,
 ) => ApprovalDecision | "suspend" | Promise<ApprovalDecision | "suspend">;
 
-/** Asks for permission, one question at a time, and remembers each "always". */
+/** A decision that was given for a pending call, and what was shown with the call. */
+export interface LateDecision {
+  readonly decision: ApprovalDecision;
+  readonly shown: DescribedCall | undefined;
+  /** The token of the preview that was shown. */
+  readonly basis: string | undefined;
+}
+
+/** `refuse` is a call that the tool itself would refuse. */
+export type GateAnswer =
+  | { readonly type: "run"; readonly basis?: string | undefined }
+  | { readonly type: "deny"; readonly reason: string }
+  | { readonly type: "refuse"; readonly reason: string };
+
+const RUN: GateAnswer = { type: "run" };
+
+/** Decides about calls by the rules, then asks, one question at a time. */
 export class ApprovalGate {
   readonly #approve: Approve;
-  readonly #always = new Set<string>();
+  readonly #rules: CallRules;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(approve: Approve) {
+  constructor(approve: Approve, rules: CallRules = new AllowedTools()) {
     this.#approve = approve;
+    this.#rules = rules;
   }
 
-  /** Resolves to the reason for a refusal, or to `undefined` if the call may run. */
-  check(request: ApprovalRequest, given?: ApprovalDecision): Promise<string | undefined> {
+  /** Decides about a call. Rejects only with a `SuspendedCall`. `preview` is asked only before a question. */
+  check(
+    request: ApprovalRequest,
+    preview: () => Promise<CallPreview | undefined>,
+    late?: LateDecision,
+  ): Promise<GateAnswer> {
     // Queued, so that parallel calls never ask over each other and an "always" holds for those still waiting.
-    const answer = this.#last.then(() => this.#decide(request, given));
+    const answer = this.#last.then(() => this.#decide(request, preview, late));
     this.#last = answer.catch(() => undefined);
     return answer;
   }
 
-  async #decide(request: ApprovalRequest, given?: ApprovalDecision): Promise<string | undefined> {
-    if (request.signal.aborted) return ABORTED;
-    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
-    if (given === undefined && this.#always.has(request.name) && request.needs.length === 0) return undefined;
+  async #decide(
+    request: ApprovalRequest,
+    preview: () => Promise<CallPreview | undefined>,
+    late: LateDecision | undefined,
+  ): Promise<GateAnswer> {
+    const { signal } = request;
+    if (signal.aborted) return deny(ABORTED);
+    let shown = request;
     try {
-      // `approve` gets its own copy of the arguments: changing it cannot change what runs.
-      const shown = { ...request, args: structuredClone(request.args) };
-      const decision = given ?? (await orAborted(Promise.resolve(this.#approve(shown)), request.signal));
-      if (decision === "allow") return undefined;
-      if (decision === "always") {
-        this.#always.add(request.name);
-        return undefined;
+      const ruling = await orAborted(Promise.resolve(this.#rules.decide(request)), signal);
+      if (ruling.type === "deny") return ruling;
+      if (ruling.type === "allow") return RUN;
+      if (late && counts(late, request)) {
+        return await this.#apply(late.decision, request, late.basis);
       }
-      if (decision === "suspend") throw new SuspendedCall(request, undefined);
-      if (typeof decision?.deny === "string") return decision.deny || "no reason was given.";
-      return `approve() returned ${describeValue(decision)}, which is not a decision.`;
+      const change = await preview();
+      if (change?.refusal !== undefined) return { type: "refuse", reason: change.refusal };
+      // `approve` gets its own copy of the arguments: changing it cannot change what runs.
+      shown = { ...request, args: structuredClone(request.args), ...(change && { preview: change }) };
+      const decision = await orAborted(Promise.resolve(this.#approve(shown)), signal);
+      if (decision === "suspend") throw new SuspendedCall(shown, undefined);
+      return await this.#apply(decision, request, change?.basis);
     } catch (error) {
       if (error instanceof SuspendedCall) throw error;
-      if (isAgentError(error, "suspended")) throw new SuspendedCall(request, error);
-      if (isAgentError(error, "aborted")) return ABORTED;
-      return `the approval failed: ${errorMessage(error)}`;
+      if (isAgentError(error, "suspended")) throw new SuspendedCall(shown, error);
+      if (isAgentError(error, "aborted")) return deny(ABORTED);
+      return deny(`the approval failed: ${errorMessage(error)}`);
     }
+  }
+
+  async #apply(
+    decision: ApprovalDecision,
+    request: ApprovalRequest,
+    basis: string | undefined,
+  ): Promise<GateAnswer> {
+    const given: unknown = decision;
+    if (given === "always") await this.#rules.allow(request.name, request);
+    else if (isRecord(given) && typeof given.always === "string") {
+      await this.#rules.allow(given.always, request);
+    } else if (isRecord(given) && typeof given.deny === "string") {
+      return deny(given.deny || "no reason was given.");
+    } else if (given !== "allow") {
+      return deny(`approve() returned ${describeValue(given)}, which is not a decision.`);
+    }
+    return { type: "run", basis };
+  }
+}
+
+function deny(reason: string): GateAnswer {
+  return { type: "deny", reason };
+}
+
+/** A denial always counts. An approval counts only for what was shown when it was given. */
+function counts({ decision, shown }: LateDecision, { description }: ApprovalRequest): boolean {
+  return (isRecord(decision) && "deny" in decision) || isWithinShown(description, shown);
+}
+
+/** The rules of an agent that has none: everything is asked about but the tools that were allowed for its lifetime. */
+class AllowedTools implements CallRules {
+  readonly #names = new Set<string>();
+
+  decide({ name, description }: ApprovalRequest): Ruling {
+    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
+    return this.#names.has(name) && description.needs.length === 0 ? { type: "allow" } : { type: "ask" };
+  }
+
+  allow(rule: string): void {
+    this.#names.add(rule);
   }
 }

@@ -25,6 +25,12 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   const report = (event: AgentEvent): void => {
     if (!signal.aborted) emit(event);
   };
+  const drafted = new Set<number>();
+  const titleOnce = ({ index, name }: { index: number; name: string }) => {
+    if (drafted.has(index)) return {};
+    drafted.add(index);
+    return { titleFrom: exchange.tools.titleFrom(name) };
+  };
   exchange.packs.refresh();
   const request: ChatRequest = {
     messages: requestMessages(conversation.systemPrompt, conversation.sessionContext, provider, output),
@@ -33,6 +39,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
     ...(output && { output: output.format }),
     onRetry: (retry) => {
       if (!signal.aborted) written = "";
+      drafted.clear();
       report({ type: "retry", ...retry });
     },
     onNotice: (text) => report({ type: "notice", text }),
@@ -42,7 +49,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
         report({ type: "text", text });
       },
       onReasoning: (text: string) => report({ type: "reasoning", text }),
-      onToolDraft: (draft) => report({ type: "tool_draft", ...draft }),
+      onToolDraft: (draft) => report({ type: "tool_draft", ...draft, ...titleOnce(draft) }),
     }),
   };
   const ask = (): Promise<ChatResponse> => {

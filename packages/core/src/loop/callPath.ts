@@ -1,51 +1,42 @@
+import { quote } from "@agent/internal";
 import { isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
+import { aboutOf, type DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { PreparedCall } from "../tools/preparedCall.js";
-import { ApprovalGate } from "./approval.js";
-import type { CallPlace, ChildStarter } from "./children.js";
+import type { AccessNeed } from "../tools/types.js";
+import { ApprovalGate, type ApprovalRequest, type LateDecision, SuspendedCall } from "./approval.js";
+import { type CallSlot, type CallSlots, isExclusive } from "./callSlots.js";
+import type { ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
-import { askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
+import { announceRun, askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
 import type { RequestedCall } from "./requestedCalls.js";
+import { DIRECT_STEPS } from "./steps.js";
 
-/**
- * The one path of a call: requested → prepared (look-up, validation; no side effect) → decided (hooks, then
- * `approve`) → run → settled. Emits `tool_start` only when the tool really runs, and `tool_end` in any case. Rejects
- * only if the steps do, or if the decision is suspended.
- */
-export async function runCall(
-  call: RequestedCall,
-  turn: number,
-  exchange: Exchange,
-  startAgent: ChildStarter,
-): Promise<ToolResult> {
-  const { id } = call;
-  const prepared = await prepare(call, exchange);
-  let replayed = true;
-  const { scope, tools, steps } = exchange;
-  // A redirected call is reported under the name of the tool it was redirected to.
-  const { name, args } = "outcome" in prepared ? call : prepared;
-  // Refusals go through the steps too: when a message is replayed, a tool that is not registered yet must not change a
-  // recorded result.
-  const key = {
-    scope,
-    turn,
-    callId: id,
-    name,
-    args,
-    capabilities: tools.getCapabilities(name),
-    repeatable: tools.isRepeatable(name),
-  };
-  const result = await steps.call(key, async (intent) => {
-    replayed = false;
-    if ("outcome" in prepared) return prepared;
-    return await decideAndRun({ turn, callId: id }, prepared, exchange, startAgent, intent);
-  });
-  exchange.emit({ type: "tool_end", id, name, ...result, ...(replayed && { replayed }) });
-  return result;
+const MAX_NESTING = 8;
+
+/** Where calls run: a round of an answer, or inside another call. */
+export interface CallScene {
+  readonly exchange: Exchange;
+  readonly turn: number;
+  readonly startAgent: ChildStarter;
+  readonly slots: CallSlots;
+  /** The ids of all calls of the round, so that nested calls get other ones. */
+  readonly ids: Set<string>;
+  /** Decisions given for pending calls, with what was shown. */
+  readonly late: ReadonlyMap<string, LateDecision>;
+  /** The calls around a nested one, from the outermost. */
+  readonly parents: readonly ParentCall[];
 }
 
-async function prepare(
+interface ParentCall {
+  readonly id: string;
+  readonly name: string;
+  readonly repeatable: boolean;
+}
+
+/** Looks a call up and validates it. Has no side effect and never rejects. */
+export async function prepareRequested(
   { name, args, problem }: RequestedCall,
   { tools, signal }: Exchange,
 ): Promise<PreparedCall | ToolResult> {
@@ -60,33 +51,73 @@ async function prepare(
   }
 }
 
-async function decideAndRun(
-  place: CallPlace,
-  prepared: PreparedCall,
-  exchange: Exchange,
-  startAgent: ChildStarter,
-  intent: (() => void | Promise<void>) | undefined,
+/** Whether a prepared call must not overlap with others. The tool that runs decides, which a redirect may have changed. */
+export function runsAlone(prepared: PreparedCall | ToolResult): boolean {
+  return !("outcome" in prepared) && isExclusive(prepared.capabilities);
+}
+
+/**
+ * The one path of a call: requested → prepared (look-up, validation; no side effect) → decided (hooks, rules, then
+ * `approve`) → run → settled. Emits `tool_start` only when the tool really runs, and `tool_end` in any case. Rejects
+ * only if the steps do, or if the decision is suspended.
+ */
+export async function runCall(
+  call: RequestedCall,
+  prepared: PreparedCall | ToolResult,
+  slot: CallSlot,
+  scene: CallScene,
 ): Promise<ToolResult> {
-  const decided = await decide(place, prepared, exchange);
-  if ("outcome" in decided) return decided;
-  await intent?.();
-  return await execute(place, decided, exchange, startAgent);
+  const { id } = call;
+  const { exchange, turn, parents } = scene;
+  const { tools, steps } = exchange;
+  let replayed = true;
+  // A redirected call is reported under the name of the tool it was redirected to.
+  const { name, args } = "outcome" in prepared ? call : prepared;
+  // Refusals go through the steps too: when a message is replayed, a tool that is not registered yet must not change a
+  // recorded result.
+  const key = {
+    scope: exchange.scope,
+    turn,
+    callId: id,
+    name,
+    args,
+    capabilities: tools.getCapabilities(name),
+    repeatable: tools.isRepeatable(name),
+  };
+  const result = await steps.call(key, async (intent) => {
+    replayed = false;
+    if ("outcome" in prepared) return prepared;
+    const decided = await decide(id, prepared, scene);
+    if ("outcome" in decided) return decided;
+    await intent?.();
+    return await execute(id, decided, slot, scene);
+  });
+  exchange.emit({
+    type: "tool_end",
+    id,
+    name,
+    ...parentOf(parents),
+    ...result,
+    ...(replayed && { replayed }),
+  });
+  return result;
 }
 
 interface Decided {
   /** The call that runs: hooks may have changed its arguments. */
   readonly call: PreparedCall;
-  /** Whether access beyond the rules was allowed. */
-  readonly isGranted: boolean;
+  /** The needs that were shown and approved. */
+  readonly granted: readonly AccessNeed[];
+  /** The token of the preview that the user saw. */
+  readonly basis?: string | undefined;
+  /** Absent if no one asked for a description. */
+  readonly described: DescribedCall | undefined;
 }
 
-/** Asks the hooks first, then `approve`. */
-async function decide(
-  { turn, callId: id }: CallPlace,
-  prepared: PreparedCall,
-  exchange: Exchange,
-): Promise<Decided | ToolResult> {
-  const { tools, gate, signal, context, scope } = exchange;
+/** Asks the hooks first, then the rules, then `approve`. */
+async function decide(id: string, prepared: PreparedCall, scene: CallScene): Promise<Decided | ToolResult> {
+  const { exchange } = scene;
+  const { tools, gate, signal } = exchange;
   if (signal.aborted) return abortedBefore(prepared.name);
   let call = prepared;
   let allowed = false;
@@ -98,74 +129,220 @@ async function decide(
       call = again;
       return undefined;
     };
-    const verdict = await askBeforeHooks(hookCall(id, call, exchange), exchange.hooks, packHooks, revalidate);
+    const hooked = { ...hookCall(id, call, exchange), describe: () => call.describe(signal) };
+    const verdict = await askBeforeHooks(hooked, exchange.hooks, packHooks, revalidate);
     if (signal.aborted) return abortedBefore(prepared.name);
     if (verdict.type === "deny") return denied(verdict.reason);
     ({ allowed } = verdict);
   }
-  const given = Object.hasOwn(exchange.decisions, id) ? exchange.decisions[id] : undefined;
-  if (allowed || (!gate && given === undefined)) return { call, isGranted: allowed };
-  const { name, args, capabilities, needs } = call;
-  const request = { scope, turn, id, name, args, capabilities, needs, context, signal };
-  // A decision may exist for a call although this agent has no `approve`.
-  const refusal = await (gate ?? new ApprovalGate(() => "allow")).check(request, given);
-  if (signal.aborted) return abortedBefore(name);
-  return refusal === undefined ? { call, isGranted: true } : denied(refusal);
+  const late = scene.late.get(id);
+  const decides = !allowed && (gate !== undefined || late !== undefined);
+  // Without a gate, a listener or a hook, no one needs the description.
+  if (!decides && !allowed && !exchange.stream) return { call, granted: [], described: undefined };
+  const described = await call.describe(signal);
+  if (signal.aborted) return abortedBefore(call.name);
+  if (described.refusal !== undefined) return refused(call.name, described.refusal);
+  if (!decides) return { call, granted: allowed ? described.needs : [], described };
+  return await askGate(id, call, described, late, scene);
 }
 
-async function execute(
-  place: CallPlace,
-  { call, isGranted }: Decided,
-  exchange: Exchange,
-  startAgent: ChildStarter,
-): Promise<ToolResult> {
+async function askGate(
+  id: string,
+  call: PreparedCall,
+  described: DescribedCall,
+  late: LateDecision | undefined,
+  { exchange, turn, parents }: CallScene,
+): Promise<Decided | ToolResult> {
+  const { signal, context, scope, label } = exchange;
+  const { name, args, capabilities } = call;
+  const request: ApprovalRequest = {
+    scope,
+    turn,
+    id,
+    name,
+    args,
+    capabilities,
+    description: described,
+    ...(label !== undefined && { label }),
+    ...parentOf(parents),
+    context,
+    signal,
+  };
+  // A decision may exist for a call although this agent has no `approve`; if the call has changed since, it waits again.
+  const gate = exchange.gate ?? new ApprovalGate(() => "suspend");
+  const answer = await gate.check(request, () => call.preview(signal), late);
+  if (signal.aborted) return abortedBefore(name);
+  if (answer.type === "deny") return denied(answer.reason);
+  if (answer.type === "refuse") return refused(name, answer.reason);
+  return { call, granted: described.needs, basis: answer.basis, described };
+}
+
+/** What a nested call or a child agent failed with, if the whole call has to fail with it. */
+interface Interruption {
+  error?: unknown;
+}
+
+async function execute(id: string, decided: Decided, slot: CallSlot, scene: CallScene): Promise<ToolResult> {
+  const { exchange, parents } = scene;
   const { emit, signal, telemetry, context, tools } = exchange;
-  const { name, args, needs } = call;
-  const id = place.callId;
-  const children = new Set<Promise<unknown>>();
-  let suspension: unknown;
+  const { call, granted, basis, described } = decided;
+  const { name, args } = call;
+  const hooks = [...exchange.packs.hooks, ...exchange.hooks];
+  const hooked = { ...hookCall(id, call, exchange), describe: () => call.describe(signal) };
+  const refusal = await announceRun(hooked, hooks);
+  if (refusal !== undefined) return denied(refusal);
+  if (signal.aborted) return abortedBefore(name);
+  const about = described && aboutOf(described);
+  const work = new Set<Promise<unknown>>();
+  const interruption: Interruption = {};
   const attributes = { "gen_ai.tool.call.id": id, "gen_ai.tool.type": "function" };
+  const event = { id, name, ...parentOf(parents) };
   const result = await telemetry.inSpan({ operation: "execute_tool", name, attributes }, async (set) => {
     const ended = await call.run({
       signal,
-      granted: isGranted ? needs : [],
+      granted,
+      ...(basis !== undefined && { basis }),
       context,
       startAgent: (request, childSignal = signal) => {
-        const child = startAgent(place, request, childSignal);
-        children.add(
+        const child = scene.startAgent(
+          { turn: scene.turn, callId: id },
+          request,
+          childSignal,
+          slot.forNested(),
+        );
+        work.add(
           child.catch((error: unknown) => {
-            if (isAgentError(error, "suspended")) suspension = error;
+            if (isAgentError(error, "suspended")) interruption.error ??= error;
           }),
         );
         return child;
       },
-      onStart: () => emit({ type: "tool_start", id, name, args }),
-      onOutput: (chunk) => emit({ type: "tool_output", id, name, chunk }),
-      onProcess: (pid) => emit({ type: "tool_process", id, name, pid }),
+      callTool: nestedCalls({ id, name, repeatable: call.repeatable }, slot, scene, work, interruption),
+      onStart: () => emit({ type: "tool_start", ...event, args, ...(about && { about }) }),
+      onOutput: (chunk) => emit({ type: "tool_output", ...event, chunk }),
+      onProcess: (pid) => emit({ type: "tool_process", ...event, pid }),
+      progress: (progress) => emit({ type: "tool_progress", ...event, ...progress }),
     });
-    // Child agents that the tool did not wait for were aborted when it returned.
-    await Promise.all(children);
-    // The tool may have returned a result, but its child agent was suspended and has not finished.
-    if (suspension !== undefined) throw suspension;
+    // Child agents and nested calls that the tool did not wait for were aborted when it returned.
+    await Promise.all(work);
+    // The tool may have returned a result, but what it started was suspended and has not finished.
+    if (interruption.error !== undefined) throw interruption.error;
     set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
       "gen_ai.tool.call.arguments": JSON.stringify(args),
       "gen_ai.tool.call.result": ended.text,
     }));
-    return ended;
+    return about ? { ...ended, about } : ended;
   });
-  const hooks = [...exchange.packs.hooks, ...exchange.hooks].filter(({ afterCall }) => afterCall);
-  if (hooks.length === 0) return result;
-  const changed = await askAfterHooks(hookCall(id, call, exchange), result, hooks);
+  const after = hooks.filter(({ afterCall }) => afterCall);
+  if (after.length === 0) return result;
+  const changed = await askAfterHooks(hooked, result, after);
   return changed === result ? result : { ...changed, text: tools.redact(changed.text) };
 }
 
-function hookCall(id: string, { name, args, capabilities }: PreparedCall, exchange: Exchange): HookCall {
+/**
+ * Runs the nested calls of a call through the same path. A call that fails resolves to its result; a question that
+ * cannot be answered now may wait only if a journal can run the outer calls again.
+ */
+function nestedCalls(
+  parent: ParentCall,
+  slot: CallSlot,
+  scene: CallScene,
+  work: Set<Promise<unknown>>,
+  interruption: Interruption,
+) {
+  const { exchange, turn } = scene;
+  const parents = [...scene.parents, parent];
+  let count = 0;
+  const run = async (
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> => {
+    const index = count++;
+    const problem = nestingProblem(name, parents, exchange);
+    if (problem !== undefined)
+      return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
+    exchange.allowance.nestedCalls--;
+    let id = `${parent.id}/t${index}`;
+    while (scene.ids.has(id)) id = `${id}_`;
+    scene.ids.add(id);
+    const nested: CallScene = {
+      ...scene,
+      // The id is the model's own text: encoded, it cannot look like the place of another call.
+      exchange: {
+        ...exchange,
+        signal,
+        scope: `${exchange.scope}${turn}/${encodeURIComponent(parent.id)}/t${index}/`,
+      },
+      slots: slot.forNested(),
+      parents,
+    };
+    const call: RequestedCall = { id, name, args: { ...args }, raw: "", problem: undefined };
+    const described = exchange.stream ? exchange.tools.aboutCall(name, call.args) : {};
+    exchange.emit({ type: "tool_requested", id, name, args, ...described, parent: parent.id });
+    const prepared = await prepareRequested(call, nested.exchange);
+    const inner = await nested.slots.acquire(runsAlone(prepared));
+    try {
+      return await runCall(call, prepared, inner, nested);
+    } catch (error) {
+      if (error instanceof SuspendedCall && !mayWait(parents, exchange)) {
+        const result = denied(`a question inside ${parent.name} cannot wait for a later decision.`);
+        exchange.emit({ type: "tool_end", id, name, parent: parent.id, ...result });
+        return result;
+      }
+      interruption.error ??= error;
+      throw error;
+    } finally {
+      inner.release();
+    }
+  };
+  return (
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> => {
+    const running = run(name, args, signal);
+    work.add(running.catch(() => undefined));
+    return running;
+  };
+}
+
+function mayWait(parents: readonly ParentCall[], { steps }: Exchange): boolean {
+  return steps !== DIRECT_STEPS && parents.every(({ repeatable }) => repeatable);
+}
+
+function nestingProblem(
+  name: string,
+  parents: readonly ParentCall[],
+  { allowance, limits }: Exchange,
+): string | undefined {
+  if (typeof name !== "string") return "the name of a tool must be a string.";
+  if (parents.some((parent) => parent.name === name)) return `${quote(name)} cannot call itself.`;
+  if (parents.length > MAX_NESTING) return `calls may be nested at most ${MAX_NESTING} levels deep.`;
+  if (allowance.nestedCalls > 0) return undefined;
+  return `tools may make at most ${limits.maxNestedCalls} calls for one message. Raise maxNestedCalls if more are needed.`;
+}
+
+function parentOf(parents: readonly ParentCall[]): { readonly parent?: string } {
+  const parent = parents.at(-1);
+  return parent === undefined ? {} : { parent: parent.id };
+}
+
+function hookCall(
+  id: string,
+  { name, args, capabilities }: PreparedCall,
+  exchange: Exchange,
+): Omit<HookCall, "describe"> {
   const { context, signal } = exchange;
   return { id, name, args, capabilities, context, signal };
 }
 
 function denied(reason: string): ToolResult {
   return { outcome: "denied", text: `Tool call denied: ${reason}`, durationMs: 0 };
+}
+
+function refused(name: string, reason: string): ToolResult {
+  return { outcome: "error", text: `Error executing ${name}: ${reason}`, durationMs: 0 };
 }
 
 function abortedBefore(name: string): ToolResult {

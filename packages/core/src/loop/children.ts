@@ -5,6 +5,7 @@ import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOpt
 import { checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+import type { CallSlots } from "./callSlots.js";
 import type { Exchange, LoopTools } from "./exchange.js";
 import type { runLoop } from "./loop.js";
 import { UsageMeter } from "./usage.js";
@@ -20,6 +21,7 @@ export type ChildStarter = (
   place: CallPlace,
   request: ChildAgentRequest,
   signal: AbortSignal,
+  slots: CallSlots,
 ) => Promise<ChildAgentAnswer>;
 
 const REQUEST: OptionChecks<ChildAgentRequest> = {
@@ -36,7 +38,7 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
  */
 export function createChildStarter(parent: Exchange, run: typeof runLoop): ChildStarter {
   const started = new Map<string, number>();
-  return async ({ turn, callId }, request, signal) => {
+  return async ({ turn, callId }, request, signal, slots) => {
     checkOptions("startAgent", request, REQUEST);
     checkMessage("message", request.message);
     throwIfAborted(signal);
@@ -58,6 +60,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       takeSteering: () => [],
       output: undefined,
       decisions: {},
+      slots,
       label,
       scope: `${parent.scope}${place}/${child}/`,
       depth: parent.depth + 1,
@@ -101,6 +104,8 @@ function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
     getCapabilities: (name) => tools.getCapabilities(name),
     isRepeatable: (name) => tools.isRepeatable(name),
+    aboutCall: (name, args) => tools.aboutCall(name, args),
+    titleFrom: (name) => tools.titleFrom(name),
     redact: (text) => tools.redact(text),
   };
 }

@@ -3,12 +3,14 @@ import type { Conversation } from "../conversation/conversation.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
 import type { CallContext } from "../tools/callContext.js";
+import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
 import type { PreparedCall } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
+import type { CallSlots } from "./callSlots.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
@@ -24,6 +26,7 @@ export interface LoopLimits {
   readonly maxOutputRetries: number;
   readonly maxChildAgents: number;
   readonly maxChildDepth: number;
+  readonly maxNestedCalls: number;
   /**
    * The conversation's budget in estimated tokens; `undefined` compacts only after the provider refused a request as
    * too long.
@@ -37,6 +40,10 @@ export interface LoopTools {
   getSharedSchemas(): readonly ChatTool[];
   getCapabilities(name: string): readonly ToolCapability[];
   isRepeatable(name: string): boolean;
+  /** What is known about a call before it is validated: its title and kind. */
+  aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind">;
+  /** The arguments that name a call of this tool. */
+  titleFrom(name: string): readonly string[];
   redact(text: string): string;
 }
 
@@ -44,6 +51,7 @@ export interface LoopTools {
 interface Allowance {
   turns: number;
   children: number;
+  nestedCalls: number;
 }
 
 /** One message being answered: everything the loop works with. */
@@ -63,6 +71,8 @@ export interface Exchange {
   readonly output: OutputReader | undefined;
   /** Decisions about calls that waited for them. */
   readonly decisions: ApprovalDecisions;
+  /** The turns of calls, shared with the call that started this child agent. */
+  readonly slots?: CallSlots;
   /** The `context` that the caller of `chat` passed for tools and hooks. */
   readonly context: CallContext | undefined;
   readonly stream: boolean;

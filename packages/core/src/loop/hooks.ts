@@ -1,10 +1,11 @@
 import { describeValue, errorMessage, isRecord, quote, withTimeout } from "@agent/internal";
 import { orAborted } from "../toolkit/abort.js";
 import type { CallContext } from "../tools/callContext.js";
+import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
 
-/** A hook decides without asking a person: one that takes longer is treated as hanging. */
+/** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A hook's own copy of a call: changing it has no effect. */
@@ -16,12 +17,14 @@ export interface HookCall {
   /** What the caller of `chat` passed as `context`. */
   readonly context?: CallContext;
   readonly signal: AbortSignal;
+  /** What the call acts on. Asks the tool when it is first called; in `afterCall` it is what was described before the call ran. */
+  describe(): Promise<DescribedCall>;
 }
 
 /**
  * `{ deny }` refuses with a reason for the model; `{ args }` changes the arguments, which are validated again;
  * `{ allow: true }` runs the call without asking `approve` (only from hooks in the Agent's own options: a pack cannot
- * decide for a person). `undefined` leaves the decision to the next hook.
+ * decide for the user). `undefined` leaves the decision to the next hook.
  */
 export type BeforeDecision =
   | undefined
@@ -29,7 +32,10 @@ export type BeforeDecision =
   | { readonly deny: string }
   | { readonly args: Readonly<Record<string, unknown>> };
 
-/** `{ text }` replaces the result's text, `{ append }` adds to it; `undefined` leaves it as it is. */
+/**
+ * `{ text }` replaces the result's text and drops its view, value and parts, which could show what the hook removed;
+ * `{ append }` adds to the text; `undefined` leaves the result as it is.
+ */
 export type AfterDecision = undefined | { readonly text: string } | { readonly append: string };
 
 /** Functions that see every call before and after it runs. One that throws or hangs refuses the call. */
@@ -39,12 +45,14 @@ export interface CallHooks {
   /** Milliseconds one decision may take. Default: 30 seconds. */
   readonly timeoutMs?: number;
   beforeCall?(call: HookCall): BeforeDecision | Promise<BeforeDecision>;
+  /** Called after the call was approved, right before it runs. A failure refuses the call. */
+  beforeRun?(call: HookCall): void | Promise<void>;
   afterCall?(call: HookCall, result: ToolResult): AfterDecision | Promise<AfterDecision>;
 }
 
 /** The combined decision of all hooks about a call. */
 export type HookVerdict =
-  | { readonly type: "go_on"; readonly args?: Record<string, unknown>; readonly allowed: boolean }
+  | { readonly type: "continue"; readonly args?: Record<string, unknown>; readonly allowed: boolean }
   | { readonly type: "deny"; readonly reason: string };
 
 /**
@@ -92,7 +100,7 @@ export async function askBeforeHooks(
       return { type: "deny", reason: `${label} failed: ${errorMessage(error)}` };
     }
   }
-  return { type: "go_on", allowed, ...(changed && { args }) };
+  return { type: "continue", allowed, ...(changed && { args }) };
 }
 
 /** Lets the hooks change a result. If a hook fails the result is withheld, because the hook may have had to remove a part. */
@@ -112,14 +120,16 @@ export async function askAfterHooks(
       );
       if (decision === undefined || decision === null) continue;
       if (isRecord(decision) && typeof decision.text === "string") {
-        current = { ...current, text: decision.text };
+        const { text } = decision;
+        const { view: _view, value: _value, parts: _parts, ...rest } = current;
+        current = text === current.text ? current : { ...rest, text };
       } else if (isRecord(decision) && typeof decision.append === "string") {
         current = { ...current, text: `${current.text}\n${decision.append}` };
       } else {
         throw new Error(`it returned ${describeValue(decision)}, which is not a decision`);
       }
     } catch (error) {
-      const { parts: _, ...rest } = current;
+      const { view: _view, value: _value, parts: _parts, ...rest } = current;
       current = {
         ...rest,
         outcome: "error",
@@ -128,6 +138,20 @@ export async function askAfterHooks(
     }
   }
   return current;
+}
+
+/** Announces that a call runs now. Resolves to the reason for a refusal if a hook fails. */
+export async function announceRun(call: HookCall, hooks: readonly CallHooks[]): Promise<string | undefined> {
+  for (const one of hooks) {
+    if (!one.beforeRun) continue;
+    try {
+      const given = { ...call, args: structuredClone(call.args) };
+      await withinTime(one, call.signal, () => one.beforeRun?.(given));
+    } catch (error) {
+      return `the hook ${quote(one.name)} failed: ${errorMessage(error)}`;
+    }
+  }
+  return undefined;
 }
 
 function malformed(label: string, decision: unknown): HookVerdict {

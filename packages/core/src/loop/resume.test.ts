@@ -30,7 +30,10 @@ function deployer(answers: readonly ScriptedAnswer[], options: AgentOptions = {}
   return { agent, read, deploy };
 }
 
-const suspended = { code: "suspended", message: "deploy waits for a decision. Go on with agent.resume()." };
+const suspended = {
+  code: "suspended",
+  message: "deploy waits for a decision. Continue with agent.resume().",
+};
 
 describe("a call that waits for a decision", () => {
   test("ends the message; the conversation says what waits, and stays valid", async () => {
@@ -39,7 +42,13 @@ describe("a call that waits for a decision", () => {
     expect(read).toHaveBeenCalledTimes(1);
     expect(deploy).not.toHaveBeenCalled();
     expect(agent.conversation.pending?.calls).toEqual([
-      { id: "call_1_1", name: "deploy", args: { to: "prod" }, capabilities: ["execute"], needs: [] },
+      {
+        id: "call_1_1",
+        name: "deploy",
+        args: { to: "prod" },
+        capabilities: ["execute"],
+        description: { title: "", kind: "execute", needs: [] },
+      },
     ]);
     expectValidHistory(agent);
   });

@@ -2,18 +2,17 @@ import type { AssistantMessage, OpenRound } from "../conversation/conversation.j
 import type { PendingCall, PendingRound } from "../conversation/pending.js";
 import { isAgentError } from "../errors.js";
 import type { ChatResponse } from "../providers/interface.js";
-import type { ToolCapability } from "../tools/types.js";
-import { SuspendedCall } from "./approval.js";
+import type { ToolResult } from "../tools/execution.js";
+import { type LateDecision, SuspendedCall } from "./approval.js";
 import type { Answer } from "./ask.js";
-import { runCall } from "./callPath.js";
+import { type CallScene, prepareRequested, runCall, runsAlone } from "./callPath.js";
+import { CallSlots } from "./callSlots.js";
 import type { ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
 import type { RepeatCounter } from "./repeats.js";
 import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
 import { RoundResults } from "./roundResults.js";
 
-// Calls with these capabilities run alone and in order: two edits of one file must not overlap.
-const EXCLUSIVE: readonly ToolCapability[] = ["write", "destroy", "execute"];
 // The number of reads at one time: enough to hide latency, few enough to bound open files.
 const MAX_CONCURRENT = 16;
 
@@ -36,17 +35,18 @@ export async function runToolRound(
   startAgent: ChildStarter,
   repeats: RepeatCounter,
 ): Promise<void> {
-  const { emit, limits, conversation } = exchange;
+  const { emit, limits, conversation, tools } = exchange;
   const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer);
   for (const { id, name, args } of calls) {
-    emit({ type: "tool_requested", id, name, args, ...(replayed && { replayed }) });
+    const about = exchange.stream ? tools.aboutCall(name, args) : {};
+    emit({ type: "tool_requested", id, name, args, ...about, ...(replayed && { replayed }) });
   }
   const results = new RoundResults(
     calls.map(({ id }) => id),
     limits.maxTurnOutputBytes,
   );
   const round = conversation.openRound(toAnswer(response, calls, dropped, exchange.provider.id));
-  await runUnfinished(calls, results, round, turn, exchange, startAgent);
+  await runUnfinished(calls, results, round, createScene(calls, turn, exchange, startAgent));
   const signatures = results.signatures();
   const note = repeats.count(
     calls.map(({ name, raw }, index) => `${name}\0${raw}\0${signatures[index]}`).join("\0"),
@@ -70,8 +70,32 @@ export async function resumeToolRound(
   );
   for (const message of pending.results) results.restore(message);
   const round = conversation.reopenRound(pending);
-  await runUnfinished(calls, results, round, BEFORE_FIRST_TURN, exchange, startAgent);
+  const late = new Map(
+    pending.calls
+      .filter(({ id }) => Object.hasOwn(exchange.decisions, id))
+      .map(({ id, description, preview }) => [
+        id,
+        { decision: exchange.decisions[id] as never, shown: description, basis: preview?.basis },
+      ]),
+  );
+  await runUnfinished(
+    calls,
+    results,
+    round,
+    createScene(calls, BEFORE_FIRST_TURN, exchange, startAgent, late),
+  );
   round.close(results.close([], []));
+}
+
+function createScene(
+  calls: readonly RequestedCall[],
+  turn: number,
+  exchange: Exchange,
+  startAgent: ChildStarter,
+  late: ReadonlyMap<string, LateDecision> = new Map(),
+): CallScene {
+  const slots = exchange.slots ?? new CallSlots();
+  return { exchange, turn, startAgent, slots, late, ids: new Set(calls.map(({ id }) => id)), parents: [] };
 }
 
 /** Runs the calls that have no result. Rejects, once all have ended, if one of them failed or was suspended. */
@@ -79,22 +103,27 @@ async function runUnfinished(
   calls: readonly RequestedCall[],
   results: RoundResults,
   round: OpenRound,
-  turn: number,
-  exchange: Exchange,
-  startAgent: ChildStarter,
+  scene: CallScene,
 ): Promise<void> {
-  const failures = await runInOrder(calls, exchange, async (call, index) => {
-    if (results.has(index)) return;
-    const result = await runCall(call, turn, exchange, startAgent);
-    round.addResult(results.add(index, result));
+  const { exchange } = scene;
+  const open = [...calls.entries()].filter(([index]) => !results.has(index));
+  const failures = await runInOrder(open, scene, (index, result) => {
+    const { outcome, durationMs, summary, about, view } = result;
+    round.addResult(results.add(index, result), {
+      outcome,
+      durationMs,
+      ...(summary !== undefined && { summary }),
+      ...(about && { about }),
+      ...(view && { view }),
+    });
   });
   const [failure] = failures.values();
   if (!failure) return;
   if (exchange.depth === 0 && [...failures.values()].every(({ error }) => error instanceof SuspendedCall)) {
-    const open = [...calls.entries()].filter(([index]) => !results.has(index));
+    const waiting = open.filter(([index]) => !results.has(index));
     round.suspend(
       results.messages(),
-      open.map(([index, call]) => pendingCall(call, failures.get(index), exchange)),
+      await Promise.all(waiting.map(([index, call]) => pendingCall(call, failures.get(index), exchange))),
     );
     throw failure.error;
   }
@@ -105,14 +134,27 @@ async function runUnfinished(
   throw failure.error;
 }
 
-function pendingCall(call: RequestedCall, failure: Failure | undefined, { tools }: Exchange): PendingCall {
+/** A call that waits for a decision, with everything a user needs to decide about it. */
+async function pendingCall(
+  call: RequestedCall,
+  failure: Failure | undefined,
+  exchange: Exchange,
+): Promise<PendingCall> {
   if (failure?.error instanceof SuspendedCall) {
-    const { id, name, args, capabilities, needs } = failure.error.request;
-    return { id, name, args, capabilities, needs };
+    const { id, name, args, capabilities, description, preview } = failure.error.request;
+    return { id, name, args, capabilities, description, ...(preview && { preview }) };
   }
-  // The call comes after the one that waits for a decision, and was not prepared.
-  const { id, name, args } = call;
-  return { id, name, args, capabilities: tools.getCapabilities(name), needs: [] };
+  // The call comes after the one that waits for a decision. It is described as things are now, so that a user can decide
+  // about it too; if the earlier calls change what it does, it is asked about again.
+  const prepared = await prepareRequested(call, exchange);
+  if ("outcome" in prepared) {
+    const { id, name, args } = call;
+    return { id, name, args, capabilities: exchange.tools.getCapabilities(name) };
+  }
+  const { name, args, capabilities } = prepared;
+  const description = await prepared.describe(exchange.signal);
+  const preview = await prepared.preview(exchange.signal);
+  return { id: call.id, name, args, capabilities, description, ...(preview && { preview }) };
 }
 
 /** Why a call failed or was suspended. */
@@ -152,27 +194,30 @@ function droppedNote(dropped: number, most: number): string {
 
 /** Runs the calls and resolves once all have ended. After the first failure no other call is started. */
 async function runInOrder(
-  calls: readonly RequestedCall[],
-  { tools }: Exchange,
-  run: (call: RequestedCall, index: number) => Promise<void>,
+  calls: readonly (readonly [number, RequestedCall])[],
+  scene: CallScene,
+  onResult: (index: number, result: ToolResult) => void,
 ): Promise<ReadonlyMap<number, Failure>> {
   const running = new Set<Promise<unknown>>();
   const failures = new Map<number, Failure>();
-  for (const [index, call] of calls.entries()) {
-    const capabilities = tools.getCapabilities(call.name);
-    const exclusive = EXCLUSIVE.some((capability) => capabilities.includes(capability));
-    if (exclusive) await Promise.all(running);
+  for (const [index, call] of calls) {
+    const prepared = await prepareRequested(call, scene.exchange);
+    const alone = runsAlone(prepared);
+    if (alone) await Promise.all(running);
     else if (running.size >= MAX_CONCURRENT) await Promise.race(running);
     if (failures.size > 0) break;
-    const ended: Promise<unknown> = run(call, index).then(
-      () => running.delete(ended),
-      (error: unknown) => {
+    const slot = await scene.slots.acquire(alone);
+    const ended: Promise<unknown> = runCall(call, prepared, slot, scene)
+      .then((result) => onResult(index, result))
+      .catch((error: unknown) => {
         failures.set(index, { error });
+      })
+      .finally(() => {
+        slot.release();
         running.delete(ended);
-      },
-    );
+      });
     running.add(ended);
-    if (exclusive) await ended;
+    if (alone) await ended;
   }
   await Promise.all(running);
   return failures;

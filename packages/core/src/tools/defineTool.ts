@@ -4,8 +4,9 @@ import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
 import { readSchema, type Schema, type SchemaValue } from "../toolkit/jsonSchema/standardSchema.js";
-import type { ExecutableTool } from "./interface.js";
-import type { ToolCall, ToolCapability } from "./types.js";
+import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
+import type { DescribeOptions, ExecutableTool } from "./interface.js";
+import type { DefinedToolCall, ToolCall, ToolCapability } from "./types.js";
 
 /** The result of a tool: its text, or the text with images and files. */
 export type ToolOutput = string | { readonly text: string; readonly parts?: readonly ContentPart[] };
@@ -13,17 +14,47 @@ export type ToolOutput = string | { readonly text: string; readonly parts?: read
 /** The arguments as `execute` gets them, typed by the schema; any object where it does not say. */
 export type ToolInput<S> = unknown extends SchemaValue<S> ? Record<string, unknown> : SchemaValue<S>;
 
-export interface ToolDefinition<S extends Schema, Name extends string = string> {
+/** The names of the arguments that the schema has. */
+type ArgumentName<S> = Extract<keyof ToolInput<S>, string>;
+
+/** What `execute` returns: with an output schema the value, else the text. */
+type Returned<O> = O extends Schema ? SchemaValue<O> : ToolOutput;
+
+export interface ToolDefinition<
+  S extends Schema,
+  Name extends string = string,
+  O extends Schema | undefined = undefined,
+> {
   readonly name: Name;
   readonly description: string;
   /** The arguments: a schema of zod, valibot, arktype or another Standard Schema library, or a JSON Schema of an object. */
   readonly input: S;
+  /** The form of the result, for programs. With it `execute` returns a value of this form, and the model reads `toText`. */
+  readonly output?: O;
   readonly capabilities?: readonly ToolCapability[];
   /** Milliseconds the registry waits for a result. Default: ten minutes. */
   readonly deadlineMs?: number;
   /** Whether an interrupted call may be run again. Default: only if it does nothing but read. */
   readonly repeatable?: boolean;
-  readonly execute: (input: ToolInput<S>, call?: ToolCall) => ToolOutput | Promise<ToolOutput>;
+  /** The kind of work it does, for display. Default: by its capabilities. */
+  readonly kind?: ToolKind;
+  /** The arguments that name a call. Default: the first required string. */
+  readonly titleFrom?: ArgumentName<S> | readonly ArgumentName<S>[];
+  /** The patterns of rules, if the targets are not files, addresses or plain text. */
+  readonly permissions?: PermissionLanguage;
+  /** Describes a call before it is decided about. Cheap, without side effects. */
+  readonly describe?: (
+    input: ToolInput<S>,
+    options: DescribeOptions,
+  ) => CallDescription | Promise<CallDescription>;
+  /** Shows what a call would change. Asked only before a question. */
+  readonly preview?: (
+    input: ToolInput<S>,
+    options: DescribeOptions,
+  ) => CallPreview | undefined | Promise<CallPreview | undefined>;
+  readonly execute: (input: ToolInput<S>, call: DefinedToolCall) => Returned<O> | Promise<Returned<O>>;
+  /** The text of a value, for the model. Default: JSON. */
+  readonly toText?: (value: O extends Schema ? SchemaValue<O> : never) => string;
 }
 
 const anything = (): void => undefined;
@@ -32,10 +63,17 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   name: checkText,
   description: checkText,
   input: anything,
+  output: anything,
   capabilities: anything,
   deadlineMs: anything,
   repeatable: checkBoolean,
+  kind: checkText,
+  titleFrom: anything,
+  permissions: checkObject,
+  describe: checkFunction,
+  preview: checkFunction,
   execute: checkFunction,
+  toText: checkFunction,
 };
 
 /**
@@ -54,16 +92,29 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
  * });
  * ```
  */
-export function defineTool<const S extends Schema, const Name extends string>(
-  definition: ToolDefinition<S, Name>,
-): ExecutableTool & { readonly name: Name } {
+export function defineTool<
+  const S extends Schema,
+  const Name extends string,
+  const O extends Schema | undefined = undefined,
+>(definition: ToolDefinition<S, Name, O>): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
-  const { name, description, input, capabilities, deadlineMs, repeatable, execute } = definition;
+  const {
+    name,
+    description,
+    input,
+    output,
+    execute,
+    describe,
+    preview,
+    toText = JSON.stringify,
+  } = definition;
+  const { capabilities, deadlineMs, repeatable, kind, titleFrom, permissions } = definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
   const reader = readSchema(input, `defineTool ${quote(name)}: input`);
+  const outputReader = output && readSchema(output, `defineTool ${quote(name)}: output`);
   if (reader.jsonSchema.type !== "object") {
     throw new AgentError(
       "invalid_argument",
@@ -79,6 +130,12 @@ export function defineTool<const S extends Schema, const Name extends string>(
     ...(capabilities && { capabilities }),
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(repeatable !== undefined && { repeatable }),
+    ...(kind !== undefined && { kind }),
+    ...(titleFrom !== undefined && { titleFrom }),
+    ...(permissions && { permissions }),
+    ...(outputReader && { outputSchema: outputReader.jsonSchema }),
+    ...(describe && { describeCall: (args, options) => describe(args as ToolInput<S>, options) }),
+    ...(preview && { previewCall: (args, options) => preview(args as ToolInput<S>, options) }),
     getSchema: () => schema,
     async parseArguments(args) {
       const parsed = await reader.parse(args);
@@ -87,13 +144,46 @@ export function defineTool<const S extends Schema, const Name extends string>(
       return isRecord(parsed.value) ? { value: parsed.value } : { problem: "the input is not an object" };
     },
     async execute(args, call) {
-      const output = await execute(args as ToolInput<S>, call);
-      if (typeof output === "string") return output;
-      if (!isRecord(output) || typeof output.text !== "string") {
-        throw new Error(`it returned ${describeValue(output)} instead of a string or { text, parts }.`);
+      const whole = completeCall(call);
+      const returned: unknown = await execute(args as ToolInput<S>, whole);
+      if (outputReader) {
+        const parsed = await outputReader.parse(returned);
+        if ("problem" in parsed)
+          throw new Error(`its result does not fit its output schema: ${parsed.problem}`);
+        whole.report({ value: parsed.value });
+        return (toText as (value: unknown) => string)(parsed.value);
       }
-      for (const part of output.parts ?? []) call?.attach?.(part);
-      return output.text;
+      if (typeof returned === "string") return returned;
+      if (!isRecord(returned) || typeof returned.text !== "string") {
+        throw new Error(`it returned ${describeValue(returned)} instead of a string or { text, parts }.`);
+      }
+      for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
+      return returned.text;
     },
   };
+}
+
+const ignore = (): void => undefined;
+
+/** The call with everything that its caller did not offer: a tool may be called without any of it. */
+function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
+  const given = call ?? {};
+  return {
+    granted: [],
+    onOutput: ignore,
+    onProcess: ignore,
+    progress: ignore,
+    report: ignore,
+    attach: ignore,
+    // Created only when it is read: most tools never look at it.
+    get signal() {
+      return new AbortController().signal;
+    },
+    ...definedOf(given),
+  };
+}
+
+/** Copies getters as getters: `signal` is created when it is first read. */
+function definedOf(call: Partial<ToolCall>): Partial<ToolCall> {
+  return Object.defineProperties({}, Object.getOwnPropertyDescriptors(call));
 }

@@ -2,18 +2,23 @@ import {
   describeValue,
   errorMessage,
   escapeInvisible,
+  escapeToLine,
   isRecord,
   LONGEST_TIMER_MS,
   truncateMiddle,
+  truncateUtf8,
 } from "@agent/internal";
 import { type ContentPart, findPartProblem } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import { LazySignal } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
+import type { CallAbout } from "./callDescription.js";
 import type { ExecutableTool } from "./interface.js";
+import { type ResultView, readValue, readView } from "./resultView.js";
 import type { ChildAgentAnswer, ChildAgentRequest, ToolCall, ToolReport } from "./types.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
+const MAX_SUMMARY_BYTES = 400;
 const MAX_PARTS = 20;
 
 /**
@@ -38,14 +43,26 @@ export interface ToolResult {
   readonly summary?: string;
   /** Images and files the tool gave besides its text. */
   readonly parts?: readonly ContentPart[];
+  /** How a display draws the result. */
+  readonly view?: ResultView;
+  /** The result as data, if the tool gave any. */
+  readonly value?: unknown;
+  /** What the call was about, for a display that has only the result. */
+  readonly about?: CallAbout;
 }
 
 /** Optional callbacks and data that a caller passes with a call. */
-export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgent">> {
+export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgent" | "callTool">> {
   /** Called right before the tool starts. */
   onStart?(): void;
   /** Starts a child agent for the call; `signal` aborts when the call has to stop. */
   readonly startAgent?: (request: ChildAgentRequest, signal?: AbortSignal) => Promise<ChildAgentAnswer>;
+  /** Runs a nested call; `signal` aborts when the outer call has to stop. */
+  readonly callTool?: (
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) => Promise<ToolResult>;
 }
 
 export interface ExecutionLimits {
@@ -100,7 +117,10 @@ class Execution {
   readonly #resolve: (ending: ToolEnding) => void;
   readonly #deadlineMs: number;
   readonly #stopSignal = new LazySignal();
-  /** Aborts child agents that the tool left running. The tool's own signal does not fire: processes it started may live on. */
+  /**
+   * Aborts child agents and nested calls that the tool left running. The tool's own signal does not fire: processes it
+   * started may live on.
+   */
   #childrenEnd: AbortController | undefined;
   #parts: ContentPart[] | undefined;
   #report: ToolReport | undefined;
@@ -150,13 +170,14 @@ class Execution {
 
   #call(): ToolCall {
     const options = this.#options;
-    const { startAgent } = options;
+    const { startAgent, callTool } = options;
     const stop = this.#stopSignal;
     return {
       get signal() {
         return stop.signal;
       },
       granted: options.granted ?? [],
+      ...(options.basis !== undefined && { basis: options.basis }),
       context: options.context,
       onOutput: (chunk) => {
         if (!this.#settled) options.onOutput?.(chunk);
@@ -164,8 +185,11 @@ class Execution {
       onProcess: (pid) => {
         if (!this.#settled) options.onProcess?.(pid);
       },
+      progress: (progress) => {
+        if (!this.#settled) options.progress?.(progress);
+      },
       report: (status) => {
-        this.#report = status;
+        this.#report = { ...this.#report, ...status };
         if (!this.#settled) options.report?.(status);
       },
       attach: (part) => this.#attach(part),
@@ -177,7 +201,29 @@ class Execution {
           return child;
         },
       }),
+      ...(callTool && {
+        callTool: (name, args) => {
+          const nested = this.#callNested(callTool, name, args);
+          nested.catch(() => undefined);
+          return nested;
+        },
+      }),
     };
+  }
+
+  async #callNested(
+    run: NonNullable<RunOptions["callTool"]>,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<ToolResult> {
+    if (this.#settled) throw new AgentError("aborted", "The call has ended: it can call no other tool.");
+    return await run(name, args, this.#workSignal());
+  }
+
+  /** Aborts when the call has to stop and when it has ended. */
+  #workSignal(): AbortSignal {
+    this.#childrenEnd ??= new AbortController();
+    return AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]);
   }
 
   async #startChild(
@@ -185,8 +231,7 @@ class Execution {
     request: ChildAgentRequest,
   ): Promise<ChildAgentAnswer> {
     if (this.#settled) throw new AgentError("aborted", "The call has ended: it can start no agent.");
-    this.#childrenEnd ??= new AbortController();
-    return await start(request, AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]));
+    return await start(request, this.#workSignal());
   }
 
   #attach(part: ContentPart): void {
@@ -231,8 +276,24 @@ class Execution {
     return {
       outcome: this.#stopped ?? (this.#report?.ok === false ? "error" : "ok"),
       text: this.#shorten(text),
-      ...(this.#report && { summary: String(this.#report.summary) }),
+      ...this.#reported(),
       ...(this.#parts && { parts: this.#parts }),
+    };
+  }
+
+  /** What the tool reported, redacted and bounded. A view or value that is not valid is left out. */
+  #reported(): Pick<ToolEnding, "summary" | "view" | "value"> {
+    if (!this.#report) return {};
+    const { summary, view, value } = this.#report;
+    const { redact } = this.#limits;
+    const shown = view === undefined ? undefined : orUndefined(() => readView(view, redact));
+    const data = value === undefined ? undefined : orUndefined(() => readValue(value, redact));
+    return {
+      ...(summary !== undefined && {
+        summary: escapeToLine(truncateUtf8(redact(String(summary)), MAX_SUMMARY_BYTES)),
+      }),
+      ...(shown !== undefined && { view: shown }),
+      ...(data !== undefined && { value: data }),
     };
   }
 
@@ -266,5 +327,13 @@ class Execution {
     this.#release();
     this.#childrenEnd?.abort(new Error("the call ended"));
     this.#resolve(ending);
+  }
+}
+
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { AccessNeed, ToolCall, ToolCapability } from "./types.js";
 
 /** A JSON Schema object. Kept structural so that a pack's types never pull in an SDK. */
@@ -17,6 +18,11 @@ export interface ChatTool {
 
 /** Valid arguments as the tool wants them, or what is wrong with them in words for the model. */
 export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
+
+export interface DescribeOptions {
+  /** Aborts when the description is no longer wanted. */
+  readonly signal: AbortSignal;
+}
 
 /** The call of another tool that a call stands for. */
 export interface RedirectedCall {
@@ -43,9 +49,31 @@ export interface ExecutableTool {
    */
   readonly repeatable?: boolean;
   /**
-   * What a call with these valid arguments would need a person's yes for, under the host's `AccessRules`. Has no
-   * side effect. The granted needs come back in `call.granted`.
+   * The arguments that name a call, for drafts, requests and old sessions: `"path"`, `["source", "destination"]`.
+   * Default: the first required string of the schema.
    */
+  readonly titleFrom?: string | readonly string[];
+  /** The kind of work it does, for display. Default: by its capabilities. */
+  readonly kind?: ToolKind;
+  /** The JSON Schema of the value that a call reports as its result, if it reports one. */
+  readonly outputSchema?: JsonSchema;
+  /** The patterns of rules for this tool, if its targets are not files, addresses or plain text. */
+  readonly permissions?: PermissionLanguage;
+  /**
+   * Describes a call with these valid arguments: what it acts on and what it needs approval for under the host's
+   * `AccessRules`. Has no side effect and is cheap: it looks at names and attributes, and reads no files. Called right
+   * before the call is decided about; if it fails or takes longer than two seconds, the targets are unknown.
+   */
+  describeCall?(
+    args: Readonly<Record<string, unknown>>,
+    options: DescribeOptions,
+  ): CallDescription | Promise<CallDescription>;
+  /** Shows what a call would change. Called only before the user is asked; it has five seconds, and may read files. */
+  previewCall?(
+    args: Readonly<Record<string, unknown>>,
+    options: DescribeOptions,
+  ): CallPreview | undefined | Promise<CallPreview | undefined>;
+  /** The needs of a call, for tools that have no `describeCall`. */
   findAccessNeeds?(args: Readonly<Record<string, unknown>>): readonly AccessNeed[];
   /**
    * Checks the arguments instead of the registry's check by the schema, and gives `execute` what it wants in their

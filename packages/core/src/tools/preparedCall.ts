@@ -1,6 +1,15 @@
-import { escapeToLine, quote, truncateUtf8 } from "@agent/internal";
+import { errorMessage, escapeToLine, quote, truncateUtf8, withTimeout } from "@agent/internal";
+import { linkedController, orAborted } from "../toolkit/abort.js";
 import { checkObject, checkSignal } from "../toolkit/hostOptions/checks.js";
 import { copyArguments } from "./arguments.js";
+import {
+  type CallPreview,
+  completeDescription,
+  type DescribedCall,
+  readDescription,
+  readPreview,
+  titleOf,
+} from "./callDescription.js";
 import {
   abortedEnding,
   type ExecutionLimits,
@@ -11,10 +20,13 @@ import {
   type ToolResult,
 } from "./execution.js";
 import type { ExecutableTool, RedirectedCall } from "./interface.js";
-import { isUsable, parseArguments, type RegisteredTool } from "./registeredTool.js";
-import type { AccessNeed, ToolCapability } from "./types.js";
+import { isUsable, parseArguments, type RegisteredTool, titleNames } from "./registeredTool.js";
+import { redactJson } from "./resultView.js";
+import type { ToolCapability } from "./types.js";
 
 const MAX_SHOWN_NAME = 200;
+const DESCRIBE_LIMIT_MS = 2000;
+const PREVIEW_LIMIT_MS = 5000;
 
 /** A call that was looked up and validated, and has done nothing yet. */
 export interface PreparedCall {
@@ -22,8 +34,11 @@ export interface PreparedCall {
   /** A copy of the arguments as the model sent them. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call needs a person's yes for, under the host's access rules. */
-  readonly needs: readonly AccessNeed[];
+  readonly repeatable: boolean;
+  /** What the call acts on and needs. Asks the tool once. Never rejects: what the tool fails to describe is unknown. */
+  describe(signal?: AbortSignal): Promise<DescribedCall>;
+  /** What the call would change, or `undefined` if the tool cannot show it. Never rejects. */
+  preview(signal?: AbortSignal): Promise<CallPreview | undefined>;
   /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
   run(options?: RunOptions): Promise<ToolResult>;
 }
@@ -54,7 +69,8 @@ export async function prepareCall(
       name,
       args: copy,
       capabilities,
-      needs: tool.findAccessNeeds?.(copy) ?? [],
+      repeatable: found.repeatable,
+      ...describer(found, copy, () => (parsed.value === copy ? copyArguments(copy) : parsed.value), limits),
       run: async (options = {}) => {
         const now = findUsable(name, lookUp);
         if (now !== found) {
@@ -69,6 +85,76 @@ export async function prepareCall(
     };
   } catch (error) {
     return { ...failure(name, error, limits), durationMs: 0 };
+  }
+}
+
+/** Asks the tool to describe and preview a call, within time limits. `input` makes a copy for the tool. */
+function describer(
+  entry: RegisteredTool,
+  args: Readonly<Record<string, unknown>>,
+  input: () => Record<string, unknown>,
+  { redact }: ExecutionLimits,
+): Pick<PreparedCall, "describe" | "preview"> {
+  const { tool, kind } = entry;
+  let described: Promise<DescribedCall> | undefined;
+  const describe = async (signal?: AbortSignal): Promise<DescribedCall> => {
+    const defaults = { title: titleOf(titleNames(entry), args), kind };
+    try {
+      if (!tool.describeCall) {
+        const needs = tool.findAccessNeeds?.(copyArguments(args)) ?? [];
+        return completeDescription(readDescription({ needs }), defaults, redact);
+      }
+      const given = await within(DESCRIBE_LIMIT_MS, signal, (limit) =>
+        tool.describeCall?.(input(), { signal: limit }),
+      );
+      return completeDescription(readDescription(given), defaults, redact);
+    } catch (error) {
+      const problem = `${tool.name} could not describe the call: ${redact(errorMessage(error))}`;
+      return completeDescription({}, defaults, redact, problem);
+    }
+  };
+  return {
+    describe: (signal) => {
+      described ??= describe(signal);
+      return described;
+    },
+    preview: async (signal) => {
+      if (!tool.previewCall) return undefined;
+      try {
+        const given = await within(PREVIEW_LIMIT_MS, signal, (limit) =>
+          tool.previewCall?.(input(), { signal: limit }),
+        );
+        const preview = readPreview(given);
+        // The token is the tool's own and goes back to it unchanged.
+        const basis = preview?.basis;
+        return (
+          preview && {
+            ...(redactJson(preview, redact) as CallPreview),
+            ...(basis !== undefined && { basis }),
+          }
+        );
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Runs a function of a tool that must not take long. Rejects on abort and when the time is over. */
+async function within<T>(
+  ms: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> {
+  const { controller, release } = linkedController(outer);
+  try {
+    const working = Promise.resolve().then(() => work(controller.signal));
+    return await withTimeout(orAborted(working, controller.signal), ms, () => {
+      throw new Error(`it took longer than ${ms} ms`);
+    });
+  } finally {
+    controller.abort();
+    release();
   }
 }
 

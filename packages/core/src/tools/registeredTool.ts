@@ -2,7 +2,8 @@ import { describeValue, didYouMean, errorMessage, quote } from "@agent/internal"
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkText } from "../toolkit/hostOptions/checks.js";
-import type { ExecutableTool, ParsedArguments } from "./interface.js";
+import { isKind, kindOf, TOOL_KINDS, type ToolKind } from "./callDescription.js";
+import type { ExecutableTool, JsonSchema, ParsedArguments } from "./interface.js";
 import type { RegisterOptions } from "./pack.js";
 import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";
@@ -20,6 +21,7 @@ export interface RegisteredTool {
   readonly capabilities: readonly ToolCapability[];
   /** Whether an interrupted call may be run again. */
   readonly repeatable: boolean;
+  readonly kind: ToolKind;
   readonly description: string;
   readonly source: string | undefined;
   readonly schema: SharedSchema;
@@ -54,10 +56,15 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
   const { repeatable = onlyReads(capabilities) } = tool;
   if (typeof repeatable !== "boolean")
     fail(`repeatable must be true or false, got ${describeValue(repeatable)}`);
+  const { kind = kindOf(capabilities), titleFrom } = tool;
+  if (!isKind(kind)) fail(`kind must be one of ${TOOL_KINDS.join(", ")}, got ${describeValue(kind)}`);
+  if (titleFrom !== undefined && ![titleFrom].flat().every((name) => typeof name === "string"))
+    fail(`titleFrom must be the names of arguments, got ${describeValue(titleFrom)}`);
   return {
     tool,
     capabilities,
     repeatable,
+    kind,
     description,
     source: options.source,
     schema,
@@ -111,6 +118,16 @@ function checkedCapabilities(
 /** A tool without declared capabilities is not treated as a reader. */
 function onlyReads(capabilities: readonly ToolCapability[]): boolean {
   return capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
+}
+
+/** The arguments that name a call: the tool's `titleFrom`, else the first required string of its schema. */
+export function titleNames({ tool: { titleFrom }, schema }: RegisteredTool): readonly string[] {
+  if (titleFrom !== undefined) return typeof titleFrom === "string" ? [titleFrom] : titleFrom;
+  const { properties, required } = schema.schema.function.parameters ?? {};
+  const isString = (name: unknown): name is string =>
+    typeof name === "string" &&
+    (properties as Record<string, JsonSchema> | undefined)?.[name]?.type === "string";
+  return Array.isArray(required) ? required.filter(isString).slice(0, 1) : [];
 }
 
 /** Checks arguments by the tool's own `parseArguments`, or by its schema. */

@@ -145,7 +145,14 @@ describe("introspection", () => {
       source: "@x/pack",
     });
     expect(registry.describeTools()).toEqual([
-      { name: "a", description: "Fake a", enabled: false, capabilities: ["read"], source: "@x/pack" },
+      {
+        name: "a",
+        description: "Fake a",
+        enabled: false,
+        capabilities: ["read"],
+        kind: "read",
+        source: "@x/pack",
+      },
     ]);
   });
 });

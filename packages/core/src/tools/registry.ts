@@ -10,12 +10,13 @@ import {
   invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
+import { type CallAbout, type ToolKind, titleOf } from "./callDescription.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
 import type { PackServices } from "./packServices.js";
 import { type PreparedCall, prepareCall } from "./preparedCall.js";
-import { examineTool, isUsable, type RegisteredTool } from "./registeredTool.js";
+import { examineTool, isUsable, type RegisteredTool, titleNames } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
 import type { ToolCall, ToolCapability } from "./types.js";
@@ -49,7 +50,7 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   claimSecrets: checkFunction,
 };
 
-/** One line of a listing: what a person wants to know about a tool. */
+/** One line of a listing: what a user wants to know about a tool. */
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
@@ -60,6 +61,8 @@ export interface ToolInfo {
   /** The model finds it by searching instead of seeing its schema in every request. */
   readonly deferred?: true;
   readonly capabilities: readonly ToolCapability[];
+  /** The kind of work it does, for display. */
+  readonly kind: ToolKind;
   /** Who brought it, where that is known. */
   readonly source?: string;
 }
@@ -189,6 +192,19 @@ export class ToolRegistry implements PackRegistry {
     return this.#tools.get(name)?.repeatable ?? false;
   }
 
+  /** The title and kind of a call that was not validated yet: for displays of requests and old sessions. */
+  aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind"> {
+    const entry = this.#tools.get(name);
+    if (!entry) return { title: "", kind: "other" };
+    return { title: this.redact(titleOf(titleNames(entry), args)), kind: entry.kind };
+  }
+
+  /** The arguments that name a call of this tool. */
+  titleFrom(name: string): readonly string[] {
+    const entry = this.#tools.get(name);
+    return entry ? titleNames(entry) : [];
+  }
+
   claimSecrets(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
     checkText("pack", pack);
     if (!Array.isArray(variables) || !variables.every((name) => typeof name === "string")) {
@@ -251,7 +267,7 @@ export class ToolRegistry implements PackRegistry {
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { description, enabled, withheld, deferred, capabilities, source } = entry;
+  const { description, enabled, withheld, deferred, capabilities, kind, source } = entry;
   return {
     name,
     description,
@@ -259,6 +275,7 @@ function describe(name: string, entry: RegisteredTool): ToolInfo {
     ...(withheld !== undefined && { withheld }),
     ...(deferred && { deferred }),
     capabilities: [...capabilities],
+    kind,
     ...(source !== undefined && { source }),
   };
 }

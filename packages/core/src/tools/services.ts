@@ -204,12 +204,15 @@ export class PackServiceList {
 /** Throws `invalid_argument` unless these are hooks: a misspelt one would let every call pass. */
 export function checkCallHooks(where: string, hooks: unknown): void {
   checkObject(where, hooks);
-  const { name, timeoutMs, beforeCall, afterCall } = hooks as Partial<Record<keyof CallHooks, unknown>>;
+  const { name, timeoutMs, beforeCall, beforeRun, afterCall } = hooks as Partial<
+    Record<keyof CallHooks, unknown>
+  >;
   checkText(`${where}.name`, name);
   if (timeoutMs !== undefined) checkPositive(`${where}.timeoutMs`, timeoutMs);
   if (beforeCall !== undefined) checkFunction(`${where}.beforeCall`, beforeCall);
+  if (beforeRun !== undefined) checkFunction(`${where}.beforeRun`, beforeRun);
   if (afterCall !== undefined) checkFunction(`${where}.afterCall`, afterCall);
-  if (beforeCall === undefined && afterCall === undefined) {
-    throw invalidArgument(where, "an object with beforeCall() or afterCall()", hooks);
+  if (beforeCall === undefined && beforeRun === undefined && afterCall === undefined) {
+    throw invalidArgument(where, "an object with beforeCall(), beforeRun() or afterCall()", hooks);
   }
 }

@@ -2,34 +2,49 @@ import type { Content, ContentPart } from "../conversation/content.js";
 import type { PendingRound } from "../conversation/pending.js";
 import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { CallContext } from "./callContext.js";
+import type { ToolResult } from "./execution.js";
+import type { ResultView } from "./resultView.js";
 
 /** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
 export const TOOL_CAPABILITIES = ["read", "write", "destroy", "execute", "network"] as const;
 export type ToolCapability = (typeof TOOL_CAPABILITIES)[number];
 
-/** How the work of a call ended, in the tool's own words: `{ ok: false, summary: "exit code 2" }`. */
+/** How the work of a call ended: `{ ok: false, summary: "exit code 2" }`. A later report replaces the fields it has. */
 export interface ToolReport {
-  readonly ok: boolean;
-  readonly summary: string;
+  /** `false` marks the call as failed although `execute` returns normally. */
+  readonly ok?: boolean;
+  /** One short line for a display. */
+  readonly summary?: string;
+  /** How a display draws the result. At most 16 KB; what is longer is cut and counted. */
+  readonly view?: ResultView;
+  /** The result as data, for programs. At most 64 KB of JSON; a longer one is dropped. */
+  readonly value?: unknown;
 }
 
-/** Something a call would do that needs a person's yes: a write outside the project, a read of a secret place. */
+/** How far a call has come, for a display. */
+export interface ToolProgress {
+  readonly done?: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** Something a call would do that needs the user's approval: a write outside the project, a read of a secret place. */
 export interface AccessNeed {
   readonly kind: "read" | "write";
   /** The canonical path: every link resolved. */
   readonly path: string;
-  /** Why it needs a yes, in words for a person: `outside the project`. */
+  /** Why it needs approval, for the user: `outside the project`. */
   readonly reason: string;
 }
 
 /**
  * Where tools may go without asking. The host makes the rules and passes them to packs; a tool reports what a call
- * needs (`ExecutableTool.findAccessNeeds`) and enforces the rules again when it runs.
+ * needs (`ExecutableTool.describeCall`) and enforces the rules again when it runs.
  */
 export interface AccessRules {
-  /** Canonical directories in which writing needs no yes. Absent: writing needs no yes anywhere. */
+  /** Canonical directories in which writing needs no approval. Absent: writing needs no approval anywhere. */
   readonly writable?: readonly string[];
-  /** Canonical files and directories that are read only after a yes: keys, credentials, browser profiles. */
+  /** Canonical files and directories that are read only after approval: keys, credentials, browser profiles. */
   readonly secret?: readonly string[];
 }
 
@@ -39,10 +54,17 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** Live output for a display. The model never sees it. */
   onOutput(chunk: string): void;
-  /** The needs of this call that a person granted. Anything else the access rules cover is refused by the tool. */
+  /**
+   * The needs of this call that were shown to the user and approved. The tool refuses anything else that the access rules
+   * cover.
+   */
   readonly granted?: readonly AccessNeed[];
-  /** Says which process does the work, for a person who wants to see or end it. Optional for a caller to offer. */
+  /** The `basis` of the preview that the user saw. Refuse the call if the state has changed since. */
+  readonly basis?: string;
+  /** Reports the process that does the work, for a user who wants to see or stop it. Optional for a caller to offer. */
   onProcess?(pid: number): void;
+  /** Reports how far the call has come. Optional for a caller to offer. */
+  progress?(progress: ToolProgress): void;
   /**
    * Marks the call as failed, or sums up a success, although `execute` returns normally: a shell command
    * that exits with 2 still has output for the model, but must never be shown as a success. Optional for a
@@ -53,9 +75,18 @@ export interface ToolCall {
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */
   readonly context?: CallContext;
-  /** Starts an agent of this call's own. Absent where no agent made the call. */
+  /** Starts a child agent for this call. Absent where no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
+  /**
+   * Calls another tool of the agent: it is validated, approved, limited, recorded and shown like any call. Never rejects
+   * for a call that fails; rejects once this call has ended. Absent where no agent made the call.
+   */
+  callTool?(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
+
+/** A call as `defineTool` passes it to `execute`: with everything that works without an agent. */
+export type DefinedToolCall = ToolCall &
+  Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">>;
 
 /** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
 export interface ChildAgentRequest {

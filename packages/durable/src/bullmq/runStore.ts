@@ -111,7 +111,7 @@ export class RunStore {
       const left = approvals.filter((one) => one !== approval);
       const decisions: DecidedApproval[] = [
         ...JSON.parse(row.decisions),
-        { key, name: approval.name, decision },
+        { key, name: approval.name, decision, shown: approval.description },
       ];
       await client.query(`update ${this.#s}.run set approvals = $2, decisions = $3 where id = $1`, [
         id,

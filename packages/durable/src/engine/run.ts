@@ -1,4 +1,4 @@
-import type { AccessNeed, FinishReason, TokenUsage, ToolCapability } from "@agent/core";
+import type { CallPreview, DescribedCall, FinishReason, TokenUsage, ToolCapability } from "@agent/core";
 
 /** The state of a run. The last four are final; `set_aside` is a run whose workers kept dying. */
 export const RUN_STATES = [
@@ -40,24 +40,28 @@ export interface NewRun {
   readonly trace?: string;
 }
 
-/** A call that waits for somebody's decision. */
+/** A call that waits for a decision. */
 export interface Approval {
   /** Names the call within the run: stable when another worker goes on with the run. */
   readonly key: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  readonly needs: readonly AccessNeed[];
+  /** What the call acts on and needs: a decision counts only for this. */
+  readonly description: DescribedCall;
+  /** What the call would change, if the tool can show it. */
+  readonly preview?: CallPreview;
 }
 
 /** `always` allows the tool for the rest of the run; the reason of a denial goes to the model. */
 export type Decision = "allow" | "always" | { readonly deny: string };
 
-/** An approval somebody decided. */
+/** A decision, and what was shown when it was given. */
 export interface DecidedApproval {
   readonly key: string;
   readonly name: string;
   readonly decision: Decision;
+  readonly shown?: DescribedCall;
 }
 
 /** Failures of a model's server that may pass, since the last completed step of a run. */

@@ -28,7 +28,7 @@ function waitingRun(number: number): Command[] {
     name: "write_file",
     args: { path: `src/${number}.ts`, content: "x".repeat(200) },
     capabilities: ["write"] as const,
-    needs: [],
+    description: { title: "", kind: "other" as const, needs: [] },
   };
   return [
     { op: "create", at: 1, run },

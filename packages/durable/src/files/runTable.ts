@@ -208,7 +208,7 @@ export class RunTable {
     const approval = run.approvals.find((one) => one.key === key);
     if (run.state !== "waiting" || !approval) return false;
     run.approvals = run.approvals.filter((one) => one !== approval);
-    run.decisions = [...run.decisions, { key, name: approval.name, decision }];
+    run.decisions = [...run.decisions, { key, name: approval.name, decision, shown: approval.description }];
     if (run.approvals.length === 0) this.#enqueue(run);
     this.#runs.store(stored);
     return true;

@@ -27,7 +27,7 @@ function summary(number: number, state: RunState): RunSummary {
         name: "write_file",
         args: { path: `ä ${number}` },
         capabilities: ["write"],
-        needs: [],
+        description: { title: "", kind: "other", needs: [] },
       },
     ],
     decisions: [],

@@ -130,7 +130,13 @@ export async function reached(engine: RunEngine, id: string, state: RunState): P
 }
 
 /** A call that waits for a decision. */
-export const APPROVAL = { key: "1/call.a", name: "rm", args: {}, capabilities: [], needs: [] } as const;
+export const APPROVAL = {
+  key: "1/call.a",
+  name: "rm",
+  args: {},
+  capabilities: [],
+  description: { title: "", kind: "other", needs: [] },
+} as const;
 
 export function entry(key: string, kind: "intent" | "result" = "result"): JournalEntry {
   return { key, kind, value: key };

@@ -1,5 +1,6 @@
 import { AgentError, type ApprovalDecision, type ApprovalRequest } from "@agent/core";
-import type { Approval, Run } from "../engine/run.js";
+import { isWithinShown } from "@agent/core/host";
+import type { Approval, Decision, Run } from "../engine/run.js";
 import { callKey } from "../journal/keys.js";
 
 /** Answers approval requests from the decisions of a run; requests without a decision are collected and suspend the run. */
@@ -16,16 +17,20 @@ export class RunApprovals {
   }
 
   readonly approve = (request: ApprovalRequest): ApprovalDecision => {
-    const { name, args, capabilities, needs } = request;
+    const { name, args, capabilities, description, preview } = request;
     const key = callKey({ ...request, callId: request.id });
     const { decisions } = this.#run;
-    const own = decisions.find((one) => one.key === key);
-    if (own) return own.decision;
+    const own = decisions.findLast((one) => one.key === key);
+    // An approval counts only for what was shown: a call that would do something else now is asked about again.
+    if (own && (isDenial(own.decision) || isWithinShown(description, own.shown))) return own.decision;
     // "Always" covers calls within the access rules. A call that needs more is asked about each time.
-    if (needs.length === 0 && decisions.some((one) => one.name === name && one.decision === "always")) {
-      return "always";
-    }
-    this.#pending.set(key, { key, name, args, capabilities, needs });
+    const isAlways = decisions.some((one) => one.name === name && one.decision === "always");
+    if (description.needs.length === 0 && isAlways) return "always";
+    this.#pending.set(key, { key, name, args, capabilities, description, ...(preview && { preview }) });
     throw new AgentError("suspended", `${name} waits for a decision.`);
   };
+}
+
+function isDenial(decision: Decision): boolean {
+  return typeof decision === "object" && "deny" in decision;
 }

@@ -125,8 +125,8 @@ describe("a worker", () => {
       description: "Waits to be stopped.",
       input,
       execute: (_, running) =>
-        new Promise((resolve) => {
-          running?.signal.addEventListener("abort", () => {
+        new Promise<string>((resolve) => {
+          running.signal.addEventListener("abort", () => {
             stopped = true;
             resolve("stopped");
           });

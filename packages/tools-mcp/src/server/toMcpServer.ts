@@ -1,5 +1,13 @@
 import type { Writable } from "node:stream";
-import type { ContentPart, PreparedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
+import type {
+  AccessNeed,
+  ContentPart,
+  DescribedCall,
+  PreparedCall,
+  ToolInfo,
+  ToolRegistry,
+  ToolResult,
+} from "@agent/core";
 import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import {
   type CallToolResult,
@@ -23,7 +31,7 @@ export interface McpServerOptions {
   /** What the tools are good for, told to the client's model. */
   readonly instructions?: string;
   /** Decides about a call. Default: all are allowed. What goes beyond the access rules is asked about in any case. */
-  readonly decide?: (call: PreparedCall) => CallDecision;
+  readonly decide?: (call: PreparedCall & { readonly description: DescribedCall }) => CallDecision;
   /** Milliseconds in which that yes must come. Default 60,000. */
   readonly confirmTimeoutMs?: number;
   /** Which enabled tools are offered. Default: all but core's own. */
@@ -85,12 +93,15 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       if (info !== undefined && !offer(info)) return failure(`Tool not available: ${params.name}`);
       const prepared = await registry.prepare(params.name, params.arguments ?? {});
       if ("outcome" in prepared) return failure(prepared.text);
-      const decision = options.decide?.(prepared) ?? "allow";
+      const described = await prepared.describe(context.mcpReq.signal);
+      if (described.refusal !== undefined)
+        return failure(`Error executing ${prepared.name}: ${described.refusal}`);
+      const decision = options.decide?.({ ...prepared, description: described }) ?? "allow";
       if (typeof decision === "object") return failure(`Tool call denied: ${decision.deny}`);
-      if (decision === "allow" && prepared.needs.length === 0) return await run(prepared, false, context);
+      if (decision === "allow" && described.needs.length === 0) return await run(prepared, [], context);
       const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
       if (answer === "no") return failure("Tool call denied: nobody said yes to it.");
-      return answer === "yes" ? await run(prepared, true, context) : answer;
+      return answer === "yes" ? await run(prepared, described.needs, context) : answer;
     });
     return server;
   };
@@ -147,14 +158,14 @@ function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
 
 async function run(
   prepared: PreparedCall,
-  isGranted: boolean,
+  granted: readonly AccessNeed[],
   { mcpReq }: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;
   const result = await prepared.run({
     signal: mcpReq.signal,
-    granted: isGranted ? prepared.needs : [],
+    granted,
     onOutput: (message) => {
       if (progressToken === undefined) return;
       const params = { progressToken, progress: ++progress, message };

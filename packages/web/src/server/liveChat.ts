@@ -162,14 +162,26 @@ export class LiveChat {
 
   async #ask(request: ApprovalRequest): Promise<ApprovalDecision | "suspend"> {
     if (this.#closed) return "suspend";
-    const { id: callId, name, args, capabilities, needs, signal } = request;
+    const { id: callId, name, args, capabilities, description, preview, label, signal } = request;
     const id = crypto.randomUUID();
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
       this.#waiting.set(id, resolve);
       signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
         once: true,
       });
-      this.#tell({ type: "approval", request: { id, callId, name, args, capabilities, needs } });
+      this.#tell({
+        type: "approval",
+        request: {
+          id,
+          callId,
+          name,
+          args,
+          capabilities,
+          description,
+          ...(preview && { preview }),
+          ...(label !== undefined && { label }),
+        },
+      });
     });
     this.#waiting.delete(id);
     this.#tell({ type: "decided", id });

@@ -77,7 +77,8 @@ test("a call is shown while the model writes it, and becomes the requested call"
 });
 
 test("a call is shown as waiting only until it is decided", () => {
-  const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], needs: [] };
+  const description = { title: "", kind: "execute", needs: [] } as const;
+  const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], description };
   const waiting = reduceAll([{ type: "sent", content: "go" }, requested("a"), { type: "approval", request }]);
   expect(waiting.approvals).toEqual([request]);
   expect(lastCall(waiting)?.state).toBe("waiting");

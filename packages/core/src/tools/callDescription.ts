@@ -1,0 +1,357 @@
+import { describeValue, isRecord } from "@agent/internal";
+import type { AccessNeed, ToolCapability } from "./types.js";
+
+/** The kinds of work that a call can do: those of the Agent Client Protocol. For display only. */
+export const TOOL_KINDS = [
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "other",
+] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+/** One thing that a call acts on. `open`: the call may do more to it, or with it, than this target says. */
+export type CallTarget = { readonly open?: true } & (
+  | {
+      readonly type: "file";
+      /** Absolute. Its directory is canonical, its last name is as the call wrote it. */
+      readonly path: string;
+      /** Where a symbolic link at `path` leads, if there is one. */
+      readonly realPath?: string;
+      readonly access: "read" | "write" | "delete";
+      /** Everything below the path too. */
+      readonly tree?: true;
+      readonly line?: number;
+    }
+  /** One simple command. A script has one target for each, including those inside wrappers and `sh -c`. */
+  | { readonly type: "command"; readonly text: string; readonly cwd?: string }
+  | { readonly type: "url"; readonly url: string }
+  | { readonly type: "text"; readonly text: string }
+);
+
+/** A rule that is worth offering to a user who allows the call: `{ pattern: "npm test *", label: "npm test …" }`. */
+export interface AlwaysOffer {
+  readonly pattern: string;
+  readonly label: string;
+}
+
+/** What a tool says about one of its calls before the call is decided about. Everything is optional. */
+export interface CallDescription {
+  /** Default: the arguments in `titleFrom`, else the first required string of the schema. For display only. */
+  readonly title?: string;
+  /** Default: the tool's `kind`, else one that follows from its capabilities. For display only. */
+  readonly kind?: ToolKind;
+  /** Everything the call acts on. Absent means unknown; `[]` means nothing. */
+  readonly targets?: readonly CallTarget[];
+  /** The accesses beyond the host's access rules that the call needs. */
+  readonly needs?: readonly AccessNeed[];
+  /** Set if the tool would refuse the call: the call fails with this message, and no one is asked. */
+  readonly refusal?: string;
+  /** Whether the call runs inside a sandbox that is required, not merely tried. */
+  readonly contained?: boolean;
+  /** Rules worth offering to the user, the narrowest first. */
+  readonly always?: readonly AlwaysOffer[];
+}
+
+/** A call as hosts see it: the tool's description with its defaults filled in. JSON. */
+export interface DescribedCall extends CallDescription {
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly needs: readonly AccessNeed[];
+  /** Why the tool's own description could not be used. The targets are unknown then. */
+  readonly problem?: string;
+}
+
+/** One file in a diff. */
+export interface FileDiff {
+  readonly path: string;
+  readonly oldPath?: string;
+  readonly change: "created" | "edited" | "deleted" | "moved";
+  /** The number of lines added and removed in the whole file, including those that are not shown. */
+  readonly added: number;
+  readonly removed: number;
+  readonly hunks: readonly DiffHunk[];
+  /** The number of lines that are left out of the hunks. */
+  readonly more?: number;
+}
+
+export interface DiffHunk {
+  readonly oldStart: number;
+  readonly newStart: number;
+  /** Each line begins with " ", "+" or "-". */
+  readonly lines: readonly string[];
+}
+
+/** What a call would change, for a user who is asked about it. */
+export interface CallPreview {
+  readonly changes: readonly FileDiff[];
+  /** The arguments that the diff makes redundant. A question shows all other arguments whole. */
+  readonly shows?: readonly string[];
+  /** The tool's own token for the state it saw. It comes back as `call.basis`; the tool refuses if the state has changed. */
+  readonly basis?: string;
+  /** Set if the tool would refuse the call: it fails with this message, and no one is asked. */
+  readonly refusal?: string;
+}
+
+/** The parts of a description that are kept with a result, for displays that have only the result. At most 4 KB. */
+export interface CallAbout {
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly files?: readonly { readonly path: string; readonly line?: number }[];
+}
+
+/**
+ * How a pattern relates to a target. `covers`: the target is what the pattern names and nothing else, which is enough to
+ * allow; never given for an open target. `touches`: what the pattern names is among what the target does, which is
+ * enough to deny or ask. `maybe`: it cannot be decided.
+ */
+export type Match = "covers" | "touches" | "maybe" | "none";
+
+/** The patterns of rules for a tool whose targets are not files, addresses or plain text: a shell. Takes and returns JSON. */
+export interface PermissionLanguage {
+  /** Resolves to what is wrong with a pattern, if anything. Asked when the configuration is loaded. */
+  check(pattern: string): string | undefined | Promise<string | undefined>;
+  /** One row for each pattern, with one match for each target. A failure counts as `maybe`. */
+  match(
+    patterns: readonly string[],
+    targets: readonly CallTarget[],
+  ): readonly (readonly Match[])[] | Promise<readonly (readonly Match[])[]>;
+}
+
+const MAX_DESCRIPTION_BYTES = 256 * 1024;
+const MAX_TITLE = 400;
+const MAX_ABOUT_BYTES = 4 * 1024;
+const MAX_ABOUT_FILES = 20;
+const MAX_PREVIEW_BYTES = 64 * 1024;
+const MAX_REFUSAL = 8 * 1024;
+
+/** The kind of a tool that declares none. */
+export function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
+  if (capabilities.includes("destroy")) return "delete";
+  if (capabilities.includes("execute")) return "execute";
+  if (capabilities.includes("write")) return "edit";
+  if (capabilities.includes("network")) return "fetch";
+  return capabilities.includes("read") ? "read" : "other";
+}
+
+/** The values of the arguments that name a call, on one line. Empty if there are none. */
+export function titleOf(names: readonly string[], args: Readonly<Record<string, unknown>>): string {
+  const values = names.map((name) => (Object.hasOwn(args, name) ? args[name] : undefined));
+  const texts = values.map((value) =>
+    typeof value === "string"
+      ? value
+      : Array.isArray(value)
+        ? value.filter((one) => typeof one === "string").join(", ")
+        : "",
+  );
+  return oneLine(texts.filter((text) => text !== "").join(" → "));
+}
+
+function oneLine(text: string): string {
+  const line = text
+    .slice(0, 4 * MAX_TITLE)
+    .replace(/\s+/g, " ")
+    .trim();
+  return (line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1)}…` : line).toWellFormed();
+}
+
+/**
+ * Reads what `describeCall` returned. Throws an `Error` that says what is wrong with it: a description decides about
+ * permissions, so that none is used in part.
+ */
+export function readDescription(value: unknown): CallDescription {
+  const given = copyJson(value, MAX_DESCRIPTION_BYTES, "the description");
+  const { title, kind, targets, needs, refusal, contained, always } = given;
+  check(title === undefined || typeof title === "string", "title must be a string", title);
+  check(kind === undefined || isKind(kind), `kind must be one of ${TOOL_KINDS.join(", ")}`, kind);
+  check(targets === undefined || isListOf(targets, isTarget), "targets must be a list of targets", targets);
+  check(needs === undefined || isListOf(needs, isNeed), "needs must be a list of access needs", needs);
+  check(refusal === undefined || typeof refusal === "string", "refusal must be a string", refusal);
+  check(contained === undefined || typeof contained === "boolean", "contained must be a boolean", contained);
+  check(
+    always === undefined || isListOf(always, isOffer),
+    "always must be a list of { pattern, label }",
+    always,
+  );
+  return given as CallDescription;
+}
+
+/** Reads what `previewCall` returned, with long diffs cut. Throws an `Error` that says what is wrong with it. */
+export function readPreview(value: unknown): CallPreview | undefined {
+  if (value === undefined || value === null) return undefined;
+  const given = copyJson(value, 64 * 1024 * 1024, "the preview");
+  const { changes, shows, basis, refusal } = given;
+  check(isListOf(changes, isFileDiff), "changes must be a list of file diffs", changes);
+  check(shows === undefined || isListOf(shows, isText), "shows must be a list of names of arguments", shows);
+  check(basis === undefined || typeof basis === "string", "basis must be a string", basis);
+  check(refusal === undefined || typeof refusal === "string", "refusal must be a string", refusal);
+  return {
+    ...(given as unknown as CallPreview),
+    changes: boundDiffs(changes as FileDiff[], MAX_PREVIEW_BYTES),
+  };
+}
+
+/** Fills the defaults in. `problem` says why there is no description of the tool's own. */
+export function completeDescription(
+  given: CallDescription,
+  defaults: { readonly title: string; readonly kind: ToolKind },
+  redact: (text: string) => string,
+  problem?: string,
+): DescribedCall {
+  const { title, kind, targets, needs, refusal, contained, always } = given;
+  return {
+    title: oneLine(redact(title ?? defaults.title)),
+    kind: kind ?? defaults.kind,
+    ...(targets && { targets }),
+    needs: needs ?? [],
+    ...(refusal !== undefined && { refusal: redact(refusal).slice(0, MAX_REFUSAL) }),
+    ...(contained && { contained }),
+    ...(always && { always }),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+export function aboutOf({ title, kind, targets = [] }: DescribedCall): CallAbout {
+  const files = [];
+  let bytes = title.length;
+  for (const target of targets) {
+    if (target.type !== "file" || files.length === MAX_ABOUT_FILES) continue;
+    bytes += target.path.length;
+    if (bytes > MAX_ABOUT_BYTES) break;
+    files.push({ path: target.path, ...(target.line !== undefined && { line: target.line }) });
+  }
+  return { title, kind, ...(files.length > 0 && { files }) };
+}
+
+/**
+ * Whether a call still does no more than what a user was shown: every need and target is among those shown. A decision
+ * that was given earlier counts only then.
+ */
+export function isWithinShown(now: DescribedCall, shown: DescribedCall | undefined): boolean {
+  if (shown === undefined) return false;
+  const needs = new Set(shown.needs.map(({ kind, path }) => JSON.stringify([kind, path])));
+  if (!now.needs.every(({ kind, path }) => needs.has(JSON.stringify([kind, path])))) return false;
+  if (now.targets === undefined || shown.targets === undefined) return now.targets === shown.targets;
+  const targets = new Set(shown.targets.map(targetKey));
+  return now.targets.every((target) => targets.has(targetKey(target)));
+}
+
+/** The line of a file is for display: an edit further up moves it. */
+function targetKey(target: CallTarget): string {
+  const { line: _, ...rest } = target as CallTarget & { line?: number };
+  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Cuts diffs to a number of bytes and counts the lines that are left out. */
+export function boundDiffs(files: readonly FileDiff[], maxBytes: number): FileDiff[] {
+  let left = maxBytes;
+  return files.map((file) => {
+    let more = file.more ?? 0;
+    const hunks: DiffHunk[] = [];
+    for (const hunk of file.hunks) {
+      const lines: string[] = [];
+      for (const line of hunk.lines) {
+        left -= line.length + 1;
+        if (left >= 0) lines.push(line);
+        else more++;
+      }
+      if (lines.length > 0) hunks.push({ ...hunk, lines });
+    }
+    return { ...file, hunks, ...(more > 0 && { more }) };
+  });
+}
+
+/** A copy as JSON of what a tool returned: no getters, no cycles, no prototypes, at most `maxBytes`. */
+export function copyJson(value: unknown, maxBytes: number, what: string): Record<string, unknown> {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new Error(`${what} is not JSON: ${(error as Error).message}`);
+  }
+  if (text === undefined) throw new Error(`${what} is ${describeValue(value)}`);
+  if (text.length > maxBytes) throw new Error(`${what} has ${text.length} bytes, more than ${maxBytes}`);
+  const copy: unknown = JSON.parse(text);
+  if (!isRecord(copy)) throw new Error(`${what} must be an object, got ${describeValue(copy)}`);
+  return copy;
+}
+
+function check(valid: boolean, expected: string, value: unknown): void {
+  if (!valid) throw new Error(`${expected}, got ${describeValue(value)}`);
+}
+
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+export function isKind(value: unknown): value is ToolKind {
+  return TOOL_KINDS.includes(value as ToolKind);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isOptional(value: unknown, type: "string" | "number"): boolean {
+  return value === undefined || typeof value === type;
+}
+
+function isTarget(value: unknown): boolean {
+  if (!isRecord(value) || (value.open !== undefined && value.open !== true)) return false;
+  switch (value.type) {
+    case "file":
+      return (
+        isText(value.path) &&
+        isOptional(value.realPath, "string") &&
+        ["read", "write", "delete"].includes(value.access as string) &&
+        (value.tree === undefined || value.tree === true) &&
+        isOptional(value.line, "number")
+      );
+    case "command":
+      return isText(value.text) && isOptional(value.cwd, "string");
+    case "url":
+      return isText(value.url);
+    case "text":
+      return isText(value.text);
+    default:
+      return false;
+  }
+}
+
+function isNeed(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    (value.kind === "read" || value.kind === "write") &&
+    isText(value.path) &&
+    isText(value.reason)
+  );
+}
+
+function isOffer(value: unknown): boolean {
+  return isRecord(value) && isText(value.pattern) && value.pattern !== "" && isText(value.label);
+}
+
+export function isFileDiff(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    isText(value.path) &&
+    isOptional(value.oldPath, "string") &&
+    ["created", "edited", "deleted", "moved"].includes(value.change as string) &&
+    typeof value.added === "number" &&
+    typeof value.removed === "number" &&
+    isOptional(value.more, "number") &&
+    isListOf(
+      value.hunks,
+      (hunk) =>
+        isRecord(hunk) &&
+        typeof hunk.oldStart === "number" &&
+        typeof hunk.newStart === "number" &&
+        isListOf(hunk.lines, isText),
+    )
+  );
+}
