@@ -18,7 +18,7 @@ export { hasEnded, processTag } from "./files/processTag.js";
 export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
-export { findRepository } from "./git/repository.js";
+export { findRepository, findWorktree, ownAncestors } from "./git/repository.js";
 export { IGNORE_FILES, type IgnoreFileReader, IgnoreScope } from "./ignore/scope.js";
 export { isRecord } from "./isRecord.js";
 export { lazyConstant } from "./lazyConstant.js";

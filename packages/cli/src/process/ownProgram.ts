@@ -34,6 +34,7 @@ function foreignDirectories(cwd: string): string[] {
   return [cwd, repositoryRoot(cwd)].map(canonicalPath).filter((directory) => !isInside(directory, home));
 }
 
+/** Any `.git` counts, also one of another user: the more directories are foreign, the fewer programs are trusted. */
 function repositoryRoot(cwd: string): string {
   for (let directory = cwd; dirname(directory) !== directory; directory = dirname(directory)) {
     if (existsSync(join(directory, ".git"))) return directory;

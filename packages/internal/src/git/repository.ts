@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { readRegularFile } from "../files/readRegularFile.js";
 
@@ -9,17 +10,62 @@ export interface GitRepository {
   readonly gitDirectories: readonly string[];
 }
 
-/** The repository of a path: the nearest directory above it that has `.git`. */
+/**
+ * A directory and those above it, up to the first that another user owns or that everyone can write: whatever is there and
+ * above may have been put there by anyone. Every search upwards for something of the user's own uses this.
+ */
+export function* ownAncestors(start: string): Generator<string, void> {
+  const { dirname } = nodePath;
+  for (let directory = start; ; directory = dirname(directory)) {
+    if (directory !== start && !isOwn(directory)) return;
+    yield directory;
+    if (directory === dirname(directory)) return;
+  }
+}
+
+/**
+ * The nearest directory with `.git`, from `start` upwards. `.git` of another user counts as missing, as for git itself
+ * (`safe.directory`): who can write in a directory above could make theirs the user's project.
+ */
+export function findWorktree(start: string): string | undefined {
+  for (const directory of ownAncestors(start)) {
+    const found = lookAt(nodePath.join(directory, ".git"));
+    if (found !== undefined) return isOurs(found.uid) ? directory : undefined;
+  }
+  return undefined;
+}
+
+/** The repository of a path: that of the nearest worktree above it. */
 export function findRepository(path: string): GitRepository | undefined {
   const { dirname, join, resolve } = nodePath;
-  for (let directory = dirname(path); ; directory = dirname(directory)) {
-    const gitDirectory = resolveGitDirectory(directory);
-    if (gitDirectory !== undefined) {
-      const common = readLine(join(gitDirectory, "commondir"));
-      const shared = common === undefined ? [] : [resolve(gitDirectory, common)];
-      return { worktree: directory, gitDirectories: [gitDirectory, ...shared] };
-    }
-    if (directory === dirname(directory)) return undefined;
+  const worktree = findWorktree(dirname(path));
+  const gitDirectory = worktree && resolveGitDirectory(worktree);
+  if (worktree === undefined || gitDirectory === undefined) return undefined;
+  const common = readLine(join(gitDirectory, "commondir"));
+  const shared = common === undefined ? [] : [resolve(gitDirectory, common)];
+  return { worktree, gitDirectories: [gitDirectory, ...shared] };
+}
+
+const WRITABLE_BY_EVERYONE = 0o002;
+
+function isOwn(directory: string): boolean {
+  const info = lookAt(directory);
+  if (info === undefined) return true;
+  return isOurs(info.uid) && (process.platform === "win32" || (info.mode & WRITABLE_BY_EVERYONE) === 0);
+}
+
+/** Whether an owner is this user or root; with sudo also the user who called it, as for git. */
+function isOurs(uid: number): boolean {
+  const own = process.geteuid?.();
+  if (own === undefined || uid === own || uid === 0) return true;
+  return own === 0 && process.env.SUDO_UID === String(uid);
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return nodeFs.lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

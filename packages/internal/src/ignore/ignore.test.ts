@@ -74,9 +74,6 @@ test("many directories and globstars do not make matching slow", () => {
   expect(ignores(`${"**/a/".repeat(25)}b`, `${"a/".repeat(60)}b`)).toBe(true);
 });
 
-test.each(["a*b*\n", `${"*a".repeat(100)}\n`, "**/a*/**/b\n"])(
-  "matches the last of 100 KB of rules that each need an expression: %j",
-  (line) => {
-    expect(ignores(`${line.repeat((100 * 1024) / line.length)}x*z`, "xyz")).toBe(true);
-  },
-);
+test("matches the last rule of a file whose rules need more groups than one expression can hold", () => {
+  expect(ignores(`${`${"*a".repeat(100)}\n`.repeat(350)}x*z`, "xyz")).toBe(true);
+});

@@ -1,4 +1,5 @@
 import { nodeFs, nodePath } from "../files/nodeModules.js";
+import { ownAncestors } from "../git/repository.js";
 import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
 import { parseIgnoreFile } from "./parse.js";
 
@@ -139,12 +140,12 @@ function level(text: string | undefined, base: string, parent: Level | undefined
 
 /** From the repository's top down to `directory`; empty if that is no place inside a repository. */
 function directoriesUpToRepository(directory: string, confinedTo: string | undefined): string[] {
-  const chain: string[] = [directory];
   if (exists(nodePath.join(directory, IGNORE_FILES.repository))) return [];
-  for (let current = directory; current !== confinedTo && nodePath.dirname(current) !== current; ) {
-    current = nodePath.dirname(current);
+  const chain: string[] = [];
+  for (const current of ownAncestors(directory)) {
     chain.unshift(current);
     if (exists(nodePath.join(current, IGNORE_FILES.repository))) return chain;
+    if (current === confinedTo) return [];
   }
   return [];
 }

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { findWorktree, ownAncestors } from "@agent/internal";
 import { configDirectory, homeDirectory } from "../../process/paths.js";
 
 /** A project may also have its config under a key of this file. */
@@ -28,14 +29,16 @@ export function findUserConfig(): string | undefined {
 
 /**
  * The last directory that is searched: the repository's root or the home directory, whichever comes first
- * on the way up. Outside of both it is the working directory itself: a config in `/tmp` belongs to no project.
+ * on the way up. Otherwise it is the working directory itself: a config in `/tmp` belongs to no project. A repository of
+ * another user, or one above a directory that others can write, does not count.
  */
 export function stopDirectory(cwd: string, home: string = homeDirectory()): string {
   const start = resolve(cwd);
-  for (let directory = start; ; directory = dirname(directory)) {
-    if (directory === resolve(home) || existsSync(join(directory, ".git"))) return directory;
-    if (dirname(directory) === directory) return start;
+  const root = findWorktree(start);
+  for (const directory of ownAncestors(start)) {
+    if (directory === resolve(home) || directory === root) return directory;
   }
+  return start;
 }
 
 /** Whether some directory from `cwd` up to `stop` has a file with a config's name. */

@@ -1,7 +1,8 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { ownAncestors } from "@agent/internal";
 import { requireJiti } from "../../process/requireCjs.js";
 
 // In the order in which a loader prefers them.
@@ -79,6 +80,7 @@ function pathOfUrl(specifier: string, parent: string): string | undefined {
 }
 
 function fromPackage(specifier: string, parent: string, kind: ModuleKind): string | undefined {
+  if (isInForeignFolder(specifier, dirname(parent))) return undefined;
   const ways = [
     () => createRequire(parent).resolve(specifier),
     () => {
@@ -96,6 +98,17 @@ function fromPackage(specifier: string, parent: string, kind: ModuleKind): strin
     }
   }
   return undefined;
+}
+
+/** Whether Node would take a package from `node_modules` in or above a directory that another user owns or can write. */
+export function isInForeignFolder(specifier: string, from: string): boolean {
+  const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+  const has = (directory: string): boolean => existsSync(join(directory, "node_modules", name));
+  const own = new Set(ownAncestors(from));
+  for (let directory = from; ; directory = dirname(directory)) {
+    if (has(directory)) return !own.has(directory);
+    if (dirname(directory) === directory) return false;
+  }
 }
 
 /** The CLI's own copy of a package. */

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { requireJiti } from "../../process/requireCjs.js";
 import { DEFAULT_PACK } from "../layers.js";
+import { isInForeignFolder } from "../modules/resolveModule.js";
 import { entryOf } from "./entry.js";
 
 const FILE_PREFIX = "file:";
@@ -37,6 +38,7 @@ export function resolvePack(name: string, directories: readonly string[]): Resol
 /** Finds an installed package from one of the directories. The CLI's own dependencies are not searched. */
 export function resolveInstalled(name: string, directories: readonly string[]): ResolvedPack | undefined {
   for (const directory of directories) {
+    if (isInForeignFolder(name, directory)) continue;
     const file = resolvePackage(name, join(directory, "_"));
     if (file !== undefined) return { file, local: false, own: file === resolveOwn(name) };
   }
@@ -69,9 +71,11 @@ function localEntry(path: string): string {
 export function unbuiltEntry(name: string, directories: readonly string[]): string | undefined {
   const folders = isLocal(name)
     ? directories.map((directory) => resolve(directory, localPath(name)))
-    : directories.flatMap((directory) =>
-        (createRequire(join(directory, "_")).resolve.paths(name) ?? []).map((folder) => join(folder, name)),
-      );
+    : directories
+        .filter((directory) => !isInForeignFolder(name, directory))
+        .flatMap((directory) =>
+          (createRequire(join(directory, "_")).resolve.paths(name) ?? []).map((folder) => join(folder, name)),
+        );
   const folder = folders.find((path) => existsSync(join(path, "package.json")));
   return folder === undefined ? undefined : entryOf(folder);
 }
