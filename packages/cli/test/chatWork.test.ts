@@ -123,7 +123,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await terminal.until(/● ! {2}printf.*\n│ green\n└ ✓ exit code 0/);
     expect(terminal.coloredScreen()).toContain("\x1b[32mgreen");
     terminal.send("hello");
-    await terminal.until(/You said .*The person ran this command/s);
+    await terminal.until(/You said .*The user ran this command/s);
     // Without the colours.
     expect(model.lastRequest).toContain("<output>\\ngreen\\n</output>");
   });

@@ -19,7 +19,13 @@ export { readRegularFile, withRegularFile } from "./files/readRegularFile.js";
 export { removeAbandoned, temporaryName } from "./files/temporaryName.js";
 export { GitConfigs, type NamedByGit } from "./git/gitConfigs.js";
 export { findRepository, findWorktree, ownAncestors } from "./git/repository.js";
-export { IGNORE_FILES, type IgnoreFileReader, IgnoreScope } from "./ignore/scope.js";
+export {
+  IGNORE_FILES,
+  type IgnoreFileReader,
+  IgnoreScope,
+  isIgnoredDirectory,
+  PLAIN_READER,
+} from "./ignore/scope.js";
 export { isRecord } from "./isRecord.js";
 export { lazyConstant } from "./lazyConstant.js";
 export { canonicalPath, canonicalPaths } from "./paths/canonicalPath.js";
@@ -42,6 +48,7 @@ export { isSecretName, isSecretValue, KEY_VARIABLES } from "./protection/secretN
 export { applyEdits, editsOf } from "./text/applyEdits.js";
 export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/bytes.js";
 export { countOf } from "./text/countOf.js";
+export { delimited } from "./text/delimited.js";
 export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
 export { fenced } from "./text/fenced.js";
 export { didYouMean } from "./text/nearest.js";

@@ -25,6 +25,7 @@ import {
   type Instruction,
   InstructionConsent,
   instructionHooks,
+  instructionSize,
 } from "./instructions.js";
 import { describeSkills, type OwnCommand, projectCommands, readOwnCommands } from "./ownCommands.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
@@ -177,7 +178,10 @@ function subdirectoryInstructions(
   const consent = new InstructionConsent(cwd);
   return instructionHooks(cwd, instructions, {
     isAgreed: () => consent.answer ?? !canAsk(),
-    onFound: (one) => instructions.push(one),
+    onFound: (one) => {
+      instructions.push(one);
+      onProblem(`Follows ${escapeToLine(quotePath(one.file))} (${instructionSize(one)}).`);
+    },
     onLeftOut: ({ file }) => {
       if (consent.answer === false) return;
       onProblem(

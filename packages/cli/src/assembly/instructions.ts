@@ -1,15 +1,52 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { CallHooks } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { canonicalPath, isInside, readRegularFileInside, truncateUtf8 } from "@agent/internal";
+import {
+  canonicalPath,
+  delimited,
+  isIgnoredDirectory,
+  isInside,
+  PLAIN_READER,
+  readRegularFileInside,
+  truncateUtf8,
+} from "@agent/internal";
 import { sizeText } from "../display/amounts.js";
 import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
 import { stopDirectory } from "../settings/config/places.js";
 
 /** File names of instructions; the first that exists is used. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+/** Directories with the work of others, in lower case: what is in them is no instruction of the project. */
+const VENDORED = new Set([
+  ...["node_modules", "bower_components", "jspm_packages", "web_modules", ".yarn", ".pnpm-store"],
+  ...[
+    "vendor",
+    "vendors",
+    "vendored",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "external",
+    "externals",
+  ],
+  ...[
+    "site-packages",
+    "dist-packages",
+    "__pypackages__",
+    ".venv",
+    "venv",
+    "virtualenv",
+    ".tox",
+    ".nox",
+    ".bundle",
+  ],
+  ...["pods", "carthage", ".cargo", "elm-stuff", ".gradle", ".m2", ".dart_tool", ".pub-cache", ".terraform"],
+  ...[".git", "dist", "target", ".cache"],
+]);
+const MOST_RULE_BYTES = 32 * 1024;
 const MOST_BYTES = 32 * 1024;
 const MOST_IN_ALL = 96 * 1024;
 
@@ -47,11 +84,14 @@ export function findInstructions(cwd: string): Instruction[] {
     });
 }
 
-/** The instructions of one directory. A link that leads out of `root` is not followed: it could lead to a secret. */
+/**
+ * The instructions of one directory. A link that leads out of `root` is not followed: it could lead to a secret. Files of
+ * dependencies, other repositories and other users do not count, also behind a link.
+ */
 function readInstruction(directory: string, root: string): Instruction | undefined {
   for (const name of NAMES) {
     const file = join(directory, name);
-    if (!existsSync(file)) continue;
+    if (!existsSync(file) || !isOfProject(canonicalPath(file), canonicalPath(root))) continue;
     try {
       // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
       const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");
@@ -65,13 +105,26 @@ function readInstruction(directory: string, root: string): Instruction | undefin
   return undefined;
 }
 
+/** Whether a file is part of the project itself, by canonical paths. */
+function isOfProject(file: string, root: string): boolean {
+  const directory = dirname(file);
+  const names = relative(root, directory).split(sep).filter(Boolean);
+  if (names.some((name) => VENDORED.has(name.toLowerCase()))) return false;
+  // A submodule or a clone in a subdirectory is a project by itself.
+  const below = names.map((_, at) => join(root, ...names.slice(0, at + 1)));
+  if (below.some((one) => existsSync(join(one, ".git")))) return false;
+  const owners = [0, process.geteuid?.(), statSync(root).uid];
+  if (process.platform !== "win32" && !owners.includes(statSync(file).uid)) return false;
+  return !isIgnoredDirectory(root, directory, PLAIN_READER, MOST_RULE_BYTES);
+}
+
 /** The part of the system prompt that holds the instructions. */
 export function formatInstructions(instructions: readonly Instruction[], cwd: string): string {
   if (instructions.length === 0) return "";
   const parts = instructions.map(({ file, text, isCut }) => {
     const name = isInside(cwd, file) ? relative(cwd, file) : file;
     const notice = isCut ? `\n[cut at ${Buffer.byteLength(text)} bytes; read the file for the rest]` : "";
-    return `<instructions file=${JSON.stringify(name)}>\n${text.trim()}${notice}\n</instructions>`;
+    return delimited("instructions", `${text.trim()}${notice}`, { file: name });
   });
   return `The person and the project give these instructions; the later ones are about narrower things:\n${parts.join("\n")}`;
 }

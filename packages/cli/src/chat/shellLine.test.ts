@@ -29,7 +29,7 @@ test("a line is reported as a call, and the model is told what it printed and ho
   expect(output.split("\n").sort()).toEqual(["", "one", "two"]);
   expect(end).toMatchObject({ type: "tool_end", name: "!", outcome: "error", summary: "exit code 3" });
   expect(note).toMatch(
-    /^The person ran this command: echo one;.*\n<output>\n.*\n.*\n<\/output>\n\(exit code 3\)$/,
+    /^The user ran this command: echo one;.*\n<output>\n.*\n.*\n<\/output>\n\(exit code 3\)$/,
   );
 });
 
@@ -39,7 +39,7 @@ test.each([
 ])("a line %s is a call that failed, and the chat goes on", async (_, command) => {
   const { note, end } = await run(command);
   expect(end).toMatchObject({ type: "tool_end", outcome: "error" });
-  expect(note).toContain("The person ran this command: echo");
+  expect(note).toContain("The user ran this command: echo");
 });
 
 test("a character that is printed in two pieces is whole", async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AgentEvent } from "@agent/core";
 import { errorMessage, onAbort, truncateMiddle } from "@agent/core/toolkit";
+import { delimited } from "@agent/internal";
 import { renderOutput } from "../display/commandOutput.js";
 
 const MOST_BYTES = 32 * 1024;
@@ -38,7 +39,7 @@ export async function runShellLine(
   const text = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);
   const durationMs = performance.now() - startedAt;
   emit({ type: "tool_end", id, name, outcome: ok ? "ok" : "error", text, summary, durationMs });
-  return `The person ran this command: ${command}\n<output>\n${text}\n</output>\n(${summary})`;
+  return `The user ran this command: ${command}\n${delimited("output", text)}\n(${summary})`;
 }
 
 /** Rejects if the shell cannot be started: Node throws for some reasons, such as a line that is too long. */

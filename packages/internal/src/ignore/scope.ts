@@ -1,4 +1,5 @@
 import { nodeFs, nodePath } from "../files/nodeModules.js";
+import { readRegularFile } from "../files/readRegularFile.js";
 import { ownAncestors } from "../git/repository.js";
 import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
 import { parseIgnoreFile } from "./parse.js";
@@ -16,6 +17,14 @@ export interface IgnoreFileReader {
   /** The text of a regular file of at most `maxBytes`. */
   readText(file: string, maxBytes: number): string | undefined;
 }
+
+/** Reads ignore files without a boundary. Never waits for a FIFO. */
+export const PLAIN_READER: IgnoreFileReader = {
+  readText(file, maxBytes) {
+    const bytes = readRegularFile(file, maxBytes + 1);
+    return bytes === undefined || bytes.length > maxBytes ? undefined : bytes.toString("utf8");
+  },
+};
 
 /** The rules of one ignore file, and those of the directories above it. */
 interface Level {
@@ -48,6 +57,11 @@ export class IgnoreScope {
     this.#maxRuleBytes = maxRuleBytes;
     this.#other = other;
     this.#git = git;
+  }
+
+  /** The scope without any rule. Rules beyond `maxRuleBytes` in a directory and those above it have no effect. */
+  static none(reader: IgnoreFileReader, maxRuleBytes: number = MAX_RULE_BYTES): IgnoreScope {
+    return new IgnoreScope(reader, maxRuleBytes, undefined, undefined);
   }
 
   /** Whether the entry `name` of `directory` (absolute, "/" at the end) is left out. */
@@ -105,7 +119,7 @@ export class IgnoreScope {
     maxRuleBytes: number = MAX_RULE_BYTES,
   ): IgnoreScope {
     const chain = directoriesUpToRepository(directory, confinedTo);
-    const none = new IgnoreScope(reader, maxRuleBytes, undefined, undefined);
+    const none = IgnoreScope.none(reader, maxRuleBytes);
     let scope = none;
     for (const [index, current] of chain.entries()) {
       const next = chain[index + 1];
@@ -120,6 +134,23 @@ export class IgnoreScope {
       leavesOut(directory) && !leavesOut(nodePath.join(nodePath.dirname(directory), UNHEARD_OF));
     return isMeant ? none : scope;
   }
+}
+
+/** Whether ignore rules below `top`, a repository's top, leave out a directory or one that leads to it. */
+export function isIgnoredDirectory(
+  top: string,
+  directory: string,
+  reader: IgnoreFileReader,
+  maxRuleBytes?: number,
+): boolean {
+  let scope = IgnoreScope.none(reader, maxRuleBytes);
+  let current = top;
+  for (const name of nodePath.relative(top, directory).split(nodePath.sep).filter(Boolean)) {
+    scope = scope.enterUnread(withSlash(current));
+    if (scope.ignores(withSlash(current), name, true)) return true;
+    current = nodePath.join(current, name);
+  }
+  return false;
 }
 
 function ask(start: Level | undefined, directory: string, name: string, isDirectory: boolean): Verdict {

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { IGNORE_FILES, type IgnoreFileReader, IgnoreScope, readRegularFile } from "@agent/internal";
+import { IGNORE_FILES, IgnoreScope, PLAIN_READER } from "@agent/internal";
 import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
@@ -15,12 +15,6 @@ const FRESH_MS = 5000;
 const VERSION_CONTROL = new Set([".git", ".hg", ".svn"]);
 // Directories to skip where no ignore rule applies.
 const SKIPPED = new Set(["node_modules", "__pycache__", ".venv", "target", "dist"]);
-const IGNORE_FILE_READER: IgnoreFileReader = {
-  readText(file, maxBytes) {
-    const bytes = readRegularFile(file, maxBytes + 1);
-    return bytes === undefined || bytes.length > maxBytes ? undefined : bytes.toString("utf8");
-  },
-};
 const CONTROL = /\p{Cc}/u;
 
 /**
@@ -86,7 +80,7 @@ async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
   const end = performance.now() + MOST_MS;
   let pauseAt = performance.now() + BUSY_MS;
-  const outer = IgnoreScope.above(root, undefined, IGNORE_FILE_READER, MOST_RULE_BYTES);
+  const outer = IgnoreScope.above(root, undefined, PLAIN_READER, MOST_RULE_BYTES);
   const waiting = [{ folder: "", outer }];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { folder } = next;

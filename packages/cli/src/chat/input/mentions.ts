@@ -5,6 +5,7 @@ import type { ContentPart } from "@agent/core";
 import {
   canonicalPath,
   countOf,
+  delimited,
   escapeToLine,
   isInside,
   readRegularFile,
@@ -150,7 +151,8 @@ async function attachDirectory(name: string, path: string): Promise<Attachment> 
     .map((entry) => escapeToLine(entry.isDirectory() ? `${entry.name}/` : entry.name))
     .sort();
   const more = entries.length > MOST_ENTRIES ? `\n[… ${entries.length - MOST_ENTRIES} more]` : "";
-  const text = `<directory path=${JSON.stringify(name)}>\n${entries.slice(0, MOST_ENTRIES).join("\n")}${more}\n</directory>`;
+  const listed = `${entries.slice(0, MOST_ENTRIES).join("\n")}${more}`;
+  const text = delimited("directory", listed, { path: name });
   return { part: { type: "text", text }, note: `${name} (${entries.length} entries)` };
 }
 
@@ -176,9 +178,9 @@ function attachText({ path: name, first, last }: FileMention, size: number, read
   const notice = isCut
     ? `\n[cut: lines ${start}-${start + shownLines - 1} of ${lines.length}${size > LARGEST_READ ? " or more" : ""}. Read on with offset ${start + shownLines}.]`
     : "";
-  const range = first === undefined ? "" : ` lines="${start}-${end}"`;
+  const range: Record<string, string> = first === undefined ? {} : { lines: `${start}-${end}` };
   return {
-    part: { type: "text", text: `<file path=${JSON.stringify(name)}${range}>\n${content}${notice}\n</file>` },
+    part: { type: "text", text: delimited("file", `${content}${notice}`, { path: name, ...range }) },
     note:
       first === undefined ? `${name} (${countOf(lines.length, "line")})` : `${name} (lines ${start}-${end})`,
   };
