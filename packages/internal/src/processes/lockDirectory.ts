@@ -1,12 +1,26 @@
 import type { Stats } from "node:fs";
 import { nodeCrypto, nodeFs, nodeOs, nodePath } from "../files/nodeModules.js";
 import { foldPath } from "../paths/foldPath.js";
-import { quotePath } from "../text/describe.js";
 
-/** Where locks are kept: the same place for all processes of a user, whatever TMPDIR says. */
+const PRIVATE = 0o700;
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Where locks are kept: in the user's runtime directory, else in their state directory. Other users can write in neither,
+ * so none of them can occupy the name beforehand. The system's own runtime directory is used as well if the environment
+ * does not name it, so that processes with and without a login session share their locks.
+ */
 export function lockDirectory(): string {
+  const { join, isAbsolute } = nodePath;
   const user = process.geteuid?.();
-  return user === undefined ? nodePath.join(nodeOs.tmpdir(), "agent-locks") : `/tmp/.agent-locks-${user}`;
+  if (user === undefined) return join(nodeOs.tmpdir(), "agent-locks");
+  const runtime = [process.env.XDG_RUNTIME_DIR, `/run/user/${user}`].find((directory) => {
+    return directory !== undefined && isAbsolute(directory) && isPrivate(lookAt(directory));
+  });
+  if (runtime !== undefined) return join(runtime, "agent-locks");
+  const state = process.env.XDG_STATE_HOME;
+  const base = state !== undefined && isAbsolute(state) ? state : join(homeDirectory(), ".local/state");
+  return join(base, "agent/locks");
 }
 
 /** The file in it that locks a canonical path. */
@@ -15,29 +29,46 @@ export function lockFile(path: string): string {
   return nodePath.join(lockDirectory(), name);
 }
 
-/** Makes the directory. Returns false if that fails. Throws if another user owns it or can write to it. */
+/**
+ * Creates the directory. Returns false if that fails, or if another user owns it or can write to it: then there are no
+ * locks, because another user must not be able to stop this one's work.
+ */
 export function prepareLockDirectory(): boolean {
   const directory = lockDirectory();
-  // Look first: it is there nearly always, and an error of mkdir takes longer than the look.
+  // Look first: it exists nearly always, and an error of mkdir takes longer than the look.
   const info = lookAt(directory) ?? makePrivate(directory);
-  if (info === undefined) return false;
-  const isPrivate =
-    info.isDirectory() && info.uid === (process.geteuid?.() ?? info.uid) && (info.mode & 0o022) === 0;
-  if (isPrivate || process.platform === "win32") return true;
-  throw new Error(
-    `${quotePath(directory)}, the directory of locks against other processes, is owned or writable by another user; nothing was changed. ` +
-      "Ask the user to remove it.",
-  );
+  return process.platform === "win32" ? info !== undefined : isPrivate(info);
 }
 
-/** Makes a directory for this user alone; what is there now if another process was faster; `undefined` if neither works. */
+function isPrivate(info: Stats | undefined): boolean {
+  if (info === undefined || !info.isDirectory()) return false;
+  return info.uid === process.geteuid?.() && (info.mode & WRITABLE_BY_OTHERS) === 0;
+}
+
+/**
+ * Makes a directory for this user alone, and the missing ones above it; `undefined` if that fails. Node's own `recursive`
+ * never returns where no directory can be made, such as below `/proc`.
+ */
 function makePrivate(directory: string): Stats | undefined {
+  const parent = nodePath.dirname(directory);
+  if (parent !== directory && lookAt(parent) === undefined) makePrivate(parent);
   try {
-    nodeFs.mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return undefined;
+    nodeFs.mkdirSync(directory, { mode: PRIVATE });
+  } catch {
+    // Another process may have created it.
   }
   return lookAt(directory);
+}
+
+function homeDirectory(): string {
+  const { HOME } = process.env;
+  if (HOME !== undefined && nodePath.isAbsolute(HOME)) return HOME;
+  try {
+    return nodeOs.userInfo().homedir;
+  } catch {
+    // The user has no account, as in some containers. Nothing can be created below this path.
+    return "/dev/null";
+  }
 }
 
 /** `undefined` if nothing is there or the system does not allow the look. */
