@@ -1,16 +1,24 @@
 import { nodeFs, nodeOs, nodePath } from "../files/nodeModules.js";
-import { withRegularFile } from "../files/readRegularFile.js";
+import { readRegularFile } from "../files/readRegularFile.js";
 import { canonicalPath } from "../paths/canonicalPath.js";
 import { foldPath } from "../paths/foldPath.js";
 import { isInside } from "../paths/isInside.js";
 import { type GitSetting, parseGitConfig } from "./configFormat.js";
-import { findRepository } from "./repository.js";
+import { repositoriesAbove } from "./repository.js";
 
-const MAX_BYTES = 1024 * 1024;
+/**
+ * Limits for the configuration of one repository, or of the user: a repository's author chooses how large it is, and it is
+ * looked at before every write. What is beyond them has no effect here.
+ */
+const MAX_BYTES = 256 * 1024;
+const MAX_FILES = 50;
+const MAX_NAMED = 300;
+const MAX_REPOSITORIES = 5;
 const MAX_REMEMBERED = 100;
 
 const HOOKS_KEY = "core.hookspath";
 /** Keys whose value names one file that git reads as its own configuration. */
+const INCLUDE_KEY = /^(?:include|includeif\..*)\.path$/;
 const FILE_KEY = /^(?:include|includeif\..*)\.path$|^core\.attributesfile$/;
 /** Keys whose value is a command that git runs, on its own or for an ordinary subcommand. */
 const COMMAND_KEY =
@@ -32,10 +40,10 @@ export interface NamedByGit {
 
 /**
  * Finds files of a worktree that git runs or reads because a configuration says so: hooks at `core.hooksPath`, included
- * configuration, filter and diff programs. Remembers each configuration until it changes.
+ * configuration, filter and diff programs. Remembers each file until it changes.
  */
 export class GitConfigs {
-  readonly #known = new Map<string, { readonly stamp: string; readonly settings: readonly GitSetting[] }>();
+  readonly #known = new Map<string, KnownFile>();
 
   /**
    * The key that makes git run or read a canonical path, such as `core.hookspath`; `undefined` if none does. With
@@ -50,69 +58,114 @@ export class GitConfigs {
     })?.key;
   }
 
-  /** Everything that the configurations name which git reads in the repository of `path`. */
+  /** Everything that the configurations name which git reads in a repository of `path`. */
   named(path: string): NamedByGit[] {
-    const worktree = findRepository(path)?.worktree;
-    return this.settings(path).flatMap((setting) => namedPaths(setting, worktree));
-  }
-
-  /** The settings of the repository of `path`, of the user and of the system, with all that they may include. */
-  settings(path: string): GitSetting[] {
-    const repository = findRepository(path);
-    const inRepository = (repository?.gitDirectories ?? []).flatMap((directory) => {
-      return [nodePath.join(directory, "config"), nodePath.join(directory, "config.worktree")];
+    return this.#sources(path).flatMap(({ settings, worktree }) => {
+      // Commands have many words, most of which name no file: they do not take the place of the others.
+      const isCommand = ({ key }: GitSetting): boolean => COMMAND_KEY.test(key);
+      const others = settings.filter((setting) => !isCommand(setting));
+      return [others, settings.filter(isCommand)].flatMap((group) => lookUp(group, worktree));
     });
-    return [...inRepository, ...otherFiles()].flatMap((file) => this.#read(file, new Set()));
   }
 
-  /** The settings of a file and of what it includes; `seen` ends a circle of includes. */
-  #read(file: string, seen: Set<string>): readonly GitSetting[] {
-    if (seen.has(file)) return [];
-    seen.add(file);
-    const settings = this.#settingsOf(file);
-    const included = settings.filter(({ key }) => key.startsWith("include") && key.endsWith(".path"));
-    const below = included.flatMap(({ value }) => this.#read(expand(value, nodePath.dirname(file)), seen));
-    return [...settings, ...below];
+  /** The settings of the repositories of `path`, of the user and of the system, with all that they may include. */
+  settings(path: string): GitSetting[] {
+    return this.#sources(path).flatMap(({ settings }) => settings);
   }
 
-  #settingsOf(file: string): readonly GitSetting[] {
+  /** The user's own configuration, then that of each repository. */
+  #sources(path: string): { readonly settings: readonly GitSetting[]; readonly worktree?: string }[] {
+    const repositories = repositoriesAbove(path, MAX_REPOSITORIES).map(({ worktree, gitDirectories }) => {
+      const files = gitDirectories.flatMap((directory) =>
+        ["config", "config.worktree"].map((name) => nodePath.join(directory, name)),
+      );
+      return { settings: this.#readAll(files), worktree };
+    });
+    const own = this.#readAll(otherFiles());
+    const [nearest] = repositories;
+    // Relative paths in the user's configuration are taken from the worktree as well.
+    return [
+      nearest === undefined ? { settings: own } : { settings: own, worktree: nearest.worktree },
+      ...repositories,
+    ];
+  }
+
+  /** The settings of these files and of what they include, each file once. */
+  #readAll(files: readonly string[]): GitSetting[] {
+    const found: GitSetting[] = [];
+    // A set is walked in the order of insertion, with what is added meanwhile.
+    const waiting = new Set(files);
+    let left = MAX_BYTES;
+    for (const file of waiting) {
+      const { size, settings } = this.#read(file, left);
+      left -= size;
+      found.push(...settings);
+      for (const { key, value } of settings) {
+        if (waiting.size >= MAX_FILES) break;
+        if (INCLUDE_KEY.test(key)) waiting.add(expand(value, nodePath.dirname(file)));
+      }
+    }
+    return found;
+  }
+
+  #read(file: string, most: number): Omit<KnownFile, "stamp"> {
     try {
       const info = nodeFs.statSync(file, { bigint: true, throwIfNoEntry: false });
-      if (info === undefined || !info.isFile() || info.size > MAX_BYTES) return [];
+      if (info === undefined || !info.isFile() || info.size > most) return NOTHING;
       const stamp = `${info.dev}:${info.ino}:${info.size}:${info.mtimeNs}:${info.ctimeNs}`;
       const known = this.#known.get(file);
-      if (known?.stamp === stamp) return known.settings;
-      const text = withRegularFile(file, (descriptor) => nodeFs.readFileSync(descriptor, "utf8"));
-      const settings = parseGitConfig(text, file);
+      if (known?.stamp === stamp) return known;
+      const bytes = readRegularFile(file, most);
+      if (bytes === undefined) return NOTHING;
+      const read = { stamp, size: bytes.length, settings: parseGitConfig(bytes.toString("utf8"), file) };
       if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
-      this.#known.set(file, { stamp, settings });
-      return settings;
+      this.#known.set(file, read);
+      return read;
     } catch {
       // An unreadable file has no effect on git either.
-      return [];
+      return NOTHING;
     }
   }
 }
 
-/** The files and directories that a setting makes git run or read. */
-function namedPaths({ key, value, file }: GitSetting, worktree: string | undefined): NamedByGit[] {
-  const base = worktree ?? nodePath.dirname(file);
-  if (value === "") return [];
-  if (key === HOOKS_KEY) return [{ path: canonicalPath(expand(value, base)), key, kind: "directory" }];
-  if (FILE_KEY.test(key)) {
-    // Git takes includes relative to the file they stand in, attributes relative to the worktree.
-    const from = [...new Set([nodePath.dirname(file), base])];
-    return from.map((place) => ({ path: canonicalPath(expand(value, place)), key, kind: "file" }));
+/** What is remembered of a file. */
+interface KnownFile {
+  readonly stamp: string;
+  readonly size: number;
+  readonly settings: readonly GitSetting[];
+}
+
+const NOTHING = { size: 0, settings: [] };
+
+/** The canonical paths that settings name, each once and within the limit. */
+function lookUp(settings: readonly GitSetting[], worktree: string | undefined): NamedByGit[] {
+  const found = new Map<string, NamedByGit>();
+  for (const setting of settings) {
+    for (const named of namedPaths(setting, worktree)) {
+      if (found.size >= MAX_NAMED) return [...found.values()];
+      const id = `${named.kind} ${named.path}`;
+      if (!found.has(id)) found.set(id, { ...named, path: canonicalPath(named.path) });
+    }
   }
-  if (!COMMAND_KEY.test(key)) return [];
-  const words = value.split(/[\s"'`;|&<>()$=!]+/).filter(Boolean);
-  const program = words.slice(0, PROGRAM_WORDS).findIndex((word) => word.includes("/"));
-  return words.map((word, index) => ({
-    // Only a word with a slash can lead through a link; the rest, mostly options, is not looked up on the disk.
-    path: word.includes("/") ? canonicalPath(expand(word, base)) : expand(word, base),
-    key,
-    kind: index === program ? "program" : "word",
-  }));
+  return [...found.values()];
+}
+
+/** The files and directories that a setting makes git run or read. */
+function* namedPaths({ key, value, file }: GitSetting, worktree: string | undefined): Generator<NamedByGit> {
+  const base = worktree ?? nodePath.dirname(file);
+  if (value === "") return;
+  if (key === HOOKS_KEY) yield { path: expand(value, base), key, kind: "directory" };
+  else if (FILE_KEY.test(key)) {
+    // Git takes includes relative to the file they are in, attributes relative to the worktree.
+    for (const place of [nodePath.dirname(file), base])
+      yield { path: expand(value, place), key, kind: "file" };
+  } else if (COMMAND_KEY.test(key)) {
+    const words = value.split(/[\s"'`;|&<>()$=!]+/).filter(Boolean);
+    const program = words.slice(0, PROGRAM_WORDS).findIndex((word) => word.includes("/"));
+    for (const [index, word] of words.entries()) {
+      yield { path: expand(word, base), key, kind: index === program ? "program" : "word" };
+    }
+  }
 }
 
 function expand(value: string, base: string): string {

@@ -37,12 +37,33 @@ export function findWorktree(start: string): string | undefined {
 
 /** The repository of a path: that of the nearest worktree above it. */
 export function findRepository(path: string): GitRepository | undefined {
-  const { dirname, join, resolve } = nodePath;
-  const worktree = findWorktree(dirname(path));
-  const gitDirectory = worktree && resolveGitDirectory(worktree);
-  if (worktree === undefined || gitDirectory === undefined) return undefined;
-  const common = readLine(join(gitDirectory, "commondir"));
-  const shared = common === undefined ? [] : [resolve(gitDirectory, common)];
+  const worktree = findWorktree(nodePath.dirname(path));
+  return worktree === undefined ? undefined : repositoryAt(worktree);
+}
+
+/**
+ * All repositories that a path lies in, the nearest first: git may be started in any of them. Here one of another user
+ * counts as well, because the user may have told git to trust it, unless it is in a place that everyone can write.
+ */
+export function repositoriesAbove(path: string, most: number): GitRepository[] {
+  const { dirname, join } = nodePath;
+  const found: GitRepository[] = [];
+  for (let directory = dirname(path); found.length < most; directory = dirname(directory)) {
+    const dotGit = lookAt(join(directory, ".git"));
+    if (dotGit !== undefined && (isOurs(dotGit.uid) || !isOpenToEveryone(lookAt(directory)))) {
+      const repository = repositoryAt(directory);
+      if (repository !== undefined) found.push(repository);
+    }
+    if (directory === dirname(directory)) break;
+  }
+  return found;
+}
+
+function repositoryAt(worktree: string): GitRepository | undefined {
+  const gitDirectory = resolveGitDirectory(worktree);
+  if (gitDirectory === undefined) return undefined;
+  const common = readLine(nodePath.join(gitDirectory, "commondir"));
+  const shared = common === undefined ? [] : [nodePath.resolve(gitDirectory, common)];
   return { worktree, gitDirectories: [gitDirectory, ...shared] };
 }
 
@@ -50,8 +71,11 @@ const WRITABLE_BY_EVERYONE = 0o002;
 
 function isOwn(directory: string): boolean {
   const info = lookAt(directory);
-  if (info === undefined) return true;
-  return isOurs(info.uid) && (process.platform === "win32" || (info.mode & WRITABLE_BY_EVERYONE) === 0);
+  return info === undefined || (isOurs(info.uid) && !isOpenToEveryone(info));
+}
+
+function isOpenToEveryone(info: Stats | undefined): boolean {
+  return process.platform !== "win32" && info !== undefined && (info.mode & WRITABLE_BY_EVERYONE) !== 0;
 }
 
 /** Whether an owner is this user or root; with sudo also the user who called it, as for git. */
