@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
-import { canonicalPath, countOf, quote, quotePath, readRegularFile } from "@agent/internal";
+import { canonicalPath, countOf, ownAncestors, quote, quotePath, readRegularFile } from "@agent/internal";
 import { userNpmrc } from "./npm.js";
 
 /** A project in which the user installs packages: its package manager would follow settings of the project. */
@@ -70,7 +70,7 @@ export function installCommand(name: string, directory: string): string {
 
 /** Another package manager than npm, known by the nearest lock file up to the repository's root. */
 function byLockFile(directory: string): ManualInstall | undefined {
-  for (let folder = directory; ; folder = dirname(folder)) {
+  for (const folder of ownAncestors(directory)) {
     const [name, program] = LOCK_FILES.find(([file]) => existsSync(join(folder, file))) ?? [];
     if (program === "npm") return undefined;
     if (name !== undefined && program !== undefined) {
@@ -81,8 +81,9 @@ function byLockFile(directory: string): ManualInstall | undefined {
         plugAndPlay: name === ".pnp.cjs",
       };
     }
-    if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return undefined;
+    if (existsSync(join(folder, ".git"))) return undefined;
   }
+  return undefined;
 }
 
 /** A package of an npm workspace: npm installs it from the workspace's root, and follows the `.npmrc` there. */
