@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type AccessNeed, type ExecutableTool, ToolRegistry } from "@agent/core";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { fileTools, type Run, temporaryDirectory } from "../test/support.js";
 import { register } from "./index.js";
 
@@ -169,6 +169,18 @@ test("files that other programs run automatically need a grant inside the projec
     ".npmrc",
     ".claude/settings.json",
     ".github/workflows/ci.yml",
+    ".corepack.env",
+    ".pdbrc",
+    "sub/.pdbrc.toml",
+    "lefthook.toml",
+    "lint-staged.config.mjs",
+    "sub/.lintstagedrc.cjs",
+    "lib/python3.12/site-packages/x.pth",
+    "mise.production.toml",
+    ".bazelversion",
+    "sub/.cirrus.star",
+    ".openhands/setup.sh",
+    ".nvim.vim",
   ]) {
     const args = { path: join(project, name), content: "x" };
     const found = needs("write_file", args);
@@ -177,10 +189,86 @@ test("files that other programs run automatically need a grant inside the projec
     expect(await run("write_file", args, found), name).toContain("Created");
   }
   for (const name of ["Makefile", "CLAUDE.md", "package.json", ".gitignore", "src/.env"]) {
-    const args = { path: join(project, name), content: '{"scripts":{"test":"x"}}' };
+    const args = { path: join(project, name), content: '{"dependencies":{"x":"1"}}' };
     expect(needs("write_file", args), name).toEqual([]);
     expect(await run("write_file", args), name).toContain("Created");
   }
+});
+
+describe("keys of package.json that name what runs later", () => {
+  const BEFORE = '{\n  "name": "x",\n  "scripts": { "test": "vitest" }\n}\n';
+
+  test.each([
+    ["write_file", { content: '{"scripts":{"test":"vitest","postinstall":"x"}}' }],
+    ["write_file", { content: '{"packageManager":"pnpm@9.0.0+sha512.x"}' }],
+    ["write_file", { content: '{"lint-staged":{"*":"x"}}' }],
+    ["edit_file", { old_text: '"vitest"', new_text: '"x"' }],
+    [
+      "edit_file",
+      {
+        old_text: '"scripts"',
+        new_text: '"old"',
+        edits: [{ old_text: '"name": "x"', new_text: '"scripts": {"prepare":"x"}' }],
+      },
+    ],
+  ])("need a grant when %s changes them: %j", async (tool, change) => {
+    const { project, needs, run } = scene();
+    const path = join(project, "package.json");
+    writeFileSync(path, BEFORE);
+    const args = { path, ...change };
+    const found = needs(tool, args);
+    expect(found).toMatchObject([{ kind: "write", path }]);
+    expect(await run(tool, args)).toContain("needs the user's permission, since");
+    expect(readFileSync(path, "utf8")).toBe(BEFORE);
+    expect(await run(tool, args, found)).toMatch(/Replaced|Edited/);
+  });
+
+  test("need a grant when a file is moved there", async () => {
+    const { project, needs, run } = scene();
+    writeFileSync(join(project, "other.json"), '{"scripts":{"prepare":"x"}}');
+    const args = { source: join(project, "other.json"), destination: join(project, "package.json") };
+    const found = needs("move", args);
+    expect(found).toMatchObject([{ path: join(project, "package.json") }]);
+    expect(await run("move", args)).toContain("needs the user's permission, since");
+    expect(await run("move", args, found)).toContain("Moved");
+  });
+
+  test("need none when they stay as they are", async () => {
+    const { project, needs, run } = scene();
+    const path = join(project, "package.json");
+    writeFileSync(path, BEFORE);
+    const args = { path, old_text: '"name": "x"', new_text: '"name": "y"' };
+    expect(needs("edit_file", args)).toEqual([]);
+    expect(await run("edit_file", args)).toContain("Edited");
+  });
+});
+
+describe("a dot file at the top of the project", () => {
+  test.each([".newtool.yml", ".newtool/hooks/x", ".env"])("that is new needs a grant: %s", async (name) => {
+    const { project, needs, run } = scene();
+    const args = { path: join(project, name), content: "x" };
+    const found = needs("write_file", args);
+    expect(found).toMatchObject([{ kind: "write", path: args.path }]);
+    expect(await run("write_file", args)).toContain("needs the user's permission, since programs look for");
+    expect(await run("write_file", args, found)).toContain("Created");
+  });
+
+  test("that is new needs a grant for a directory and by a move", async () => {
+    const { project, needs, run } = scene();
+    expect(await run("mkdir", { path: join(project, ".newtool") })).toContain("needs the user's permission");
+    writeFileSync(join(project, "plain"), "x");
+    const move = { source: join(project, "plain"), destination: join(project, ".newtoolrc") };
+    expect(needs("move", move)).toHaveLength(1);
+    expect(await run("move", move)).toContain("needs the user's permission");
+  });
+
+  test("needs none if it exists, or lists only names", async () => {
+    const { project, needs } = scene();
+    writeFileSync(join(project, ".prettierrc"), "{}");
+    for (const name of [".prettierrc", ".gitignore", ".dockerignore", "src/.prettierrc"]) {
+      expect(needs("write_file", { path: join(project, name), content: "x" }), name).toEqual([]);
+    }
+  });
 });
 
 test("without access rules from the host, no grant is needed", async () => {

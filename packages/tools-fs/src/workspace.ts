@@ -12,7 +12,7 @@ import {
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
-import { Protection, type ProtectionOptions } from "./protect/protection.js";
+import { type NewContent, Protection, type ProtectionOptions } from "./protect/protection.js";
 import type { Change } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
@@ -25,6 +25,8 @@ type Action = "read" | "move" | Change;
 export interface Step {
   readonly action: Action;
   readonly path: string;
+  /** What the file would contain, for files of which a part is protected. */
+  readonly newContent?: NewContent;
 }
 
 /** The part of a pack's host that the file tools use. */
@@ -67,6 +69,7 @@ export class Workspace {
       protect: options.protect,
       confined,
       asks: access !== undefined,
+      tops: access?.writable ?? [],
       // With its locks removed, another process could change a file at the same time.
       hostPaths: [...protectedPaths, lockDirectory()],
       hostNames: protectedNames,
@@ -113,7 +116,7 @@ export class Workspace {
   }
 
   /** The access a person has to grant before a step, under the host's access rules. */
-  findNeeds({ action, path }: Step): AccessNeed[] {
+  findNeeds({ action, path, newContent }: Step): AccessNeed[] {
     const withContents = action === "move" || action === "takeAway";
     const reads = action === "read" || action === "move";
     const needs = [
@@ -121,7 +124,8 @@ export class Workspace {
       action === "read"
         ? undefined
         : (findAccessNeed(this.#access, "write", path, { withContents }) ??
-          this.protection.findNeed(changeOf(action), path)),
+          this.protection.findNeed(changeOf(action), path) ??
+          (newContent && this.protection.findContentNeed(path, newContent))),
     ];
     return needs.filter((need) => need !== undefined);
   }

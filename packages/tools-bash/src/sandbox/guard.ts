@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { canonicalPath, GitConfigs, isInside } from "@agent/internal";
+import { canonicalPath, GitConfigs, isInside, matchesName } from "@agent/internal";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
 import type { Mount } from "./mounts.js";
@@ -141,7 +141,7 @@ function mountFiles(
         watched.push({ path: name, isReplaced: () => true });
       } else placed.push(...place(path, ifMissing, mounts));
     }
-    if (existing.length > 0 && !pattern.startsWith("*")) continue;
+    if (existing.length > 0 && !pattern.includes("*")) continue;
     if (ifMissing !== "rename") placed.push(...place(join(root, pattern), ifMissing, mounts));
     else watched.push({ path: pattern, isReplaced: () => true });
   }
@@ -159,7 +159,7 @@ function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<s
   const names = new Set(listUnlocked(root));
   const added = new Set([...names].filter((name) => !before.has(name)));
   return watched.flatMap(({ path, isReplaced }) =>
-    expand(path, path.startsWith("*") ? added : names).flatMap((name) => {
+    expand(path, path.includes("*") ? added : names).flatMap((name) => {
       return (isReplaced() && renameRefused(root, join(root, name))) || [];
     }),
   );
@@ -167,7 +167,7 @@ function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<s
 
 /** The paths a pattern may mean, given the names in the root. None if its first name is not there. */
 function expand(pattern: string, names: ReadonlySet<string>): string[] {
-  if (pattern.startsWith("*")) return [...names].filter((name) => name.endsWith(pattern.slice(1)));
+  if (pattern.includes("*")) return [...names].filter((name) => matchesName(pattern, name));
   return names.has(pattern.split("/", 1)[0] ?? "") ? [pattern] : [];
 }
 

@@ -2,7 +2,7 @@ import { PROTECTED_FILES } from "@agent/internal";
 
 /** A path below a writable directory that commands in a sandbox may not change. */
 export interface ProtectedFile {
-  /** Relative to the writable directory. Its first name may start with `*`. */
+  /** Relative to the writable directory. A single name may contain a `*`. */
   readonly path: string;
   /**
    * The placeholder that keeps a missing path from being created. A `file` or `directory` is mounted in its place while
@@ -15,12 +15,15 @@ export interface ProtectedFile {
 /** Package managers and build tools write these with every install or build, and would fail. */
 const WRITTEN_BY_BUILDS = new Set([
   "node_modules/.bin",
-  ".pnp.cjs",
-  ".pnp.loader.mjs",
+  ".pnp.*",
+  "pnpm-workspace.yaml",
   ".yarn/releases",
   ".yarn/plugins",
   ".gradle",
-  "gradle-wrapper.properties",
+  "gradle-wrapper.*",
+  ".bsp",
+  // Python loads it from directories of packages only; elsewhere it is the weights of a model.
+  "*.pth",
   ".m2",
 ]);
 

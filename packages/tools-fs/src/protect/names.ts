@@ -1,3 +1,5 @@
+import { matchesName } from "@agent/internal";
+
 /** Whether `path` is `directory` or below it. Both folded. */
 export function holds(directory: string, path: string): boolean {
   if (!path.startsWith(directory)) return false;
@@ -6,11 +8,11 @@ export function holds(directory: string, path: string): boolean {
 
 /**
  * The rest of a folded path after the names: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
- * ends with them, `undefined` if they are not in it. The first occurrence counts. A first name may start with "*".
+ * ends with them, `undefined` if they are not in it. The first occurrence counts. A single name may contain a "*".
  */
 export function segmentsAfter(names: readonly string[], path: string): string | undefined {
   const [first = ""] = names;
-  if (first.startsWith("*")) return segmentsAfterSuffix(first.slice(1), path);
+  if (first.includes("*")) return segmentsAfterFamily(first, path);
   if (names.length === 0) return undefined;
   const wanted = `/${names.join("/")}/`;
   const at = `${path}/`.indexOf(wanted);
@@ -30,8 +32,8 @@ export function remainingSegments(names: readonly string[], path: string): strin
   return undefined;
 }
 
-function segmentsAfterSuffix(suffix: string, path: string): string | undefined {
+function segmentsAfterFamily(pattern: string, path: string): string | undefined {
   const segments = path.split("/");
-  const index = segments.findIndex((segment) => segment.endsWith(suffix));
+  const index = segments.findIndex((segment) => matchesName(pattern, segment));
   return index === -1 ? undefined : segments.slice(index + 1).join("/");
 }

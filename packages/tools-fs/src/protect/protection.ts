@@ -1,7 +1,15 @@
 import { existsSync, lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { AccessNeed } from "@agent/core";
-import { canonicalPath, foldPath, GitConfigs, isInside, PROTECTED_FILES, quotePath } from "@agent/internal";
+import {
+  canonicalPath,
+  foldPath,
+  GitConfigs,
+  isInside,
+  PROTECTED_FILES,
+  quotePath,
+  readRegularFile,
+} from "@agent/internal";
 import { showPath } from "../paths/pathText.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";
@@ -17,6 +25,8 @@ export interface ProtectionOptions {
   readonly confined: boolean;
   /** Whether a person can be asked: then, without a root, restricted files can be changed after the person agreed. */
   readonly asks: boolean;
+  /** Directories of the project besides the base: at the top of each, new dot files are asked about. */
+  readonly tops: readonly string[];
   /** Absolute paths of the host, protected whatever the user's rules say. */
   readonly hostPaths: readonly string[];
   /** Names of the host, protected in every directory whatever the user's rules say. */
@@ -24,19 +34,33 @@ export interface ProtectionOptions {
 }
 
 const GIT = ".git";
+const KEY_RULE = /^(?:package|composer)\.json#/;
+const LARGEST_JSON = 4 * 1024 * 1024;
+const NEW_DOT_FILE =
+  "programs look for files of such names at the top of a project, and may run what they say";
+/** Dot files that only list names or formats. */
+const PLAIN_DOT_FILES = new Set([
+  ...[".gitignore", ".gitattributes", ".gitkeep", ".dockerignore", ".npmignore", ".eslintignore"],
+  ...[".prettierignore", ".ignore", ".rgignore", ".editorconfig", ".mailmap", ".env.example"],
+]);
+
+/** The content that a call would give a file, from the content it has; `undefined` if the call would fail. */
+export type NewContent = (before: string | undefined) => string | undefined;
 
 /** Decides which paths may not be changed, or only after the person agreed. Every method takes a canonical path. */
 export class Protection {
   readonly #rules: readonly Rule[];
   readonly #asked: readonly Rule[];
   readonly #keys: readonly string[];
+  readonly #askedKeys: readonly string[];
+  readonly #tops: readonly string[];
   readonly #hostPaths: readonly string[];
   readonly #hostNames: readonly Rule[];
   readonly #hostKeys: readonly string[];
   readonly #links: LinkWatch;
   readonly #gitConfigs = new GitConfigs();
 
-  constructor({ base, protect, confined, asks, hostPaths, hostNames }: ProtectionOptions) {
+  constructor({ base, protect, confined, asks, tops, hostPaths, hostNames }: ProtectionOptions) {
     const table = (restricted: boolean): string[] => {
       return PROTECTED_FILES.filter(({ scope }) => (scope === "restricted") === restricted).map(
         (file) => file.pattern,
@@ -47,6 +71,8 @@ export class Protection {
     this.#rules = texts.filter((text) => !isKeyRule(text)).map((text) => toRule(text, base));
     const asked = protect === undefined && asks && !confined ? table(true) : [];
     this.#asked = asked.filter((text) => !isKeyRule(text)).map((text) => toRule(text, base));
+    this.#askedKeys = asked.filter(isKeyRule);
+    this.#tops = [...new Set([base, ...tops].map(canonicalPath))];
     this.#hostPaths = hostPaths;
     this.#hostKeys = hostNames.filter(isKeyRule);
     this.#hostNames = hostNames.filter((text) => !isKeyRule(text)).map((text) => hostNameRule(text, base));
@@ -67,16 +93,21 @@ export class Protection {
     this.#check(change, path, linked);
     const need = this.#need(change, path, linked);
     if (need === undefined) return;
-    if (granted.some((grant) => grant.kind === "write" && isInside(grant.path, path))) return;
-    throw new Error(
-      `${quotePath(path)} needs the user's permission, since ${need.reason}: nothing was changed. ` +
-        `Ask the user for it, or to list what is protected in the option "protect" of @agent/tools-fs.`,
-    );
+    if (!isGranted(path, granted)) throw ungranted(path, need.reason);
   }
 
   /** The access that a person has to grant before a restricted file is changed. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
     return this.#asked.length === 0 ? undefined : this.#need(change, path, this.#links.current());
+  }
+
+  /** The access that a person has to grant before a file gets new content that changes a restricted part of it. */
+  findContentNeed(path: string, newContent: NewContent): AccessNeed | undefined {
+    if (!this.#askedKeys.some((rule) => isAbout(rule, path))) return undefined;
+    const before = readRegularFile(path, LARGEST_JSON)?.toString("utf8");
+    const after = newContent(before);
+    const rule = after === undefined ? undefined : changedKey(this.#askedKeys, path, before, after);
+    return rule === undefined ? undefined : { kind: "write", path, reason: toRule(rule, "/").reason };
   }
 
   #check(change: Change, path: string, linked: ReadonlySet<string>): void {
@@ -87,8 +118,23 @@ export class Protection {
   }
 
   #need(change: Change, path: string, linked: ReadonlySet<string>): AccessNeed | undefined {
+    if (this.#asked.length === 0) return undefined;
     const rule = this.#find(this.#asked, change, path, linked);
-    return rule && { kind: "write", path, reason: rule.reason };
+    const reason =
+      rule?.reason ?? (change !== "takeAway" && this.#isNewDotFile(path) ? NEW_DOT_FILE : undefined);
+    return reason === undefined ? undefined : { kind: "write", path, reason };
+  }
+
+  /**
+   * Whether a path is, or is in, a dot file that does not exist yet at the top of the project. No table can list all
+   * programs that look for one there.
+   */
+  #isNewDotFile(path: string): boolean {
+    return this.#tops.some((top) => {
+      const [name = ""] = path.startsWith(withSlash(top)) ? path.slice(withSlash(top).length).split("/") : [];
+      if (!name.startsWith(".") || PLAIN_DOT_FILES.has(foldPath(name))) return false;
+      return lstatSync(resolve(top, name), { throwIfNoEntry: false }) === undefined;
+    });
   }
 
   /**
@@ -130,32 +176,73 @@ export class Protection {
   /** Refuses a link in place of a file that is protected in part: the target of a link can get any content later. */
   checkLink(path: string): void {
     if (!this.hasContentRule(path)) return;
-    const text = [...this.#hostKeys, ...this.#keys].join('", "');
+    const text = [...this.#hostKeys, ...this.#keys, ...this.#askedKeys]
+      .filter((rule) => isAbout(rule, path))
+      .join('", "');
     throw refusal(path, { text, reason: "it may be a link" });
   }
 
   /** Whether `checkContent` has a rule for this path. */
   hasContentRule(path: string): boolean {
-    return this.#hostKeys.length + this.#keys.length > 0 && foldPath(basename(path)) === "package.json";
+    return [...this.#hostKeys, ...this.#keys, ...this.#askedKeys].some((rule) => isAbout(rule, path));
   }
 
-  /** Refuses new content that changes a protected part of a file. `before` is absent for a new file. */
-  checkContent(path: string, before: string | undefined, after: string): void {
-    if (!this.hasContentRule(path)) return;
-    const changes = (rule: string): boolean => {
-      const key = keyOf(rule);
-      const wanted = jsonKey(after, key);
-      return wanted !== undefined && wanted !== jsonKey(before, key);
-    };
-    const ofHost = this.#hostKeys.find(changes);
+  /**
+   * Refuses new content that changes a protected part of a file, or a restricted one without a grant. `before` is absent for
+   * a new file.
+   */
+  checkContent(
+    path: string,
+    before: string | undefined,
+    after: string,
+    granted: readonly AccessNeed[] = [],
+  ): void {
+    const changed = (rules: readonly string[]): string | undefined => changedKey(rules, path, before, after);
+    const ofHost = changed(this.#hostKeys);
     if (ofHost) throw hostRefusal(`"${keyOf(ofHost)}" in ${showPath(path)}`);
-    const rule = this.#keys.find(changes);
+    const rule = changed(this.#keys);
     if (rule) throw refusal(path, toRule(rule, "/"));
+    const asked = isGranted(path, granted) ? undefined : changed(this.#askedKeys);
+    if (asked) throw ungranted(path, toRule(asked, "/").reason);
   }
 }
 
+/** The first rule whose key differs between two contents of a file. A key that is gone runs nothing. */
+function changedKey(
+  rules: readonly string[],
+  path: string,
+  before: string | undefined,
+  after: string,
+): string | undefined {
+  return rules.find((rule) => {
+    if (!isAbout(rule, path)) return false;
+    const wanted = jsonKey(after, keyOf(rule));
+    return wanted !== undefined && wanted !== jsonKey(before, keyOf(rule));
+  });
+}
+
+function isGranted(path: string, granted: readonly AccessNeed[]): boolean {
+  return granted.some((grant) => grant.kind === "write" && isInside(grant.path, path));
+}
+
+function ungranted(path: string, reason: string): Error {
+  return new Error(
+    `${quotePath(path)} needs the user's permission, since ${reason}: nothing was changed. ` +
+      `Ask the user for it, or to list what is protected in the option "protect" of @agent/tools-fs.`,
+  );
+}
+
 function isKeyRule(text: string): boolean {
-  return text.startsWith("package.json#");
+  return KEY_RULE.test(text);
+}
+
+/** Whether a rule about a key is about this file. */
+function isAbout(rule: string, path: string): boolean {
+  return foldPath(basename(path)) === rule.slice(0, rule.indexOf("#"));
+}
+
+function withSlash(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
 }
 
 function keyOf(rule: string): string {

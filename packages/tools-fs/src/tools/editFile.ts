@@ -53,7 +53,7 @@ export class EditFileTool extends FileTool {
     // The diff shows lines of the file.
     return [
       { action: "read", path },
-      { action: "write", path },
+      { action: "write", path, newContent: (before) => edited(before, args) },
     ];
   }
 
@@ -90,7 +90,7 @@ export class EditFileTool extends FileTool {
     const content = file.toBytes(applied(file.text, regions));
     if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
     if (protection.hasContentRule(target)) {
-      protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"));
+      protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"), call?.granted);
     }
     call?.signal?.throwIfAborted();
     const { remark } = await replaceFile(this.workspace, target, content, {
@@ -104,13 +104,25 @@ export class EditFileTool extends FileTool {
   }
 }
 
+/** The text after the edits of a call; `undefined` if they do not fit. */
+function edited(before: string | undefined, args: Readonly<Record<string, unknown>>): string | undefined {
+  const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
+  if (file === undefined) return undefined;
+  try {
+    return applied(file.text, planEdits(file, readEdits(args)).regions);
+  } catch {
+    // `execute` reports why.
+    return undefined;
+  }
+}
+
 function changed(path: string): Error {
   return new Error(
     `${showPath(path)} was changed on disk since it was last read; nothing was changed. Read it again, then edit.`,
   );
 }
 
-function readEdits(args: Record<string, unknown>): Edit[] {
+function readEdits(args: Readonly<Record<string, unknown>>): Edit[] {
   const { edits = [] } = args;
   if (!Array.isArray(edits)) throw new Error(`"edits" must be an array, got ${describeValue(edits)}.`);
   const several = edits.map((edit: unknown, index) => {
@@ -121,7 +133,7 @@ function readEdits(args: Record<string, unknown>): Edit[] {
   return alone ? [readEdit(args, ""), ...several] : several;
 }
 
-function readEdit(args: Record<string, unknown>, prefix: string): Edit {
+function readEdit(args: Readonly<Record<string, unknown>>, prefix: string): Edit {
   const name = `${prefix}old_text`;
   const oldText = requireWellFormedText(args, "old_text", name);
   const newText = requireWellFormedText(args, "new_text", `${prefix}new_text`);

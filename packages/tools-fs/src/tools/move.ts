@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
 import { functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
-import { assertNotProcessSecret, foldPath, isInside } from "@agent/internal";
+import { assertNotProcessSecret, foldPath, isInside, readRegularFile } from "@agent/internal";
 import { fsError } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
@@ -13,6 +13,8 @@ import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step, Workspace } from "../workspace.js";
 import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
+
+const LARGEST_CHECKED = 4 * 1024 * 1024;
 
 /** The arguments of a call, as the caller wrote them. */
 interface Asked {
@@ -43,7 +45,9 @@ export class MoveTool extends FileTool {
     const path = this.workspace.locateEntry(requireString(args, "source"));
     const info = lstatSync(path);
     const target = findTarget(this.workspace, path, info, requireString(args, "destination"));
-    return stepsOf(path, target, info);
+    // The target is a file that gets the content of the source.
+    const newContent = () => readRegularFile(path, LARGEST_CHECKED)?.toString("utf8");
+    return stepsOf(path, target, info).map((step) => (step.path === target ? { ...step, newContent } : step));
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
@@ -149,7 +153,12 @@ async function checkContent(
     await readWhole(workspace, target, target, call),
     await readWhole(workspace, source, shown, call),
   ];
-  protection.checkContent(target, before?.bytes.toString("utf8"), after?.bytes.toString("utf8") ?? "");
+  protection.checkContent(
+    target,
+    before?.bytes.toString("utf8"),
+    after?.bytes.toString("utf8") ?? "",
+    call?.granted,
+  );
 }
 
 /** Where to move, like `mv`: into `destination` if it is an existing directory, else to that exact name. */

@@ -29,7 +29,9 @@ export class WriteFileTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return [{ action: "write", path: this.workspace.locate(requireString(args, "path")) }];
+    const { content } = args;
+    const newContent = () => (typeof content === "string" ? content : undefined);
+    return [{ action: "write", path: this.workspace.locate(requireString(args, "path")), newContent }];
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
@@ -49,7 +51,7 @@ export class WriteFileTool extends FileTool {
     refuseOtherKinds(path, target);
     if (protection.hasContentRule(target)) {
       const before = await readWhole(this.workspace, target, path, call);
-      protection.checkContent(target, before?.bytes.toString("utf8"), content);
+      protection.checkContent(target, before?.bytes.toString("utf8"), content, call?.granted);
     }
     const bytes = Buffer.from(content, "utf8");
     const { created, lines, remark } = await replaceFile(this.workspace, target, bytes, {
