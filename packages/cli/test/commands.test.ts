@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
@@ -102,6 +102,17 @@ describe("agent init", () => {
     expect(again.stderr).toContain("exists already");
     expect((await box.run(["init", "-y", "--force"])).code).toBe(0);
     expect((await box.run(["tools"])).code).toBe(0);
+  });
+
+  test("creates nothing where a dangling link leads, also with --force", async () => {
+    const box = new Sandbox();
+    const [file, target] = [join(box.project, "agent.config.ts"), join(box.home, "target")];
+    symlinkSync(target, file);
+    const refused = await box.run(["init", "-y"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("exists already")]);
+    expect((await box.run(["init", "-y", "--force"])).code).toBe(0);
+    expect(lstatSync(file).isFile()).toBe(true);
+    expect(existsSync(target)).toBe(false);
   });
 
   test("takes lists with commas, as every other command does", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BuiltChat, useBuiltChat } from "./builtChat.js";
@@ -168,6 +168,17 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const screen = await terminal.until("There is no directory");
     expect(screen).toMatch(/There is no directory "[^"]*none"\./);
     expect(screen).not.toContain(".tmp");
+  });
+
+  test("/export creates nothing where a dangling link leads", async () => {
+    const { box, chat } = await start();
+    const target = join(box.home, "target");
+    symlinkSync(target, join(box.project, "talk.md"));
+    const terminal = await chat([], { columns: 200 });
+    await say(terminal, "exported words");
+    terminal.send("/export talk.md");
+    await terminal.until(/talk\.md" is there already\. Name another file, or remove it first\./);
+    expect(existsSync(target)).toBe(false);
   });
 
   test("/export writes Markdown, and one HTML page that holds everything", async () => {

@@ -5,7 +5,7 @@ import { ask, askYesNo, canAsk } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
-import { PROJECT_PLACES } from "../settings/config/places.js";
+import { isThere, PROJECT_PLACES } from "../settings/config/places.js";
 import { splitNames } from "../settings/environment.js";
 import { DEFAULT_PACK } from "../settings/layers.js";
 import { configFiles } from "../settings/trust/configFiles.js";
@@ -38,7 +38,7 @@ export interface InitFlags {
 export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
   const file = resolve(FILE);
-  const existing = PROJECT_PLACES.filter((name) => name !== "package.json").find((name) => existsSync(name));
+  const existing = PROJECT_PLACES.filter((name) => name !== "package.json").find((name) => isThere(name));
   if (existing !== undefined && !(flags.force && existing === FILE)) {
     throw new CliError(
       `${resolve(existing)} exists already. Edit it${existing === FILE ? ", or replace it with --force" : " or remove it"}.`,
@@ -55,7 +55,8 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
     enable,
     confirm,
   );
-  await writeFileAtomic(file, content);
+  // With --force a link is replaced, not its target.
+  await writeFileAtomic(file, content, { follow: false });
   await grantTrust(file, configFiles(file, content).hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
   return EXIT.done;

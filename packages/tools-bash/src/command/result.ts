@@ -54,6 +54,8 @@ export interface Allowance {
   readonly sandbox?: SandboxLevel | undefined;
   /** Protected files that the command made. */
   readonly refused?: readonly RefusedFile[] | undefined;
+  /** What the user has to know about git operations that the command did not finish. */
+  readonly unfinished?: string | undefined;
 }
 
 /** The JSON text for the model. */
@@ -70,6 +72,7 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
       presentCapture("stderr", stderr),
       stopNotice(stoppedBy, allowance) ?? detachNotice(background) ?? suspicionNotice(outcome.suspected),
       refusedNotice(allowance.refused),
+      allowance.unfinished,
     ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,

@@ -41,6 +41,33 @@ describe.skipIf(program === undefined)(
       expect(hookRan()).toBe(true);
     });
 
+    test("a rebase that is left behind is named, with the commands that it would run outside", async () => {
+      for (const _ of [1, 2]) commit();
+      const start = "git -c user.name=t -c user.email=t@example.org rebase -q";
+      const command = `${start} -x 'touch ${at.outside}/ran; false' HEAD~1; true`;
+      const { stderr } = await runBash({ command }, required);
+      expect(stderr).toContain(`the command left an unfinished rebase in ${at.workspace}.`);
+      // It is named once, by the command that left it.
+      expect((await runBash({ command: "echo" }, required)).stderr).toBe("");
+      const todo = ".git/rebase-merge/git-rebase-todo";
+      const changed = await runBash({ command: `echo 'exec ./evil.sh' >> ${todo}` }, required);
+      expect(changed.stderr).toContain("would run, outside the sandbox: ./evil.sh.");
+      git(at.workspace, "rebase", "--abort");
+      expect((await runBash({ command: "git status --short" }, required)).stderr).toBe("");
+    });
+
+    test.each(["sequencer/todo", "rebase-apply/next", "BISECT_START"])(
+      "an operation that is left behind in a repository below is named: %s",
+      async (state) => {
+        mkdirSync(inWorkspace("below"));
+        git(inWorkspace("below"), "init", "-q");
+        const command = `mkdir -p below/.git/$(dirname ${state}); echo x > below/.git/${state}`;
+        const { stderr } = await runBash({ command }, required);
+        expect(stderr).toContain("the command left an unfinished ");
+        expect(stderr).toContain(`in ${at.workspace}/below.`);
+      },
+    );
+
     test("nor be made, where there are none yet, also by a person's own configuration", async () => {
       writeFileSync(join(at.outside, "gitconfig"), "[core]\n\thooksPath = .my-hooks\n");
       vi.stubEnv("GIT_CONFIG_GLOBAL", join(at.outside, "gitconfig"));

@@ -17,9 +17,11 @@ import { findSyntaxError, isKnownShell, needsCheckFirst } from "../command/synta
 import { CommandHost } from "../host/commandHost.js";
 import type { Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude } from "../processes/limits.js";
+import { nestedRepositories } from "../sandbox/gitFiles.js";
 import type { RefusedFile } from "../sandbox/inspect.js";
 import { Sandbox, type SandboxedStart, type SandboxSurroundings } from "../sandbox/sandbox.js";
 import type { SandboxSettings } from "../sandbox/settings.js";
+import { unfinishedGit, unfinishedNotice } from "../sandbox/unfinishedGit.js";
 
 /** How commands run: the checked options of the pack and what the host adds. */
 export interface RunnerSettings {
@@ -87,6 +89,8 @@ export class CommandRunner {
         forgetPlaceholders = this.host.removeIfKilled(sandboxed.placeholders);
         return sandboxed;
       };
+      const repositories = level === "none" ? [] : [cwd, ...nestedRepositories(cwd)];
+      const unfinished = unfinishedGit(repositories);
       const outcome = await runCommand(
         {
           shell,
@@ -117,6 +121,7 @@ export class CommandRunner {
         longestMs: limits.timeoutMs,
         sandbox: this.#sandbox.mode === "off" ? undefined : level,
         refused,
+        unfinished: unfinishedNotice(unfinished, unfinishedGit(repositories)),
       });
     } catch (error) {
       cleanUp();

@@ -4,6 +4,7 @@ import { errorMessage, escapeInvisible, writeFileAtomic } from "@agent/core/tool
 import { countOf, escapeToLine, quotePath } from "@agent/internal";
 import { formatAge, sizeText } from "../../display/amounts.js";
 import { transcriptLines } from "../../display/transcript.js";
+import { isThere } from "../../settings/config/places.js";
 import { exportHtml } from "../export/html.js";
 import { exportMarkdown } from "../export/markdown.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
@@ -124,12 +125,12 @@ async function exportConversation(
   const shown = escapeToLine(quotePath(path));
   // A file that has the session's own name is an earlier export of it.
   const isOwn = argument === "" || exported.has(path);
-  if (!isOwn && existsSync(path))
-    return [`${shown} is there already. Name another file, or remove it first.`];
+  // A dangling link is there, too: writing through it would create its target.
+  if (!isOwn && isThere(path)) return [`${shown} is there already. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
   const content = /\.html?$/i.test(path) ? exportHtml(messages, title) : exportMarkdown(messages, title);
   try {
-    await writeFileAtomic(path, content);
+    await writeFileAtomic(path, content, { follow: false });
   } catch (error) {
     return [`It cannot be written: ${escapeToLine(errorMessage(error))}`];
   }

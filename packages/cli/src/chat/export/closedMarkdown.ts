@@ -4,6 +4,8 @@ import { readSpans } from "./codeSpans.js";
 const FENCE = /^( *)(`{3,}(?=[^`]*$)|~{3,})/;
 // What opens raw HTML. A tag or a comment without an end would hide everything behind it.
 const TAG = /<(?=[A-Za-z/!?])/g;
+// What makes a viewer load an address: an image. A backslash before it may be escaped itself.
+const IMAGE = /(?<!\\)((?:\\\\)*)!(?=\[)/g;
 // What begins a turn of the exported conversation: a heading with marks, or with a line below it.
 const TURN = /^ {0,3}(?=#{1,6}[ \t]+(?:You|Agent)\b)/;
 const UNDERLINE = /^ {0,3}(?=(?:-+|=+)[ \t]*$)/;
@@ -13,7 +15,8 @@ const LONGEST_NESTED_CODE = 500;
 
 /**
  * Markdown that somebody else wrote, as part of a longer text: it is shown as it was written, and reaches no further than
- * its own end. No code block stays open, no tag takes effect, and no heading looks like the next turn.
+ * its own end. No code block stays open, no tag takes effect, no heading looks like the next turn, and an image is a link:
+ * to load one would report to its server that the file was opened.
  */
 export function closedMarkdown(text: string): string {
   const lines = safeProse(text.replaceAll("\r\n", "\n")).split("\n");
@@ -29,7 +32,7 @@ export function closedMarkdown(text: string): string {
       at = end;
     } else if (fence !== "" && indent === "") {
       return [...closed, ...lines.slice(at), fence].join("\n");
-    } else if (fence !== "") closed.push(`${indent}\\${line.slice(indent.length).replace(TAG, "\\<")}`);
+    } else if (fence !== "") closed.push(`${indent}\\${inert(line.slice(indent.length))}`);
     else {
       spansLines = line.trim() !== "" && (spansLines || hasOpenSpan(line));
       const isUnderline = TURN_NAME.test(lines[at - 1] ?? "") && UNDERLINE.test(line);
@@ -57,8 +60,12 @@ function hasOpenSpan(line: string): boolean {
 }
 
 function withoutTags(line: string, spansLines: boolean): string {
-  if (spansLines) return line.replace(TAG, "\\<");
+  if (spansLines) return inert(line);
   return readSpans(line)
-    .map(({ isCode, source }) => (isCode ? source : source.replace(TAG, "\\<")))
+    .map(({ isCode, source }) => (isCode ? source : inert(source)))
     .join("");
+}
+
+function inert(text: string): string {
+  return text.replace(TAG, "\\<").replace(IMAGE, "$1\\!");
 }

@@ -29,6 +29,24 @@ describe("an exported conversation", () => {
     expect(text).toContain("````\na.txt\n```\n<script>alert(1)</script>\n````");
   });
 
+  test.each([
+    ["![x](https://e.org/a.png)", "\\![x](https://e.org/a.png)"],
+    ["![x][ref]\n\n[ref]: https://e.org/a.png", "\\![x][ref]"],
+    ["[![badge](https://e.org/b.svg)](https://e.org)", "[\\![badge](https://e.org/b.svg)](https://e.org)"],
+    ["\\![x](https://e.org/a.png)", "\n\\![x](https://e.org/a.png)"],
+    ["\\\\![x](https://e.org/a.png)", "\n\\\\\\![x](https://e.org/a.png)"],
+    ["an open ` tick\n![x](https://e.org/a.png)", "\n\\![x](https://e.org/a.png)"],
+  ])("as Markdown loads no image: %j", (content, expected) => {
+    const text = exportMarkdown([{ role: "assistant", content, tool_calls: [] }], "t");
+    expect(text).toContain(expected);
+    expect(text).not.toMatch(/(?<!\\)(?:\\\\)*!\[/);
+  });
+
+  test("as Markdown keeps code about images as it is", () => {
+    const content = "`![a](b)`\n\n```md\n![c](d)\n```";
+    expect(exportMarkdown([{ role: "assistant", content, tool_calls: [] }], "t")).toContain(content);
+  });
+
   test("as HTML closes code with as many backticks as it was opened with", () => {
     const page = exportHtml(
       [{ role: "assistant", content: "``a ` b`` and `c` and ``` d", tool_calls: [] }],

@@ -44,6 +44,7 @@ export async function editConfig(
   }
   if (after === before) return;
   if (isNew) ensurePrivateDirectory(dirname(file));
-  await writeFileAtomic(file, withText(after));
+  // A new file is never created where a dangling link leads.
+  await writeFileAtomic(file, withText(after), { follow: !isNew });
   if (wasTrusted) await grantTrust(file, configFiles(file, trusted(after)).hashes);
 }
