@@ -47,15 +47,15 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
     },
     {
       subject: "sandbox",
-      ok: sandbox.program !== undefined && sandbox.weaknesses.length === 0,
+      ok: sandbox.level !== "none" && sandbox.weaknesses.length === 0,
       detail:
         sandbox.problem ??
         [
-          `${sandbox.program}: read-only system, writable workspace, own processes`,
+          `${sandbox.program ?? sandbox.level}: read-only system, writable workspace${sandbox.program ? ", own processes" : ""}`,
           ...sandbox.weaknesses,
         ].join("; "),
     },
-    ...(sandbox.program === undefined ? [] : await testSandbox()),
+    ...(sandbox.level === "none" ? [] : await testSandbox()),
   ];
 }
 

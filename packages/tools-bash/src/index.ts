@@ -10,8 +10,8 @@ export { createPolicy, type Policy, type PolicyOptions, type Verdict } from "./p
 export type { PolicyRule, PolicyRuleObject } from "./policy/rules.js";
 export type { LimitName, LimitOptions } from "./processes/limits.js";
 export type { Exceeded } from "./processes/watch.js";
-export type { SandboxLevel } from "./sandbox/sandbox.js";
 export type { SandboxMode, SandboxOptions } from "./sandbox/settings.js";
+export type { SandboxLevel } from "./sandbox/status.js";
 export { RunBashTool };
 
 export const packApiVersion = 1;

@@ -79,7 +79,7 @@ interface Start {
   readonly env: Readonly<Record<string, string>>;
   readonly inputs: readonly Uint8Array[];
   /** In a sandbox, what has to be mounted before the command may run. */
-  readonly mounts?: readonly Mount[];
+  readonly mounts?: readonly Mount[] | undefined;
 }
 
 function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number): Promise<boolean> {
@@ -110,7 +110,7 @@ async function startOf({
   // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
   const limited =
     prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
-  return { argv: limited, cwd: "/", env: start.env, inputs: start.inputs, mounts: start.mounts };
+  return { argv: limited, cwd: start.cwd, env: start.env, inputs: start.inputs, mounts: start.mounts };
 }
 
 function spawnShell(

@@ -2,7 +2,7 @@ import { escapeToLine } from "@agent/internal";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
 import type { RefusedFile } from "../sandbox/inspect.js";
-import type { SandboxLevel } from "../sandbox/sandbox.js";
+import type { SandboxLevel } from "../sandbox/status.js";
 import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
 
 /** The JSON that `run_bash` returns. Names are stable; an optional field says when it is present. */

@@ -16,6 +16,7 @@ interface ProbeOptions {
   /** Called when it has been started. */
   readonly onStart?: (child: ChildProcess) => void;
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
   /** Whether it gets a session of its own, without a terminal, as every command of a tool does. */
   readonly detached?: boolean;
 }
@@ -41,6 +42,7 @@ export function probeProgram(
     descriptors = [],
     onStart,
     env = HELPER_ENVIRONMENT,
+    cwd,
     detached = false,
   }: ProbeOptions = {},
 ): Promise<Probe> {
@@ -57,6 +59,7 @@ export function probeProgram(
       timeout: TIMEOUT_MS,
       killSignal: "SIGKILL",
       env,
+      cwd,
       detached,
     });
     feedInputs(child, inputs);

@@ -5,7 +5,9 @@ import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
 import type { Mount } from "./mounts.js";
 import { Placeholders, type PlaceholderUse } from "./placeholders.js";
+import type { HostFiles } from "./policy.js";
 import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";
+import type { GuardedFile } from "./seatbelt.js";
 
 /** Keeps protected files as they are while one command runs. */
 export interface Guard {
@@ -21,14 +23,6 @@ interface Watched {
   /** Relative to the root. */
   readonly path: string;
   isReplaced(): boolean;
-}
-
-/** What the host protects besides the well-known names. */
-export interface HostFiles {
-  /** Absolute paths. */
-  readonly paths: readonly string[];
-  /** Names directly in a writable directory. One of a key, `package.json#agent`, is passed over: a mount covers a whole file. */
-  readonly names: readonly string[];
 }
 
 /** Protects files of writable directories. One object serves all commands of a registration. */
@@ -58,6 +52,16 @@ export class FileGuard {
     };
   }
 
+  /** The files that `protect` keeps, for a sandbox that refuses writes by name and needs no mounts. */
+  list(roots: readonly string[], host: HostFiles): GuardedFile[] {
+    return roots.flatMap((root) => [
+      ...this.#filesOfRoot(root, gitDirectory(root), host).map(({ path }) => ({ root, path })),
+      ...this.#knownRepositories(root).flatMap((path) =>
+        this.#filesOfRepository(path).map((file) => ({ root, path: join(relative(root, path), file.path) })),
+      ),
+    ]);
+  }
+
   #protectRoot(root: string, { paths, names }: HostFiles): Guard {
     return this.#protectFiles(root, (others) => {
       // A directory that stands in for a missing one is no repository.
@@ -81,16 +85,24 @@ export class FileGuard {
 
   /** Protects hooks and configuration of a repository below a root. */
   #protectRepository(path: string): Guard {
-    const { name = ".git" } = gitDirectory(path);
-    const files = [...protectedInGit(name), ...namedByGit(this.#gitConfigs, path)];
+    const files = this.#filesOfRepository(path);
     return this.#protectFiles(path, () => files);
   }
 
-  #repositoriesBelow(root: string): readonly string[] {
+  #filesOfRepository(path: string): ProtectedFile[] {
+    const { name = ".git" } = gitDirectory(path);
+    return [...protectedInGit(name), ...namedByGit(this.#gitConfigs, path)];
+  }
+
+  #knownRepositories(root: string): readonly string[] {
     const known = this.#repositories.get(root) ?? nestedRepositories(root);
     this.#repositories.set(root, known);
+    return known;
+  }
+
+  #repositoriesBelow(root: string): readonly string[] {
     // One that was taken away, or replaced by a link, is nothing to mount over.
-    return known.filter((path) => isRealDirectory(root, join(path, ".git")));
+    return this.#knownRepositories(root).filter((path) => isRealDirectory(root, join(path, ".git")));
   }
 
   /** `find` gets the placeholders of other commands, which are no files of the project. */

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canonicalPath, isInside, quotePath } from "@agent/internal";
 import { identify } from "./inspect.js";
+import type { SandboxPolicy } from "./policy.js";
 
 const MIB = 1024 * 1024;
 /** Enough for lock files and process ids. */
@@ -27,20 +28,6 @@ export type Mount =
   | { readonly kind: "empty file"; readonly path: string }
   | { readonly kind: "dev" | "proc"; readonly path: string };
 
-/** The file system as a command in the sandbox sees it. All paths are canonical. */
-export interface View {
-  /** Directories that can be written; none is inside another. */
-  readonly writable: readonly string[];
-  /** Mounts that keep protected files as they are. */
-  readonly guarded: readonly Mount[];
-  /** Directories that are shown read-only although they are in a private place. */
-  readonly shown: readonly string[];
-  /** Files and directories that are there but empty. */
-  readonly hidden: readonly string[];
-  /** How much each private file system may hold; `undefined` if this bubblewrap cannot limit it. */
-  readonly memoryBytes: number | undefined;
-}
-
 /** Places that hold sockets and other users' files: a command gets an empty one of its own. */
 export function privatePlaces(): readonly string[] {
   const runtime = process.env.XDG_RUNTIME_DIR;
@@ -50,11 +37,16 @@ export function privatePlaces(): readonly string[] {
 }
 
 /**
- * The mounts that make the view, one for each path, a directory before what is in it: a mount would cover an earlier
- * one below it. Throws if a directory was replaced by a link since it was resolved.
+ * The mounts that enforce the policy, one for each path, a directory before what is in it: a mount would cover an earlier
+ * one below it. `guarded` are those that keep protected files as they are; `memoryBytes` is how much each private file
+ * system may hold, `undefined` if this bubblewrap cannot limit it. Throws if a directory was replaced by a link since it
+ * was resolved.
  */
-export function planMounts(view: View): Mount[] {
-  const { writable, guarded, shown, hidden, memoryBytes } = view;
+export function planMounts(
+  { writable, shown, hidden }: Pick<SandboxPolicy, "writable" | "shown" | "hidden">,
+  guarded: readonly Mount[],
+  memoryBytes: number | undefined,
+): Mount[] {
   const places = privatePlaces();
   const base: Mount[] = [
     bind("/", false),

@@ -6,12 +6,11 @@ import { FileGuard, type Guard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, type Mount, mountArguments, planMounts, privatePlaces } from "./mounts.js";
 import type { PlaceholderUse } from "./placeholders.js";
+import type { SandboxPolicy } from "./policy.js";
+import { startSeatbelt } from "./seatbelt.js";
 import { seccompFilter } from "./seccomp.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
-import { findSandbox, type SandboxStatus } from "./status.js";
-
-/** The level in force for a command. */
-export type SandboxLevel = "none" | "bubblewrap";
+import { findSandbox, type SandboxLevel, type SandboxStatus } from "./status.js";
 
 /** The settings of a sandbox that come from the host and the pack's other options. */
 export interface SandboxSurroundings {
@@ -44,8 +43,10 @@ export interface SandboxedStart {
   readonly env: Readonly<Record<string, string>>;
   /** Input for file descriptors 3, 4… of bubblewrap. Two more follow: its `--info-fd` and its `--block-fd`, see `passGate`. */
   readonly inputs: readonly Uint8Array[];
-  /** What has to be mounted before the command may start. */
-  readonly mounts: readonly Mount[];
+  /** The directory to start it in. bubblewrap changes to that of the command itself. */
+  readonly cwd: string;
+  /** With bubblewrap, what has to be mounted before the command may start. */
+  readonly mounts: readonly Mount[] | undefined;
   /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
   readonly placeholders: readonly PlaceholderUse[];
   /** Returns what the command had made under protected names. */
@@ -86,17 +87,17 @@ export class Sandbox {
   async level(): Promise<SandboxLevel> {
     if (this.mode === "off") return "none";
     const status = await this.status();
-    if (status.program === undefined && this.mode === "require") {
+    if (status.level === "none" && this.mode === "require") {
       throw new Error(
         `A sandbox is required (sandbox: "require") and there is none: ${status.problem} Nothing was run.`,
       );
     }
-    return status.program === undefined ? "none" : "bubblewrap";
+    return status.level;
   }
 
   /** How to start the command. Throws if its directories cannot be had in a sandbox. */
   async start(command: SandboxedCommand): Promise<SandboxedStart> {
-    const { program = "", userNamespace, sizes } = await this.status();
+    const { level, program = "", userNamespace, sizes } = await this.status();
     const workspace = canonicalPath(command.workspace);
     const cwd = canonicalPath(command.cwd);
     const roots = this.#roots(workspace);
@@ -104,22 +105,22 @@ export class Sandbox {
     if (roots.some((root) => isInside(root, program))) {
       throw new Error(`Commands may write ${quotePath(workspace)}, which holds bubblewrap. Nothing was run.`);
     }
-    this.#checkDirectory(cwd, roots);
-    const { protectedPaths = [], protectedNames = [] } = this.#surroundings;
     const filter = seccompFilter({ unixSockets: this.#unixSockets });
+    const policy = this.#policy(roots, command, filter === undefined);
+    if (level === "sandbox-exec") {
+      checkWorkspace(command.workspace, identityOf(workspace));
+      return this.#startSeatbelt(policy, command, cwd);
+    }
+    this.#checkDirectory(cwd, roots);
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
     let guard: Guard | undefined;
     let mounts: readonly Mount[];
     try {
-      guard = this.#guard.protect(roots, { paths: protectedPaths, names: protectedNames });
-      mounts = planMounts({
-        writable: roots,
-        guarded: guard.mounts,
-        shown: command.readable === undefined ? [] : [canonicalPath(command.readable)],
-        hidden: this.#hidden(roots, filter === undefined),
-        memoryBytes: sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined,
-      });
-      checkWorkspace(command.workspace, workspace, mounts);
+      guard = this.#guard.protect(roots, policy.guarded);
+      const memoryBytes = sizes && Number.isFinite(memoryMb) ? Math.ceil(memoryMb) * MIB : undefined;
+      mounts = planMounts(policy, guard.mounts, memoryBytes);
+      const mount = mounts.find(({ path }) => path === workspace);
+      if (mount?.kind === "bind") checkWorkspace(command.workspace, mount.identity);
     } catch (error) {
       guard?.finish();
       if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
@@ -149,9 +150,38 @@ export class Sandbox {
       argv: [program, "--args", "3", "--", ...command.argv],
       env: { ...HELPER_ENVIRONMENT, ...command.tag },
       inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
+      cwd: "/",
       mounts,
       placeholders: guard.placeholders,
       finish: () => guard.finish(),
+    };
+  }
+
+  #policy(roots: readonly string[], { readable }: SandboxedCommand, isUnfiltered: boolean): SandboxPolicy {
+    const { protectedPaths = [], protectedNames = [] } = this.#surroundings;
+    return {
+      writable: roots,
+      guarded: { paths: protectedPaths, names: protectedNames },
+      shown: readable === undefined ? [] : [canonicalPath(readable)],
+      hidden: this.#hidden(roots, isUnfiltered),
+      network: this.#network,
+      unixSockets: this.#unixSockets,
+    };
+  }
+
+  #startSeatbelt(policy: SandboxPolicy, command: SandboxedCommand, cwd: string): SandboxedStart {
+    const { argv, finish } = startSeatbelt(
+      policy,
+      this.#guard.list(policy.writable, policy.guarded),
+      command,
+    );
+    return {
+      ...{ argv, cwd, inputs: [], mounts: undefined, placeholders: [] },
+      env: { ...HELPER_ENVIRONMENT, ...command.tag },
+      finish: () => {
+        finish();
+        return [];
+      },
     };
   }
 
@@ -192,15 +222,18 @@ export class Sandbox {
  * Throws if the agent's working directory has another path now. A command whose workspace contains this one may have
  * moved it, and put a link to any directory in its place.
  */
-function checkWorkspace(given: string, workspace: string, mounts: readonly Mount[]): void {
+function checkWorkspace(given: string, identity: string): void {
   if (given !== process.cwd()) return;
-  const { dev, ino } = statSync(".", { bigint: true });
-  const mount = mounts.find(({ path }) => path === workspace);
-  if (mount?.kind === "bind" && mount.identity !== `${dev}:${ino}`) {
+  if (identity !== identityOf(".")) {
     throw new Error(
       `${quotePath(given)} is no longer the agent's working directory: it was moved, and something else is in its place. Nothing was run. Start the agent again in the right directory.`,
     );
   }
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 function workingDirectory(): string[] {

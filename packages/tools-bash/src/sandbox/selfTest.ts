@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, HELPER_ENVIRONMENT } from "@agent/internal";
+import { probeProgram } from "../helpers/probe.js";
 import { spawn } from "../helpers/spawn.js";
 import { probeBehindGate } from "./gate.js";
 import { Sandbox } from "./sandbox.js";
@@ -29,12 +30,12 @@ interface RunOptions {
 /** A name that the host protects. */
 const HOST_FILE = "host.config";
 
-/** Exchanges the directory `nested` for the link `link`, and back, for about a second. */
+/** Exchanges the directory `nested` for the link `link`, and back, for less than a second. */
 const SWAPPER = `
 const { renameSync } = require("fs");
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const wait = (most) => Atomics.wait(cell, 0, 0, most * Math.random() ** 3);
-for (let count = 0; count < 200; count++) {
+for (let count = 0; count < 100; count++) {
   renameSync("nested", "aside");
   renameSync("link", "nested");
   wait(4);
@@ -45,6 +46,17 @@ for (let count = 0; count < 200; count++) {
 
 /** One way out: resolves to what got through, or to nothing if it was stopped. */
 type Attempt = (place: Place) => Promise<string | undefined>;
+
+/** What there is on Linux alone, or what `sandbox-exec` does not hide. */
+const LINUX_ONLY = new Set([
+  "variables of a call",
+  "capabilities, mounts",
+  "kernel settings",
+  "new namespaces",
+  "the terminal",
+  "/tmp and /run of the host",
+  "the agent's processes",
+]);
 
 /** Every way out that is tried, under the words for it in the report. */
 const ATTEMPTS: Readonly<Record<string, Attempt>> = {
@@ -132,7 +144,10 @@ export async function testSandbox(): Promise<Diagnosis[]> {
   try {
     const place = makePlace(base);
     const results: Diagnosis[] = [];
-    for (const [name, attempt] of Object.entries(ATTEMPTS)) results.push(await report(name, attempt, place));
+    for (const [name, attempt] of Object.entries(ATTEMPTS)) {
+      if (process.platform === "linux" || !LINUX_ONLY.has(name))
+        results.push(await report(name, attempt, place));
+    }
     return results;
   } finally {
     rmSync(base, { recursive: true, force: true });
@@ -173,7 +188,11 @@ function makePlace(base: string): Place {
       tag: {},
     });
     try {
-      const { output } = await probeBehindGate(start, "stdout");
+      const [program = "", ...args] = start.argv;
+      const { mounts, env: outside, cwd } = start;
+      const { output } = mounts
+        ? await probeBehindGate({ ...start, mounts }, "stdout")
+        : await probeProgram(program, args, "stdout", { env: outside, cwd, detached: true });
       if (!output.endsWith("end\n")) throw new Error("the command did not run to its end");
       return output.slice(0, -"end\n".length);
     } finally {

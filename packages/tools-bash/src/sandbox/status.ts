@@ -3,10 +3,15 @@ import { findProgram } from "@agent/internal";
 import { probeProgram } from "../helpers/probe.js";
 import { probeBehindGate } from "./gate.js";
 import { mountArguments, planMounts } from "./mounts.js";
+import { seatbeltProblem } from "./seatbelt.js";
 import { seccompFilter } from "./seccomp.js";
+
+/** The level in force for a command: the program that puts it into a sandbox. */
+export type SandboxLevel = "none" | "bubblewrap" | "sandbox-exec";
 
 /** Whether and how commands can be sandboxed on this system. */
 export interface SandboxStatus {
+  readonly level: SandboxLevel;
   /** The path of bubblewrap, if it works. */
   readonly program?: string;
   /** Why there is none. */
@@ -19,13 +24,17 @@ export interface SandboxStatus {
   readonly weaknesses: readonly string[];
 }
 
-const NONE = { userNamespace: false, sizes: false, weaknesses: [] };
+const NONE = { level: "none" as const, userNamespace: false, sizes: false, weaknesses: [] };
 /** The least that every command gets; the rest cannot fail if this works. */
 const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"];
 const NAMESPACES = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--clearenv"];
 
 /** Looks for a sandbox and tries it. `writable` are directories that commands may change: no program in there is used. */
 export async function findSandbox(writable: readonly string[]): Promise<SandboxStatus> {
+  if (process.platform === "darwin") {
+    const problem = await seatbeltProblem();
+    return problem === undefined ? { ...NONE, level: "sandbox-exec" } : { ...NONE, problem };
+  }
   if (process.platform !== "linux") {
     return { ...NONE, problem: `There is no sandbox for ${process.platform}.` };
   }
@@ -51,6 +60,7 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
     return { ...NONE, problem: `What bubblewrap mounts cannot be checked here: ${unchecked}` };
   }
   return {
+    level: "bubblewrap",
     program,
     userNamespace,
     sizes,
@@ -73,7 +83,7 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
 /** Why the mounts of a sandbox cannot be compared with those that were asked for; `undefined` if they can. */
 async function tryGate(program: string, userNamespace: boolean): Promise<string | undefined> {
   try {
-    const mounts = planMounts({ writable: [], guarded: [], shown: [], hidden: [], memoryBytes: undefined });
+    const mounts = planMounts({ writable: [], shown: [], hidden: [] }, [], undefined);
     const options = [...mountArguments(mounts), ...NAMESPACES, ...(userNamespace ? ["--unshare-user"] : [])];
     const argv = [program, ...options, "--info-fd", "3", "--block-fd", "4", "--", "/bin/sh", "-c", ":"];
     const { code, output } = await probeBehindGate({ argv, mounts }, "stderr");

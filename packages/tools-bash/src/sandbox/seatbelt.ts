@@ -1,0 +1,185 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { errorMessage } from "@agent/core/toolkit";
+import { canonicalPath, HELPER_ENVIRONMENT, isInside, quote } from "@agent/internal";
+import { probeProgram } from "../helpers/probe.js";
+import type { SandboxPolicy } from "./policy.js";
+
+const PROGRAM = "/usr/bin/sandbox-exec";
+/** Where every user's temporary files are. `/tmp` and `/var` are links to here. */
+const TEMPORARY = ["/private/tmp", "/private/var/tmp", "/private/var/folders"];
+/** Devices that programs write to without a thought. */
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/dtracehelper"];
+/** Looks up users and groups. */
+const ACCOUNTS = ["com.apple.system.opendirectoryd.libinfo", "com.apple.system.opendirectoryd.membership"];
+/** Resolves names and checks certificates. The key chain (`com.apple.SecurityServer`) is not among them. */
+const NETWORK_SERVICES = [
+  "com.apple.SystemConfiguration.configd",
+  "com.apple.SystemConfiguration.DNSConfiguration",
+  "com.apple.trustd.agent",
+];
+const NAME_SERVER = "/private/var/run/mDNSResponder";
+
+/** A file or directory below a writable directory that stays as it is. */
+export interface GuardedFile {
+  readonly root: string;
+  /** Relative to the root. Its first name may start with `*`. */
+  readonly path: string;
+}
+
+/**
+ * The policy as a profile of `sandbox-exec` (SBPL). The last rule that matches a call decides, so each rule comes after
+ * those it narrows. Throws for a path that a profile cannot hold.
+ */
+export function seatbeltProfile(policy: SandboxPolicy, guarded: readonly GuardedFile[]): string {
+  const { writable, shown, hidden, network, unixSockets } = policy;
+  const kept = [...hidden, ...guarded.map(({ root, path }) => join(root, path))];
+  const parents = kept.flatMap((path) => parentsInside(path, writable));
+  return [
+    "(version 1)",
+    "(deny default)",
+    '(import "system.sb")',
+    "(allow process-exec* process-fork)",
+    "(allow signal process-info* (target same-sandbox))",
+    "(allow sysctl-read ipc-posix-sem ipc-posix-shm*)",
+    rule("allow", "mach-lookup", ACCOUNTS.map(globalName)),
+    "(allow file-read*)",
+    rule("allow", "file-write-data file-ioctl", DEVICES.map(literal)),
+    rule("deny", "file-read-data file-read-xattr", TEMPORARY.map(subpath)),
+    rule("allow", "file-read*", [...writable, ...shown].map(subpath)),
+    rule("allow", "file-write*", writable.map(subpath)),
+    ...networkRules(network),
+    ...(unixSockets ? [rule("allow", "network*", writable.map(subpath))] : []),
+    rule("deny", "file-write*", shown.map(subpath)),
+    rule("deny", "file-write*", guarded.map(inAnyCase)),
+    rule("deny", "file-read* file-write* network*", hidden.map(subpath)),
+    // A directory that is renamed takes along what is protected or hidden in it.
+    rule("deny", "file-write-unlink", [...new Set(parents)].map(literal)),
+    "(deny file-write-setugid)",
+  ]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+function networkRules(network: SandboxPolicy["network"]): string[] {
+  if (network === false) return [];
+  if (network !== true)
+    return [rule("allow", "network-outbound", [`(remote ip "localhost:${network.proxyPort}")`])];
+  return [
+    "(allow system-socket)",
+    '(allow network-outbound (remote ip "*:*"))',
+    '(allow network-inbound network-bind (local ip "*:*"))',
+    rule("allow", "network-outbound", [literal(NAME_SERVER)]),
+    rule("allow", "mach-lookup", NETWORK_SERVICES.map(globalName)),
+  ];
+}
+
+/** A rule for several filters; empty without any, since a rule without filters would cover everything. */
+function rule(decision: "allow" | "deny", operations: string, filters: readonly string[]): string {
+  return filters.length === 0 ? "" : `(${decision} ${operations} ${filters.join(" ")})`;
+}
+
+function subpath(path: string): string {
+  return `(subpath ${text(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${text(path)})`;
+}
+
+function globalName(name: string): string {
+  return `(global-name ${text(name)})`;
+}
+
+/** A string of SBPL. Throws for control characters, whose escapes differ between versions. */
+function text(value: string): string {
+  if (/\p{Cc}/u.test(value)) {
+    throw new Error(
+      `A sandbox cannot have a path with control characters: ${quote(value)}. Nothing was run.`,
+    );
+  }
+  return `"${value.replace(/[\\"]/g, "\\$&")}"`;
+}
+
+/** A protected name and everything below it, in any case of its letters, as most file systems of macOS see it. */
+function inAnyCase({ root, path }: GuardedFile): string {
+  text(join(root, path));
+  const start = path.startsWith("*") ? "/[^/]*" : "/";
+  const letters = [...path.replace(/^\*/, "")].map((letter) => {
+    const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+    return lower === upper ? escaped(letter) : `[${lower}${upper}]`;
+  });
+  return `(regex #"^${[...root].map(escaped).join("")}${start}${letters.join("")}(/|$)")`;
+}
+
+/** A character of a regular expression. No literal of one can hold a quotation mark: any character stands for it. */
+function escaped(letter: string): string {
+  if (letter === '"') return ".";
+  return /[\\^$.*+?()[\]{}|]/.test(letter) ? `\\${letter}` : letter;
+}
+
+/** The directories between a writable one and a path in it. */
+function parentsInside(path: string, writable: readonly string[]): string[] {
+  const root = writable.find((directory) => directory !== path && isInside(directory, path));
+  const parents: string[] = [];
+  if (root === undefined) return parents;
+  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
+  return parents;
+}
+
+/** A command of `sandbox-exec`, with a private directory for temporary files. */
+export interface SeatbeltStart {
+  readonly argv: readonly string[];
+  /** Removes the private directory. */
+  finish(): void;
+}
+
+/** How to run a command under the policy. Its variables are set inside: none reaches a program outside. */
+export function startSeatbelt(
+  policy: SandboxPolicy,
+  guarded: readonly GuardedFile[],
+  command: { readonly argv: readonly string[]; readonly env: Readonly<Record<string, string>> },
+): SeatbeltStart {
+  const temporary = canonicalPath(mkdtempSync(join(tmpdir(), "agent-sandbox-")));
+  const finish = (): void => rmSync(temporary, { recursive: true, force: true });
+  try {
+    const profile = seatbeltProfile({ ...policy, writable: [...policy.writable, temporary] }, guarded);
+    const env = Object.entries({ ...command.env, TMPDIR: temporary }).map(
+      ([name, value]) => `${name}=${value}`,
+    );
+    return { argv: [PROGRAM, "-p", profile, "/usr/bin/env", "-i", ...env, ...command.argv], finish };
+  } catch (error) {
+    finish();
+    throw error;
+  }
+}
+
+/** Why `sandbox-exec` does not work here; `undefined` if it does. Tried with a file inside and one outside. */
+export async function seatbeltProblem(): Promise<string | undefined> {
+  if (!existsSync(PROGRAM)) return `${PROGRAM} is missing.`;
+  const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-sandbox-")));
+  const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
+  try {
+    mkdirSync(workspace);
+    const policy: SandboxPolicy = {
+      ...{ writable: [workspace], guarded: { paths: [], names: [] }, shown: [], hidden: [] },
+      ...{ network: false, unixSockets: false },
+    };
+    const script = `echo x > '${workspace}/file'; echo x > '${outside}'; exit 0`;
+    const { argv, finish } = startSeatbelt(policy, [], {
+      argv: ["/bin/sh", "-c", script],
+      env: HELPER_ENVIRONMENT,
+    });
+    const [program = "", ...args] = argv;
+    const { code, output } = await probeProgram(program, args, "stderr").finally(finish);
+    if (code !== 0 || !existsSync(join(workspace, "file"))) {
+      return `sandbox-exec does not work here: ${output.trim() || `exit code ${code}`}.`;
+    }
+    return existsSync(outside) ? "sandbox-exec does not keep commands from writing here." : undefined;
+  } catch (error) {
+    return `sandbox-exec does not work here: ${errorMessage(error)}`;
+  } finally {
+    rmSync(base, { recursive: true, force: true });
+  }
+}
