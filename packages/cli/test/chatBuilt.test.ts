@@ -226,7 +226,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(model.lastRequest).not.toContain("Always use tabs.");
   });
 
-  test("agent init asks whether to ask, again where the answer is unclear, and about bash and a longer limit", async () => {
+  test("agent init asks whether to ask, again where the answer is unclear, and about bash, a longer limit and the sandbox", async () => {
     const { box, run } = await start();
     const terminal = run(["init"]);
     const answers: [question: RegExp, answer: string][] = [
@@ -237,6 +237,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
       [/Ask you before each call of run_bash\? \[Y\/n\] $/, ""],
       [/bash instead of \/bin\/sh\? \[y\/N\] $/, "y"],
       [/10 minutes instead of 30 seconds\? \[y\/N\] $/, "y"],
+      [/in a sandbox .*\? \[Y\/n\] $/s, ""],
     ];
     for (const [question, answer] of answers) {
       await terminal.until((screen) => question.test(`${screen} `));
@@ -245,7 +246,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("[status 0]");
     const text = readFileSync(join(box.project, "agent.config.ts"), "utf8");
     expect(text).toContain('confirm: ["run_bash"]');
-    expect(text).toMatch(/bash: \{ shell: "\S*bash", limits: \{ timeoutMs: 600000 \} \}/);
+    expect(text).toMatch(/bash: \{ shell: "\S*bash", limits: \{ timeoutMs: 600000 \}, sandbox: "auto" \}/);
     expect(existsSync(join(box.project, ".agent"))).toBe(false);
   });
 });

@@ -92,6 +92,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
         ["before each call of run_bash?", "y"],
         ["instead of /bin/sh?", "n"],
         ["10 minutes instead of 30 seconds?", "n"],
+        ["in a sandbox that writes only this project", "n"],
       ],
     );
     expect(code).toBe(0);
@@ -111,6 +112,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
         ["(remove)?", "n"],
         ["instead of /bin/sh?", "n"],
         ["10 minutes instead of 30 seconds?", "n"],
+        ["in a sandbox that writes only this project", "n"],
       ],
     );
     expect(code).toBe(0);

@@ -15,6 +15,7 @@ import { enterDirectory } from "../settings/workingDirectory.js";
 const FILE = "agent.config.ts";
 const BASH_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 const LONGER_LIMIT_MS = 600_000;
+const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
 
@@ -22,6 +23,7 @@ const OPT_INS = { run_bash: "run shell commands", remove: "delete files and dire
 interface ShellChoices {
   readonly shell?: string;
   readonly timeoutMs?: number;
+  readonly sandbox?: "auto";
 }
 
 export interface InitFlags {
@@ -95,14 +97,25 @@ async function askShell(): Promise<ShellChoices> {
   const bash = BASH_PLACES.find((path) => existsSync(path));
   const useBash = bash !== undefined && (await askYesNo(`Run commands with ${bash} instead of /bin/sh?`));
   const useLonger = await askYesNo("Let a command run for 10 minutes instead of 30 seconds?");
-  return { ...(useBash && { shell: bash }), ...(useLonger && { timeoutMs: LONGER_LIMIT_MS }) };
+  const useSandbox =
+    SANDBOX_PLATFORMS.has(process.platform) &&
+    (await askYesNo(
+      "Run commands in a sandbox that writes only this project, where the system has one?",
+      true,
+    ));
+  return {
+    ...(useBash && { shell: bash }),
+    ...(useLonger && { timeoutMs: LONGER_LIMIT_MS }),
+    ...(useSandbox && { sandbox: "auto" }),
+  };
 }
 
 /** The default preset, or the pack of the shell itself, with what was chosen for commands. */
-function packEntry(name: string, { shell, timeoutMs }: ShellChoices): string {
+function packEntry(name: string, { shell, timeoutMs, sandbox }: ShellChoices): string {
   const options = {
     ...(shell !== undefined && { shell }),
     ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+    ...(sandbox !== undefined && { sandbox }),
   };
   if (Object.keys(options).length === 0) return JSON.stringify(name);
   if (name === DEFAULT_PACK) return `[${JSON.stringify(name)}, ${literal({ bash: options })}]`;

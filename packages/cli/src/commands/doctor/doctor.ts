@@ -13,7 +13,7 @@ import { checkProvider } from "./checkProvider.js";
 import { checkState } from "./checkState.js";
 
 const OLDEST_NODE = [20, 19] as const;
-const DIAGNOSIS_LIMIT_MS = 15_000;
+const DIAGNOSIS_LIMIT_MS = 30_000;
 
 /** `agent doctor`: what works on this machine, proved by trying it; what does not, and the cure. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
