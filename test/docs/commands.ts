@@ -42,6 +42,7 @@ export const COMMANDS: Readonly<Record<string, CommandBlock>> = {
       [/Ask you before/, "\r"],
       [/Run commands with/, "\r"],
       [/Let a command run/, "\r"],
+      [/Run commands in a sandbox/, "\r"],
     ],
     shows: [/Wrote .*agent\.config\.ts/],
   },
