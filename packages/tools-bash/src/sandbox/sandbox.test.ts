@@ -11,6 +11,7 @@ import {
   runBash,
   runWith,
 } from "../../test/processes.js";
+import type { BashOptions } from "../options.js";
 import { RunBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
@@ -30,6 +31,14 @@ const require = { sandbox: "require" } as const;
 
 test("without a sandbox configured the result does not speak of one", async () => {
   expect(await runBash({ command: "echo x" })).not.toHaveProperty("sandbox");
+});
+
+test("reports a call as contained only if the sandbox is required", () => {
+  const describe = (options?: BashOptions) => new RunBashTool(options).describeCall();
+  expect(describe({ sandbox: "require" })).toEqual({ contained: true });
+  expect(describe({ sandbox: { mode: "require", network: false } })).toEqual({ contained: true });
+  const others: (BashOptions | undefined)[] = [undefined, { sandbox: "auto" }, { sandbox: { mode: "off" } }];
+  for (const options of others) expect(describe(options)).toEqual({});
 });
 
 test("require refuses to run where there is none, auto runs and says so", async () => {

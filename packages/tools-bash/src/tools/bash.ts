@@ -1,5 +1,12 @@
 import { basename } from "node:path";
-import type { ChatTool, ExecutableTool, PackHost, PackServices, ToolCall } from "@agent/core";
+import type {
+  CallDescription,
+  ChatTool,
+  ExecutableTool,
+  PackHost,
+  PackServices,
+  ToolCall,
+} from "@agent/core";
 import { functionTool, quote } from "@agent/core/toolkit";
 import { DEFAULT_TIMEOUT_MS } from "../command/arguments.js";
 import { diagnose } from "../diagnose.js";
@@ -101,6 +108,11 @@ export class RunBashTool implements ExecutableTool {
       dispose: () => host().dispose(),
       terminate: () => this.#runner?.host.terminate(),
     };
+  }
+
+  /** Reports calls as contained if the sandbox is required. With `auto` a command may run without one. */
+  describeCall(): CallDescription {
+    return this.#settings.sandbox.mode === "require" ? { contained: true } : {};
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
