@@ -138,6 +138,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "addresses of servers: packages/cli/test/runsServers.test.ts; files: packages/durable/src/files/faults.test.ts",
   "docs/fleets.md#tenants": "packages/cli/test/runs.test.ts",
   "docs/fleets.md#outages": "packages/cli/test/runs.test.ts",
+  "docs/fleets.md#later-and-not-too-late": "workers run until they are ended: packages/cli/test/runs.test.ts",
   "docs/fleets.md#traces": "packages/cli/test/runsTraces.test.ts",
   "docs/mcp-and-editors.md#connect-a-server-in-one-minute": "test/mcp/add.test.ts",
   "docs/providers.md#writing-one:2": "its provider is examined by the program under Testing one",

@@ -329,3 +329,38 @@ export default {
   const wrong = await sandbox.run(["runs", "work", "--trust", "--max-retries", "-1"]);
   expect(wrong.stderr).toContain('--max-retries must be a whole number of at least 0, got "-1".');
 });
+
+test("a run is started for later, found by its text, listed page by page and started now", async () => {
+  const sandbox = runsProject();
+  const later = await sandbox.run(["runs", "start", "write the report", "--id", "report", "--delay", "2h"]);
+  expect(later).toMatchObject({ code: 0, stdout: "report\n" });
+  expect(later.stderr).toMatch(/^It starts at \d{4}-/m);
+  for (const wrong of [
+    ["--at", "soon"],
+    ["--at", "2026-03-01", "--delay", "1h"],
+  ]) {
+    expect((await sandbox.run(["runs", "start", "x", ...wrong])).code).not.toBe(0);
+  }
+  await sandbox.run(["runs", "start", "look around", "--id", "look"]);
+  // Ends although the other run still waits for its time.
+  await workOff(sandbox);
+  const found = await sandbox.run(["runs", "list", "--text", "REPORT"]);
+  expect(found.stdout).toMatch(/report .*waiting until \d{4}-.*: The run was started for this time\./);
+  expect(found.stdout).not.toContain("look around");
+  const page = await sandbox.run(["runs", "list", "--limit", "1"]);
+  expect(page.stdout).toContain("2 in all. The next ones: --after look");
+  const next = await sandbox.run(["runs", "list", "--limit", "1", "--after", "look"]);
+  expect(next.stdout).toContain("write the report");
+  expect((await sandbox.run(["runs", "retry", "report"])).stdout).toBe("report: queued\n");
+  await workOff(sandbox);
+  expect((await sandbox.run(["runs", "list", "--state", "done"])).stdout).toContain("write the report");
+});
+
+test("a call about which no decision is made in time is denied", async () => {
+  const sandbox = runsProject("Understood.", 'confirm: ["read_file"], runs: { approvalTimeoutMs: 1 },');
+  const id = await startRun(sandbox);
+  await workOff(sandbox);
+  await workOff(sandbox);
+  const { stdout } = await sandbox.run(["runs", "follow", id, "--json"]);
+  expect(stdout).toContain("Tool call denied: No decision was made in time.");
+});

@@ -9,6 +9,7 @@ export type {
   RunAccess,
   RunClaim,
   RunEngine,
+  RunFilter,
   RunQuery,
   Spent,
   StopCode,

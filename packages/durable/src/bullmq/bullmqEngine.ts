@@ -9,6 +9,7 @@ import type {
   EventsOptions,
   RunAccess,
   RunEngine,
+  RunFilter,
   RunQuery,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
@@ -145,7 +146,7 @@ class BullmqEngine implements RunEngine {
     return this.#queries.list(query);
   }
 
-  count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
+  count(query: RunFilter = {}): Promise<Readonly<Record<RunState, number>>> {
     return this.#queries.count(query);
   }
 

@@ -13,7 +13,7 @@ const WAKE_AT_ONCE = 200;
 /** Brings runs that may be claimed to the queue. What cannot be sent now is sent by a later sweep of any worker. */
 export class Dispatcher {
   readonly #tickets: Tickets;
-  readonly #store: Pick<RunStore, "wake">;
+  readonly #store: Pick<RunStore, "wake" | "expire">;
   readonly #leases: Leases;
   readonly #notices: Notices;
   readonly #onFault: (error: unknown) => void;
@@ -21,7 +21,7 @@ export class Dispatcher {
 
   constructor(
     tickets: Tickets,
-    store: Pick<RunStore, "wake">,
+    store: Pick<RunStore, "wake" | "expire">,
     leases: Leases,
     notices: Notices,
     onFault: (error: unknown) => void,
@@ -54,10 +54,12 @@ export class Dispatcher {
     // A Redis that is away must not keep lost runs from being given back.
     const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS, "The queue").catch(() => false);
     if (areLost) await this.#leases.forgetEnqueued();
-    for (let woken = WAKE_AT_ONCE; woken === WAKE_AT_ONCE; ) {
-      const { dispatch, changed } = await this.#store.wake(WAKE_AT_ONCE);
-      woken = changed.length;
-      if (!(await this.send(dispatch, changed))) break;
+    for (const queue of [this.#store.wake, this.#store.expire]) {
+      for (let count = WAKE_AT_ONCE; count === WAKE_AT_ONCE; ) {
+        const { dispatch, changed } = await queue.call(this.#store, WAKE_AT_ONCE);
+        count = changed.length;
+        if (!(await this.send(dispatch, changed))) break;
+      }
     }
     for (let isAll = false; !isAll; ) {
       const swept = await this.#leases.sweep();

@@ -43,39 +43,55 @@ export function sqlFunctions(s: string): string {
     if found then return query select * from ${s}.fill_slots(tenant_name); end if;
   end $$;
 
-  -- Returns nothing if there is a run with this id.
-  create function ${s}.create_run(new_id text, new_format int, new_definition text, new_version text, new_tenant text,
-      new_labels text[], new_priority int, new_kind text, new_title text, new_trace text, new_input text)
-    returns table (turn float8, is_parked boolean) language plpgsql as $$
-  #variable_conflict use_column
+  -- Virtual time: after the tenant's own last run, but never before what runs now, so that tenants take turns.
+  create function ${s}.next_turn(tenant_name text, run_priority int) returns bigint language plpgsql as $$
   declare
     running_turn bigint;
     own_turn bigint;
+  begin
+    select coalesce(max(run.turn), 0) into running_turn from ${s}.run where state = 'running';
+    own_turn := running_turn;
+    if run_priority <= 0 then
+      select greatest(running_turn, coalesce(max(run.turn), 0)) into own_turn from ${s}.run
+        where tenant = tenant_name and state in ('queued', 'running');
+    end if;
+    if run_priority < 0 then own_turn := own_turn + 10000; end if;
+    return own_turn + 1;
+  end $$;
+
+  -- Returns nothing if there is a run with this id.
+  create function ${s}.create_run(new_id text, new_format int, new_definition text, new_version text, new_tenant text,
+      new_labels text[], new_priority int, new_kind text, new_title text, new_trace text, new_input text,
+      start_ms float8, new_pause text)
+    returns table (turn float8, is_parked boolean) language plpgsql as $$
+  #variable_conflict use_column
+  declare
+    own_turn bigint := ${s}.next_turn(new_tenant, new_priority);
+    start_at timestamptz := to_timestamp(start_ms / 1000.0);
+    is_later boolean := coalesce(start_at > clock_timestamp(), false);
     has_slot boolean;
   begin
     insert into ${s}.kind (name, definition, labels) values (new_kind, new_definition, new_labels) on conflict do nothing;
-    -- Virtual time: after the tenant's own last run, but never before what runs now, so that tenants take turns.
-    select coalesce(max(run.turn), 0) into running_turn from ${s}.run where state = 'running';
-    own_turn := running_turn;
-    if new_priority <= 0 then
-      select greatest(running_turn, coalesce(max(run.turn), 0)) into own_turn from ${s}.run
-        where tenant = new_tenant and state in ('queued', 'running');
-    end if;
-    if new_priority < 0 then own_turn := own_turn + 10000; end if;
-    insert into ${s}.run (id, format, definition, version, tenant, labels, priority, kind, title, trace, input, state, turn)
+    insert into ${s}.run (id, format, definition, version, tenant, labels, priority, kind, title, trace, input, state, turn,
+        wake_at, pause)
       values (new_id, new_format, new_definition, new_version, new_tenant, new_labels, new_priority, new_kind, new_title, new_trace,
-        new_input, 'queued', own_turn + 1)
+        new_input, case when is_later then 'waiting' else 'queued' end, own_turn,
+        case when is_later then start_at end, case when is_later then new_pause end)
       on conflict (id) do nothing;
     if not found then return; end if;
+    if is_later then
+      return query select own_turn::float8, true;
+      return;
+    end if;
     has_slot := ${s}.take_slot(new_tenant);
     if not has_slot then update ${s}.run set parked = true where id = new_id; end if;
-    return query select (own_turn + 1)::float8, not has_slot;
+    return query select own_turn::float8, not has_slot;
   end $$;
 
   -- Writes the end of a claim, if it still holds the run: returns nothing otherwise, and else at least one row. Rows
   -- with an id are runs that may go to the queue now.
   create function ${s}.end_claim(run_id text, claim_epoch int, new_state text, new_error text, new_approvals text,
-      new_result text, new_usage text, new_cost float8, new_pause text, pause_ms float8)
+      new_result text, new_usage text, new_cost float8, new_pause text, wait_ms float8)
     returns table (id text, kind text, epoch int, turn float8) language plpgsql as $$
   #variable_conflict use_column
   declare
@@ -90,7 +106,7 @@ export function sqlFunctions(s: string): string {
           then json_build_object('code', 'cancelled', 'message', cancel_reason)::text else coalesce(new_error, error) end,
         approvals = coalesce(new_approvals, '[]'), result = new_result, usage = coalesce(new_usage, usage),
         cost = coalesce(new_cost, cost), pause = new_pause,
-        wake_at = case when cancel_reason is null then clock_timestamp() + pause_ms * interval '1 ms' end,
+        wake_at = case when cancel_reason is null then clock_timestamp() + wait_ms * interval '1 ms' end,
         enqueued = false, queued_at = clock_timestamp(), lease_until = null,
         ended_at = case when cancel_reason is not null or new_state in ('done', 'failed', 'cancelled')
           then clock_timestamp() end
@@ -114,11 +130,13 @@ export function sqlFunctions(s: string): string {
     -- By tenant, so that two calls lock tenants in the same order.
     for due in
       with found as materialized (select run.id from ${s}.run where state = 'waiting' and wake_at <= clock_timestamp()
-        order by wake_at limit most for update skip locked)
+        and approvals = '[]' order by wake_at limit most for update skip locked)
       select run.* from ${s}.run join found on run.id = found.id order by run.tenant
     loop
       has_slot := ${s}.take_slot(due.tenant);
-      update ${s}.run set state = 'queued', wake_at = null, parked = not has_slot, enqueued = false,
+      -- A run that was started for later takes its turn now: earlier, it would pass everything that was queued since.
+      if due.epoch = 0 then due.turn := ${s}.next_turn(due.tenant, due.priority); end if;
+      update ${s}.run set state = 'queued', wake_at = null, turn = due.turn, parked = not has_slot, enqueued = false,
         queued_at = clock_timestamp() where run.id = due.id;
       return query select due.id, due.kind, due.epoch, due.turn::float8, not has_slot;
     end loop;
@@ -202,7 +220,8 @@ export function sqlFunctions(s: string): string {
         where scope = scope_name and exists (select from ${s}.model_call where scope = scope_name);
     end if;
     update ${s}.run set wake_at = clock_timestamp(), pause = null
-      where state = 'waiting' and wake_at is not null and pause::json -> 'reason' ->> 'code' = 'rate_limited';
+      -- As text: Postgres refuses to read JSON that holds the character NUL, which a message may.
+      where state = 'waiting' and wake_at is not null and pause like '%"code":"rate_limited"%';
   end $$;
   `;
 }

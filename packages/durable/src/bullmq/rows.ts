@@ -68,15 +68,12 @@ export function toSummary(row: SummaryRow): RunSummary {
   };
 }
 
-function waitOf({
-  state,
-  pause,
-  wake_ms,
-}: SummaryRow): Pick<RunSummary, "wait" | "failures" | "hasModelCall"> {
-  const { reason, failures, hasModelCall }: Partial<Pause> = JSON.parse(pause ?? "{}");
-  const isWaiting = state === "waiting" && wake_ms !== null && reason !== undefined;
+function waitOf(row: SummaryRow): Pick<RunSummary, "wait" | "expiresAt" | "failures" | "hasModelCall"> {
+  const { reason, failures, hasModelCall }: Partial<Pause> = JSON.parse(row.pause ?? "{}");
+  const until = row.state === "waiting" && row.wake_ms !== null ? Math.round(Number(row.wake_ms)) : undefined;
   return {
-    ...(isWaiting && { wait: { until: Math.round(Number(wake_ms)), reason } }),
+    ...(until !== undefined && reason && { wait: { until, reason } }),
+    ...(until !== undefined && row.approvals !== "[]" && { expiresAt: until }),
     ...(failures && { failures }),
     ...(hasModelCall && { hasModelCall }),
   };

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { emptyBuckets, endedAs } from "../engine/activity.js";
-import type { ActivityBucket, RunQuery } from "../engine/engine.js";
+import type { ActivityBucket, RunFilter, RunQuery } from "../engine/engine.js";
 import { RUN_STATES, type Run, type RunState, type RunSummary } from "../engine/run.js";
 import { RUN_COLUMNS, type RunRow, SUMMARY_COLUMNS, type SummaryRow, toRun, toSummary } from "./rows.js";
 
@@ -44,21 +44,25 @@ export class RunQueries {
     return rows[0] && toSummary(rows[0]);
   }
 
-  async list({ state, tenant, limit = DEFAULT_LIST_LIMIT }: RunQuery): Promise<readonly RunSummary[]> {
+  async list({ limit = DEFAULT_LIST_LIMIT, after, ...filter }: RunQuery): Promise<readonly RunSummary[]> {
+    const { where, values } = conditions(filter);
+    const behind =
+      after === undefined
+        ? ""
+        : `and (created_at, id) < (select created_at, id from ${this.#s}.run where id = $${values.push(after)})`;
     const { rows } = await this.#pool.query<SummaryRow>(
-      `select ${SUMMARY_COLUMNS} from ${this.#s}.run
-       where ($1::text is null or state = $1) and ($2::text is null or tenant = $2)
-       order by run.created_at desc limit $3`,
-      [state ?? null, tenant ?? null, limit],
+      `select ${SUMMARY_COLUMNS} from ${this.#s}.run where ${where} ${behind}
+       order by run.created_at desc, run.id desc limit $${values.push(limit)}`,
+      values,
     );
     return rows.map(toSummary);
   }
 
-  async count({ state, tenant }: RunQuery): Promise<Readonly<Record<RunState, number>>> {
+  async count(filter: RunFilter): Promise<Readonly<Record<RunState, number>>> {
+    const { where, values } = conditions(filter);
     const { rows } = await this.#pool.query<{ state: RunState; count: string }>(
-      `select state, count(*) from ${this.#s}.run
-       where ($1::text is null or state = $1) and ($2::text is null or tenant = $2) group by state`,
-      [state ?? null, tenant ?? null],
+      `select state, count(*) from ${this.#s}.run where ${where} group by state`,
+      values,
     );
     const counts = Object.fromEntries(RUN_STATES.map((one) => [one, 0])) as Record<RunState, number>;
     for (const row of rows) counts[row.state] = Number(row.count);
@@ -98,4 +102,24 @@ export class RunQueries {
     }
     return buckets;
   }
+}
+
+/** Only the conditions that are asked for: Postgres then uses the index of each. */
+function conditions({ state, tenant, label, text }: RunFilter): { where: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const parts = ["true"];
+  if (state !== undefined) parts.push(`state = $${values.push(state)}`);
+  if (tenant !== undefined) parts.push(`tenant = $${values.push(tenant)}`);
+  if (label !== undefined) parts.push(`labels @> array[$${values.push(label)}::text]`);
+  if (text !== undefined) {
+    const found = `$${values.push(text.toLowerCase())}`;
+    // As text: Postgres refuses to read JSON that holds the character NUL, which a message may.
+    const message = `substr(error, strpos(error, '"message"') + 9)`;
+    const quoted = `$${values.push(JSON.stringify(text.toLowerCase()).slice(1, -1))}`;
+    parts.push(
+      `(strpos(lower(coalesce(title, '')), ${found}) > 0 or strpos(lower(id), ${found}) > 0
+        or strpos(lower(coalesce(${message}, '')), ${quoted}) > 0)`,
+    );
+  }
+  return { where: parts.join(" and "), values };
 }

@@ -5,9 +5,11 @@ import {
   type Approval,
   type DecidedApproval,
   type Decision,
+  EXPIRED,
   isEnded,
   type NewRun,
   type RunState,
+  SCHEDULED,
   type TenantLimits,
 } from "../engine/run.js";
 import type { Swept } from "./leases.js";
@@ -53,12 +55,23 @@ export class RunStore {
   }
 
   async create(run: NewRun): Promise<Change> {
-    const { id, definition, version, tenant, labels, priority, input, title = null, trace = null } = run;
+    const {
+      id,
+      definition,
+      version,
+      tenant,
+      labels,
+      priority,
+      input,
+      title = null,
+      trace = null,
+      startAt,
+    } = run;
     const kind = kindOf(run).name;
     const { rows } = await this.#again(() =>
       this.#pool.query<{ turn: number; is_parked: boolean }>({
         name: `create-${this.#s}`,
-        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
         values: [
           id,
           FORMAT,
@@ -71,6 +84,8 @@ export class RunStore {
           title,
           trace,
           JSON.stringify(input),
+          startAt ?? null,
+          JSON.stringify({ reason: SCHEDULED }),
         ],
       }),
     );
@@ -95,7 +110,7 @@ export class RunStore {
           "usage" in ending && ending.usage ? JSON.stringify(ending.usage) : null,
           "cost" in ending ? (ending.cost ?? null) : null,
           "pause" in ending ? JSON.stringify(ending.pause) : null,
-          "pause" in ending ? ending.pause.ms : null,
+          waitMsOf(ending),
         ],
       }),
     );
@@ -199,6 +214,32 @@ export class RunStore {
     return { changed: rows.map(({ id }) => id), dispatch: rows.filter((row) => !row.is_parked) };
   }
 
+  /** Denies calls about which no decision was made in time, and queues their runs. */
+  async expire(most: number): Promise<Swept> {
+    return await this.#transaction(async (client) => {
+      const { rows } = await client.query<LockedRow & { readonly id: string }>(
+        `select id, tenant, approvals, decisions from ${this.#s}.run where state = 'waiting'
+           and wake_at <= clock_timestamp() and approvals <> '[]' order by wake_at limit $1 for update skip locked`,
+        [most],
+      );
+      const dispatch: Dispatch[] = [];
+      for (const { id, tenant, approvals, decisions } of rows) {
+        const denied = (JSON.parse(approvals) as Approval[]).map(({ key, name, description }) => ({
+          key,
+          name,
+          decision: { deny: EXPIRED },
+          shown: description,
+        }));
+        await client.query(`update ${this.#s}.run set approvals = '[]', decisions = $2 where id = $1`, [
+          id,
+          JSON.stringify([...JSON.parse(decisions), ...denied]),
+        ]);
+        dispatch.push(...(await this.#requeue(client, id, tenant)));
+      }
+      return { changed: rows.map(({ id }) => id), dispatch };
+    });
+  }
+
   async prune(endedBefore: number): Promise<number> {
     for (let removed = 0; ; ) {
       const { rows } = await this.#pool.query<{ count: number }>(
@@ -219,7 +260,7 @@ export class RunStore {
   async #lock(client: PoolClient, id: string): Promise<LockedRow | undefined> {
     const { rows } = await client.query<LockedRow>(
       `select state, tenant, parked, approvals, decisions,
-         state = 'waiting' and wake_at is not null as is_timed from ${this.#s}.run where id = $1 for update`,
+         state = 'waiting' and wake_at is not null and approvals = '[]' as is_timed from ${this.#s}.run where id = $1 for update`,
       [id],
     );
     return rows[0];
@@ -229,7 +270,7 @@ export class RunStore {
   async #requeue(client: PoolClient, id: string, tenant: string): Promise<readonly Dispatch[]> {
     const hasSlot = await this.#slots.take(client, tenant);
     const { rows } = await client.query<Dispatch>(
-      `update ${this.#s}.run set state = 'queued', parked = $2, enqueued = false, queued_at = clock_timestamp()
+      `update ${this.#s}.run set state = 'queued', parked = $2, enqueued = false, wake_at = null, queued_at = clock_timestamp()
        where id = $1 returning ${DISPATCH}`,
       [id, !hasSlot],
     );
@@ -250,4 +291,10 @@ export class RunStore {
       }
     }
   }
+}
+
+/** How long a run waits by itself: for its time, or for decisions at most. */
+function waitMsOf(ending: ClaimEnding): number | null {
+  if (ending.state !== "waiting") return null;
+  return "pause" in ending ? ending.pause.ms : (ending.expiresMs ?? null);
 }

@@ -27,7 +27,7 @@ export interface RunAccess {
   get(id: string): Promise<Run | undefined>;
   /** The newest first. */
   list(query?: RunQuery): Promise<readonly RunSummary[]>;
-  count(query?: Omit<RunQuery, "limit">): Promise<Readonly<Record<RunState, number>>>;
+  count(query?: RunFilter): Promise<Readonly<Record<RunState, number>>>;
   /** What ended and what was started since then, in stretches of `bucketMs`, oldest first. */
   activity(
     since: number,
@@ -78,9 +78,17 @@ export interface RunEngine extends RunAccess {
 export interface RunQuery {
   readonly state?: RunState;
   readonly tenant?: string;
+  readonly label?: string;
+  /** Only runs with this text in their title, id or error message, whatever its case. */
+  readonly text?: string;
+  /** Only runs behind this one in the list: the id of the last run of the page before. Lists nothing if it is gone. */
+  readonly after?: string;
   /** Default 100. */
   readonly limit?: number;
 }
+
+/** What runs are counted by. */
+export type RunFilter = Omit<RunQuery, "after" | "limit">;
 
 export interface EventsOptions {
   readonly after?: string;
@@ -174,7 +182,12 @@ export interface Spent {
 export type ClaimEnding =
   | ({ readonly state: "done"; readonly result: RunResult } & Spent)
   | ({ readonly state: "failed" | "cancelled"; readonly error: RunError } & Spent)
-  | ({ readonly state: "waiting"; readonly approvals: readonly Approval[] } & Spent)
+  /** With `expiresMs`, calls without a decision are denied after that time. */
+  | ({
+      readonly state: "waiting";
+      readonly approvals: readonly Approval[];
+      readonly expiresMs?: number;
+    } & Spent)
   /** Continues by itself after a time, with any worker. */
   | ({ readonly state: "waiting"; readonly pause: Pause } & Spent)
   /** Back to the queue, for any worker. */

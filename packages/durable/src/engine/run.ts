@@ -38,6 +38,8 @@ export interface NewRun {
   readonly title?: string;
   /** The W3C `traceparent` of whoever started the run. */
   readonly trace?: string;
+  /** No worker takes it before this time, in milliseconds since 1970. */
+  readonly startAt?: number;
 }
 
 /** A call that waits for a decision. */
@@ -80,8 +82,14 @@ export interface Pause {
   readonly hasModelCall?: boolean;
 }
 
+/** The wait of a run that was started for later. */
+export const SCHEDULED: RunError = { code: "scheduled", message: "The run was started for this time." };
+
+/** The reason the model gets for a call about which no decision was made in time. */
+export const EXPIRED = "No decision was made in time.";
+
 /** What can be listed of a run without reading its input and result. Times are milliseconds since 1970. */
-export interface RunSummary extends Omit<NewRun, "input"> {
+export interface RunSummary extends Omit<NewRun, "input" | "startAt"> {
   readonly state: RunState;
   /** How often the run was claimed: a write of an earlier claim is refused. */
   readonly epoch: number;
@@ -99,6 +107,8 @@ export interface RunSummary extends Omit<NewRun, "input"> {
   readonly hasModelCall?: boolean;
   /** What waits for a decision. */
   readonly approvals: readonly Approval[];
+  /** When calls that wait for a decision are denied. */
+  readonly expiresAt?: number;
   readonly decisions: readonly DecidedApproval[];
   /** Why it failed, was cancelled or set aside. */
   readonly error?: RunError;

@@ -20,6 +20,8 @@ export interface StartOptions {
   readonly priority?: number;
   /** What the run is about, in a line for people who look at many. At most 200 characters. */
   readonly title?: string;
+  /** No worker takes it before this time: a `Date`, or milliseconds since 1970. Default: now. */
+  readonly startAt?: Date | number;
   /** A W3C `traceparent`, to find the run in the trace of whoever started it. */
   readonly trace?: string | undefined;
 }
@@ -49,6 +51,11 @@ const OPTIONS: OptionChecks<StartOptions> = {
       throw invalidArgument(name, `a string of at most ${MAX_TITLE} characters`, value);
     }
   },
+  startAt: (name, value) => {
+    if (!Number.isFinite(Number(value)) || !(typeof value === "number" || value instanceof Date)) {
+      throw invalidArgument(name, "a Date or milliseconds since 1970", value);
+    }
+  },
   trace: check.text,
 };
 
@@ -66,7 +73,15 @@ export async function startRun<Input>(
   check.text("definition.name", definition.name);
   check.text("definition.version", definition.version);
   checkOptions("startRun", options, OPTIONS);
-  const { id = crypto.randomUUID(), tenant = "default", labels = [], priority = 0, title, trace } = options;
+  const {
+    id = crypto.randomUUID(),
+    tenant = "default",
+    labels = [],
+    priority = 0,
+    title,
+    trace,
+    startAt,
+  } = options;
   await engine.create({
     id,
     definition: definition.name,
@@ -77,6 +92,7 @@ export async function startRun<Input>(
     input: asJson(input),
     ...(title !== undefined && { title }),
     ...(trace !== undefined && { trace }),
+    ...(startAt !== undefined && { startAt: Number(startAt) }),
   });
   return id;
 }

@@ -1,6 +1,6 @@
 import { AgentError } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import type { ActivityBucket, EventsOptions, RunAccess, RunQuery } from "./engine.js";
+import type { ActivityBucket, EventsOptions, RunAccess, RunFilter, RunQuery } from "./engine.js";
 import type { FollowedEvent } from "./events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary } from "./run.js";
 
@@ -33,7 +33,7 @@ export class TenantRuns implements RunAccess {
     return await this.#engine.list({ ...query, ...this.#only(query) });
   }
 
-  async count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
+  async count(query: RunFilter = {}): Promise<Readonly<Record<RunState, number>>> {
     return await this.#engine.count({ ...query, ...this.#only(query) });
   }
 

@@ -47,6 +47,7 @@ export type Command =
       readonly epoch: number;
       readonly state: Exclude<RunState, "running" | "set_aside">;
       readonly approvals?: readonly Approval[];
+      readonly expiresMs?: number;
       readonly pause?: Pause;
       readonly error?: RunError;
       readonly usage?: TokenUsage;

@@ -12,6 +12,7 @@ import type {
   EventsOptions,
   RunAccess,
   RunEngine,
+  RunFilter,
   RunQuery,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
@@ -104,21 +105,30 @@ class FileEngine implements RunEngine {
     return { ...run, input: this.#files.readInput(id), ...(result && { result }) };
   }
 
-  async list({ limit = DEFAULT_LIST_LIMIT, ...query }: RunQuery = {}): Promise<readonly RunSummary[]> {
+  async list({
+    limit = DEFAULT_LIST_LIMIT,
+    after,
+    ...filter
+  }: RunQuery = {}): Promise<readonly RunSummary[]> {
     this.#log.read();
     const found: RunSummary[] = [];
     if (limit <= 0) return found;
-    for (const run of this.#log.table.runs.select(matching(query))) {
-      if (found.push({ ...run }) === limit) break;
+    for (const run of this.#log.table.runs.select(matching(filter), after)) {
+      if (matchesText(run, filter) && found.push({ ...run }) === limit) break;
     }
     return found;
   }
 
-  async count(query: Omit<RunQuery, "limit"> = {}): Promise<Readonly<Record<RunState, number>>> {
+  async count(filter: RunFilter = {}): Promise<Readonly<Record<RunState, number>>> {
     const counts = Object.fromEntries(RUN_STATES.map((state) => [state, 0])) as Record<RunState, number>;
     this.#log.read();
-    const matches = matching(query);
-    for (const facts of this.#log.table.runs.facts()) if (matches(facts)) counts[facts.state]++;
+    const matches = matching(filter);
+    const { runs } = this.#log.table;
+    if (filter.label === undefined && filter.text === undefined) {
+      for (const facts of runs.facts()) if (matches(facts)) counts[facts.state]++;
+    } else {
+      for (const run of runs.select(matches)) if (matchesText(run, filter)) counts[run.state]++;
+    }
     return counts;
   }
 
@@ -224,7 +234,16 @@ class FileEngine implements RunEngine {
   }
 }
 
-function matching({ state, tenant }: Omit<RunQuery, "limit">): (facts: RunFacts) => boolean {
+function matching({ state, tenant }: RunFilter): (facts: RunFacts) => boolean {
   return (facts) =>
     (state === undefined || facts.state === state) && (tenant === undefined || facts.tenant === tenant);
+}
+
+function matchesText({ id, title = "", error, labels }: RunSummary, { label, text }: RunFilter): boolean {
+  if (label !== undefined && !labels.includes(label)) return false;
+  const wanted = text?.toLowerCase();
+  return (
+    wanted === undefined ||
+    [id, title, error?.message ?? ""].some((one) => one.toLowerCase().includes(wanted))
+  );
 }

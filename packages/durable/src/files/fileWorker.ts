@@ -199,6 +199,7 @@ function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
     epoch,
     state,
     ...("approvals" in ending && { approvals: ending.approvals }),
+    ...("expiresMs" in ending && ending.expiresMs !== undefined && { expiresMs: ending.expiresMs }),
     ...("pause" in ending && { pause: ending.pause }),
     ...("error" in ending && { error: ending.error }),
     ...("usage" in ending && ending.usage && { usage: ending.usage }),

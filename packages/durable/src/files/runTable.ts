@@ -1,6 +1,13 @@
 import { AgentError } from "@agent/core";
 import { modelScope, tenantScope } from "../engine/modelLimits.js";
-import { isEnded, type Pause, type RunSummary, type TenantLimits } from "../engine/run.js";
+import {
+  EXPIRED,
+  isEnded,
+  type Pause,
+  type RunSummary,
+  SCHEDULED,
+  type TenantLimits,
+} from "../engine/run.js";
 import { type Command, FORMAT } from "./command.js";
 import { ModelLimits } from "./modelLimits.js";
 import { RunQueue, type WorkerFilter } from "./runQueue.js";
@@ -122,15 +129,18 @@ export class RunTable {
     this.#runs.add(run);
     if (run.state === "queued") this.#queue.add(run, resumed);
     if (run.state === "running") this.#hold(run);
-    if (run.wait) this.#wakeTimes.set(run.id, run.wait.until);
+    const wakeAt = run.wait?.until ?? run.expiresAt;
+    if (wakeAt !== undefined) this.#wakeTimes.set(run.id, wakeAt);
     return true;
   }
 
-  #create({ at, run: given }: CommandOf<"create">): boolean {
+  #create({ at, run: { startAt = at, ...given } }: CommandOf<"create">): boolean {
     if (this.#runs.find(given.id)) return false;
+    const isLater = startAt > at;
     const run: RunSummary = {
       ...given,
-      state: "queued",
+      state: isLater ? "waiting" : "queued",
+      ...(isLater && { wait: { until: startAt, reason: SCHEDULED } }),
       epoch: 0,
       crashes: 0,
       createdAt: at,
@@ -138,7 +148,8 @@ export class RunTable {
       decisions: [],
     };
     this.#runs.add(run);
-    this.#queue.add(run, false);
+    if (isLater) this.#wakeTimes.set(run.id, startAt);
+    else this.#queue.add(run, false);
     return true;
   }
 
@@ -177,7 +188,7 @@ export class RunTable {
     return true;
   }
 
-  #end({ id, epoch, state, at, approvals, pause, error, usage, cost }: CommandOf<"end">): boolean {
+  #end({ id, epoch, state, at, approvals, expiresMs, pause, error, usage, cost }: CommandOf<"end">): boolean {
     const stored = this.#findHeld(id, epoch);
     if (!stored) return false;
     const { run } = stored;
@@ -194,6 +205,10 @@ export class RunTable {
       run.state = state;
       run.approvals = approvals ?? [];
       if (pause) this.#pause(run, pause, at);
+      if (expiresMs !== undefined) {
+        run.expiresAt = at + expiresMs;
+        this.#wakeTimes.set(id, run.expiresAt);
+      }
       if (error) run.error = error;
       if (isEnded(state)) run.endedAt = at;
     }
@@ -209,7 +224,10 @@ export class RunTable {
     if (run.state !== "waiting" || !approval) return false;
     run.approvals = run.approvals.filter((one) => one !== approval);
     run.decisions = [...run.decisions, { key, name: approval.name, decision, shown: approval.description }];
-    if (run.approvals.length === 0) this.#enqueue(run);
+    if (run.approvals.length === 0) {
+      this.#stopWaiting(run);
+      this.#enqueue(run);
+    }
     this.#runs.store(stored);
     return true;
   }
@@ -255,6 +273,7 @@ export class RunTable {
   #stopWaiting(run: StoredRun["run"]): void {
     this.#wakeTimes.delete(run.id);
     delete run.wait;
+    delete run.expiresAt;
   }
 
   #wake({ at }: CommandOf<"wake">): boolean {
@@ -271,8 +290,17 @@ export class RunTable {
       if (stored.run.wait?.reason.code !== code) return;
       delete stored.run.hasModelCall;
     }
-    this.#stopWaiting(stored.run);
-    this.#enqueue(stored.run);
+    const { run } = stored;
+    this.#stopWaiting(run);
+    const expired = run.approvals.map(({ key, name, description }) => ({
+      key,
+      name,
+      decision: { deny: EXPIRED },
+      shown: description,
+    }));
+    run.decisions = [...run.decisions, ...expired];
+    run.approvals = [];
+    this.#enqueue(run);
     this.#runs.store(stored);
   }
 
@@ -300,7 +328,7 @@ export class RunTable {
 
   #enqueue(run: StoredRun["run"]): void {
     run.state = "queued";
-    this.#queue.add(run, true);
+    this.#queue.add(run, run.epoch > 0);
   }
 
   #findHeld(id: string, epoch: number): StoredRun | undefined {

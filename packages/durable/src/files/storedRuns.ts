@@ -65,9 +65,12 @@ export class StoredRuns {
     for (const row of this.#index.rows()) yield this.#index.facts(row);
   }
 
-  /** The runs whose facts match, the newest first. */
-  *select(matches: (facts: RunFacts) => boolean): Iterable<RunSummary> {
-    for (const row of this.#index.newestRows()) if (matches(this.#index.facts(row))) yield this.#load(row);
+  /** The runs whose facts match, the newest first; with `after`, those that are older than that run. */
+  *select(matches: (facts: RunFacts) => boolean, after?: string): Iterable<RunSummary> {
+    const first = after === undefined ? Infinity : (this.find(after)?.row ?? 0);
+    for (const row of this.#index.newestRows()) {
+      if (row < first && matches(this.#index.facts(row))) yield this.#load(row);
+    }
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import {
   type OptionChecks,
   type ValueCheck,
 } from "@agent/core/toolkit";
-import type { EngineWorker, RunEngine } from "../engine/engine.js";
+import type { ClaimEnding, EngineWorker, RunEngine } from "../engine/engine.js";
 import { attemptRun } from "./attempt.js";
 import { defineRun, type RunDefinition } from "./definition.js";
 import { checkOutagePolicy, type OutagePolicy } from "./outages.js";
@@ -30,6 +30,8 @@ export interface WorkerOptions {
   readonly closeGraceMs?: number;
   /** What happens to a run whose model's server fails in a way that may pass. */
   readonly outages?: OutagePolicy;
+  /** After what time a call is denied about which no decision was made. Default: it waits without limit. */
+  readonly approvalTimeoutMs?: number;
   /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
   readonly tracing?: RunTracing;
   /** Called with transient faults, such as an unreachable database. */
@@ -54,6 +56,7 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
   maxCrashes: check.positive,
   closeGraceMs: check.positive,
   outages: checkOutagePolicy,
+  approvalTimeoutMs: check.positive,
   tracing: check.object,
   onFault: check.function,
 };
@@ -66,12 +69,22 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
   checkOptions("startWorker", options, OPTIONS);
   OPTIONS.definitions("definitions", options.definitions);
   const definitions = new Map(options.definitions.map((one) => [defineRun(one).name, one]));
-  const { closeGraceMs = DEFAULTS.closeGraceMs, outages = {}, onFault = () => undefined } = options;
+  const {
+    closeGraceMs = DEFAULTS.closeGraceMs,
+    outages = {},
+    approvalTimeoutMs,
+    onFault = () => undefined,
+  } = options;
   return await engine.work(
     async (claim) => {
       const definition = definitions.get(claim.run.definition);
       if (!definition) return { state: "queued" };
-      const attempt = () => attemptRun(engine, claim, definition, { closeGraceMs, outages, onFault });
+      const attempt = async (): Promise<ClaimEnding> => {
+        const ending = await attemptRun(engine, claim, definition, { closeGraceMs, outages, onFault });
+        return "approvals" in ending && approvalTimeoutMs !== undefined
+          ? { ...ending, expiresMs: approvalTimeoutMs }
+          : ending;
+      };
       return await (options.tracing ? options.tracing.inClaim(claim, attempt) : attempt());
     },
     {

@@ -71,9 +71,10 @@ async function listRuns(
   { board, tenant }: ServerOptions,
 ): Promise<unknown> {
   const state = RUN_STATES.find((one) => one === query.get("state"));
-  const filter = tenantOf(query);
+  const [label, text, after] = ["label", "text", "after"].map((name) => query.get(name) || undefined);
+  const filter = { ...tenantOf(query), ...(label && { label }), ...(text && { text }) };
   const [runs, counts] = await Promise.all([
-    engine.list({ ...filter, ...(state && { state }), limit: LIST_LIMIT }),
+    engine.list({ ...filter, ...(state && { state }), ...(after && { after }), limit: LIST_LIMIT }),
     engine.count(filter),
   ]);
   // Arguments and decisions can be long: the page requests them for one run at a time.

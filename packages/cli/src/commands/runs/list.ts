@@ -10,6 +10,9 @@ import { ageText, costText, parseCount, stateText, tokensText } from "./text.js"
 export interface ListFlags extends EngineFlags {
   readonly state?: string;
   readonly tenant?: string;
+  readonly label?: string;
+  readonly text?: string;
+  readonly after?: string;
   readonly limit?: string;
   readonly json?: boolean;
 }
@@ -19,16 +22,23 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
   const state = flags.state === undefined ? undefined : checkedState(flags.state);
   const limit = parseCount(flags.limit ?? "50", "--limit");
   return await withEngine(flags, async (engine) => {
-    const query = { ...(state && { state }), ...(flags.tenant !== undefined && { tenant: flags.tenant }) };
+    const { tenant, label, text, after } = flags;
+    const query = {
+      ...(state && { state }),
+      ...(tenant !== undefined && { tenant }),
+      ...(label !== undefined && { label }),
+      ...(text !== undefined && { text }),
+    };
+    const page = { limit, ...(after !== undefined && { after }) };
     const [runs, counts] = await withProgress("Reading runs", () =>
-      Promise.all([engine.list({ ...query, limit }), engine.count(query)]),
+      Promise.all([engine.list({ ...query, ...page }), engine.count(query)]),
     );
     if (flags.json) {
       print(`${JSON.stringify({ v: 1, counts, runs }, undefined, 2)}\n`);
       return EXIT.done;
     }
     if (runs.length === 0) {
-      const isFiltered = Object.keys(query).length > 0;
+      const isFiltered = Object.keys(query).length > 0 || after !== undefined;
       print(
         isFiltered
           ? "No such runs. All of them: agent runs list\n"
@@ -47,7 +57,8 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
     ]);
     print(columns([["RUN", "TENANT", "AGE", "USED", "COST", "STATE", "TASK"], ...rows]));
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    if (total > runs.length) print(`\n${total - runs.length} more: --limit ${total}\n`);
+    if (runs.length === limit && total > limit)
+      print(`\n${total} in all. The next ones: --after ${runs.at(-1)?.id}\n`);
     return EXIT.done;
   });
 }

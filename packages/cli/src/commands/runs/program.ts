@@ -33,6 +33,8 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .option("--label <label>", "only workers with it take the run (repeatable)", collect)
     .option("--anywhere", "also workers in other directories take it")
     .option("--priority <number>", "from -1000 to 1000: higher is taken first, among runs of the tenant")
+    .option("--delay <time>", "start it after this time: 2h")
+    .option("--at <time>", "start it at this time: 2026-03-01T09:00, in the local time zone, or with one")
     .option("--follow", "show it until it ends")
     .action(async (words: string[], _, self: Command) => {
       const { startCommand } = await import("./start.js");
@@ -41,6 +43,9 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
   command("list", "list runs, the newest first")
     .option("--state <state>", "only those in this state")
     .option("--tenant <name>", "only those of this tenant")
+    .option("--label <label>", "only those that ask for this label")
+    .option("--text <text>", "only those with this text in their title, id or error message")
+    .option("--after <id>", "only those behind this run in the list: the next page")
     .option("--limit <number>", "how many", "50")
     .action(async (_, self: Command) => {
       const { listCommand } = await import("./list.js");
@@ -119,6 +124,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     )
     .option("--retry-max-delay <time>", "the longest wait between them; default 5m")
     .option("--retry-deadline <time>", "how long a run tries before it fails; default 24h")
+    .option("--approval-timeout <time>", "deny a call about which no decision was made after this time: 24h")
     .action(async (_, self: Command) => {
       const { workCommand } = await import("./work.js");
       done(await workCommand(flagsOf(self), guard));

@@ -7,7 +7,7 @@ import { enterDirectory } from "../../settings/workingDirectory.js";
 import { directoryLabel, TASK, type TaskInput } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { followRun } from "./follow.js";
-import { stateText, titleOf } from "./text.js";
+import { parseAge, stateText, titleOf } from "./text.js";
 
 const MAX_PRIORITY = 1000;
 
@@ -19,6 +19,8 @@ export interface StartFlags extends EngineFlags {
   readonly label?: readonly string[];
   readonly priority?: string;
   readonly anywhere?: boolean;
+  readonly delay?: string;
+  readonly at?: string;
   readonly follow?: boolean;
   readonly json?: boolean;
 }
@@ -29,6 +31,7 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
   const task = words.join(" ").trim();
   if (task === "") throw new CliError('There is no task. Say what to do: agent runs start "run the checks"');
   const priority = parsePriority(flags.priority ?? "0");
+  const startAt = parseStart(flags);
   const labels = [...(flags.label ?? []), ...(flags.anywhere ? [] : [directoryLabel()])];
   return await withEngine(flags, async (engine) => {
     const input: TaskInput = { task };
@@ -41,6 +44,7 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
       // Pipelines and instrumented programs pass their current trace in this variable.
       trace: process.env.TRACEPARENT || undefined,
       tenant,
+      ...(startAt !== undefined && { startAt }),
       ...(flags.id !== undefined && { id: flags.id }),
     });
     if (flags.follow) return await followRun(engine, id, { json: flags.json ?? false });
@@ -48,10 +52,20 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
     else {
       printLine(id);
       if (existing) note(`There is a run with this id already: ${stateText(existing)}`);
+      else if (startAt !== undefined) note(`It starts at ${new Date(startAt).toISOString()}.`);
       else note(`Queued. Start a worker: agent runs work. See what it does: agent runs follow ${id}`);
     }
     return EXIT.done;
   });
+}
+
+function parseStart({ delay, at }: StartFlags): number | undefined {
+  if (delay !== undefined && at !== undefined) throw new CliError("Give --delay or --at, not both.");
+  if (delay !== undefined) return Date.now() + parseAge(delay, "--delay");
+  if (at === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\d/.test(at) ? Date.parse(at) : Number.NaN;
+  if (Number.isNaN(time)) throw new CliError(`--at must be a time such as 2026-03-01T09:00, got "${at}".`);
+  return time;
 }
 
 function parsePriority(text: string): number {

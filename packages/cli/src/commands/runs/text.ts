@@ -9,12 +9,14 @@ export function stateText({
   state,
   approvals,
   wait,
+  expiresAt,
   error,
-}: Pick<RunSummary, "state" | "approvals" | "wait" | "error">): string {
+}: Pick<RunSummary, "state" | "approvals" | "wait" | "expiresAt" | "error">): string {
   const calls = approvals.map(({ name }) => name).join(", ");
   if (wait)
     return `waiting until ${new Date(wait.until).toISOString()}: ${escapeToLine(wait.reason.message)}`;
-  if (state === "waiting") return `waiting for a decision about ${calls}`;
+  const limit = expiresAt === undefined ? "" : `, denied at ${new Date(expiresAt).toISOString()}`;
+  if (state === "waiting") return `waiting for a decision about ${calls}${limit}`;
   return error ? `${state.replace("_", " ")}: ${escapeToLine(error.message)}` : state.replace("_", " ");
 }
 

@@ -30,6 +30,7 @@ export interface WorkFlags extends SettingsFlags, EngineFlags {
   readonly retryAttempts?: string;
   readonly retryMaxDelay?: string;
   readonly retryDeadline?: string;
+  readonly approvalTimeout?: string;
   readonly json?: boolean;
 }
 
@@ -41,6 +42,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
   const loaded = await loadSettings(flags);
   const concurrency = parseCount(flags.concurrency ?? "4", "--concurrency");
   const leaseMs = parseAge(flags.lease ?? "10s", "--lease");
+  const approvalTimeoutMs = approvalTimeoutOf(flags, loaded.settings.runs.approvalTimeoutMs);
   const labels = [directoryLabel(), ...(flags.label ?? [])];
   const traced = await loadTracing();
   return await withEngine(flags, async (engine) => {
@@ -53,6 +55,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
       concurrency,
       labels,
       leaseMs,
+      ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
       outages: outagesOf(loaded.settings.runs.outages, flags),
       tracing: watchClaims(flags.json ? tellJson : tellText, traced?.tracing),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
@@ -68,6 +71,13 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
     // Without --drain a signal is the way to end a worker; with it, runs were left.
     return flags.drain ? (interruption.stop?.exitCode ?? EXIT.done) : EXIT.done;
   });
+}
+
+function approvalTimeoutOf(
+  { approvalTimeout }: WorkFlags,
+  configured: number | undefined,
+): number | undefined {
+  return approvalTimeout === undefined ? configured : parseAge(approvalTimeout, "--approval-timeout");
 }
 
 /** The policy of the config, with what the flags replace in it. */
@@ -121,9 +131,10 @@ async function untilDrained(
         counts[state] === 0 ? [] : engine.list({ state, limit: counts[state] }),
       ),
     );
-    // A run that waits for a time continues here; one that waits for a decision does not.
+    // A run that waits for its provider or a limit continues here; one that waits for a decision or was started for
+    // later does not.
     const isOurs = (run: RunSummary): boolean =>
-      (run.state !== "waiting" || run.wait !== undefined) &&
+      (run.state !== "waiting" || (run.wait !== undefined && run.wait.reason.code !== "scheduled")) &&
       run.definition === TASK &&
       run.labels.every((label) => labels.includes(label));
     if (!open.flat().some(isOurs)) return;

@@ -119,7 +119,13 @@ export const CONFIG_SCHEMA: JsonSchema = {
     },
     runs: {
       type: "object",
-      properties: { outages },
+      properties: {
+        outages,
+        approvalTimeoutMs: {
+          ...positive,
+          description: "After what time a call without a decision is denied",
+        },
+      },
       additionalProperties: false,
       description: "For agent runs work",
     },

@@ -123,5 +123,7 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly runs?: {
     /** What happens to a run whose model's server fails in a way that may pass. */
     readonly outages?: OutagePolicy;
+    /** After what time a call is denied about which no decision was made. Default: it waits without limit. */
+    readonly approvalTimeoutMs?: number;
   };
 }

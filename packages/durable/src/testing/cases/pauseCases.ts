@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { CIRCUIT } from "../../engine/modelLimits.js";
 import type { Pause } from "../../engine/run.js";
-import { DONE, entry, newRun, reached, TestWorker } from "../claims.js";
+import { APPROVAL, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
 const HOUR_MS = 3_600_000;
@@ -36,6 +36,60 @@ export const pauseCases: readonly EngineCase[] = [
       await reached(engine, run.id, "done");
       assert.equal((await engine.get(run.id))?.failures, undefined);
       await next.close();
+    },
+  },
+  {
+    name: "starts a run not before its time, unless it is retried",
+    async run({ open }) {
+      const [engine, other] = [await open(), await open()];
+      const [soon, late, past] = [
+        newRun({ startAt: Date.now() + 700 }),
+        newRun({ startAt: Date.now() + HOUR_MS }),
+        newRun({ startAt: 1000 }),
+      ];
+      for (const run of [soon, late]) await engine.create(run);
+      const { state, wait, epoch } = (await other.get(late.id)) ?? {};
+      assert.deepEqual([state, wait?.reason.code, epoch], ["waiting", "scheduled", 0]);
+      assert.equal(wait?.until, late.startAt);
+      await engine.create(past);
+      const worker = await TestWorker.start(other);
+      const first = await worker.next();
+      assert.equal(first.run.id, past.id);
+      first.end(DONE);
+      const second = await worker.next();
+      assert.equal(second.run.id, soon.id);
+      assert.ok(Date.now() >= (soon.startAt ?? 0));
+      second.end(DONE);
+      assert.equal(await engine.retry(late.id), true);
+      const third = await worker.next();
+      assert.equal(third.run.id, late.id);
+      third.end(DONE);
+      await reached(engine, late.id, "done");
+      await worker.close();
+    },
+  },
+  {
+    name: "denies calls about which no decision was made in time, and keeps decisions that were",
+    async run({ open }) {
+      const engine = await open();
+      const run = newRun();
+      await engine.create(run);
+      const worker = await TestWorker.start(engine);
+      const second = { ...APPROVAL, key: "1/call.b", args: { text: "\u0000 'quoted'" } };
+      (await worker.next()).end({ state: "waiting", approvals: [APPROVAL, second], expiresMs: 1500 });
+      await reached(engine, run.id, "waiting");
+      const waiting = await engine.get(run.id);
+      assert.ok((waiting?.expiresAt ?? 0) > Date.now());
+      assert.equal(waiting?.wait, undefined);
+      assert.equal(await engine.retry(run.id), false);
+      assert.equal(await engine.decide(run.id, APPROVAL.key, "allow"), true);
+      const again = await worker.next();
+      const [one, two] = again.run.decisions;
+      assert.deepEqual([one?.decision, two?.key], ["allow", second.key]);
+      assert.ok(typeof two?.decision === "object" && two.decision.deny !== "");
+      assert.deepEqual([again.run.approvals, again.run.expiresAt], [[], undefined]);
+      again.end(DONE);
+      await worker.close();
     },
   },
   {

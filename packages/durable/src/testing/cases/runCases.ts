@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { isAgentError } from "@agent/core";
+import type { RunQuery } from "../../engine/engine.js";
 import { collectEvents, DONE, entry, newRun, reached, TestWorker } from "../claims.js";
 import type { EngineCase } from "../engineCase.js";
 
@@ -87,6 +88,42 @@ export const runCases: readonly EngineCase[] = [
       await reached(engine, run.id, "done");
       assert.equal(await engine.retry(run.id), false);
       assert.equal((await engine.get(run.id))?.error, undefined);
+      await worker.close();
+    },
+  },
+  {
+    name: "finds runs by state, tenant, label and text, page by page",
+    async run({ open }) {
+      const engine = await open();
+      const titles = ["Fix the parser", "Fix the lexer", "Write docs", "fix 100%_ of it", "Fix the tests"];
+      const runs = titles.map((title, index) =>
+        newRun({ title, tenant: index < 4 ? "a" : "b", labels: index % 2 === 0 ? ["gpu", "x"] : ["x"] }),
+      );
+      for (const run of runs) await engine.create(run);
+      const find = async (query: RunQuery) => (await engine.list(query)).map(({ title }) => title);
+      assert.deepEqual(await find({ text: "FIX", tenant: "a" }), [titles[3], titles[1], titles[0]]);
+      assert.deepEqual(await find({ text: "%_" }), [titles[3]]);
+      assert.deepEqual(await find({ text: runs[2]?.id ?? "" }), [titles[2]]);
+      assert.deepEqual(await find({ label: "gpu", state: "queued" }), [titles[4], titles[2], titles[0]]);
+      assert.equal((await engine.count({ label: "gpu", text: "fix" })).queued, 2);
+      const pages: (string | undefined)[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await engine.list({ label: "x", limit: 2, ...(after !== undefined && { after }) });
+        pages.push(...page.map(({ title }) => title));
+        after = page.at(-1)?.id;
+        if (after === undefined) break;
+      }
+      assert.deepEqual(pages, titles.toReversed());
+      assert.deepEqual(await find({ after: "unknown" }), []);
+      for (const { id } of runs.slice(1)) await engine.cancel(id, "not needed");
+      const worker = await TestWorker.start(engine, { labels: ["x", "gpu"] });
+      const claim = await worker.next();
+      claim.end({ state: "failed", error: { code: "failed", message: 'No \u0000 "Such" Host' } });
+      await reached(engine, claim.run.id, "failed");
+      assert.deepEqual(
+        (await engine.list({ text: '"such" host' })).map(({ id }) => id),
+        [claim.run.id],
+      );
       await worker.close();
     },
   },
