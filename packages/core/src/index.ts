@@ -68,7 +68,15 @@ export type {
   RedirectedCall,
 } from "./tools/interface.js";
 export type { LoadTools, PackRegistry, RegisterOptions, ToolPack } from "./tools/pack.js";
-export type { EditorFiles, PackHost, PersonAnswer, PersonQuestion, QuestionField } from "./tools/packHost.js";
+export type {
+  EditorFiles,
+  PackHost,
+  PermitAnswer,
+  PermitRequest,
+  PersonAnswer,
+  PersonQuestion,
+  QuestionField,
+} from "./tools/packHost.js";
 export type {
   BackgroundJob,
   BackgroundJobs,

@@ -27,9 +27,32 @@ export interface PackHost<Options = unknown> {
   readonly contextTokens?: number;
   /** Asks the person who uses the agent. Absent where nobody can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
+  /**
+   * Asks whether a running call may do something that its approval did not cover, such as connecting to a host. The host
+   * may remember the answer for the session or the project. Absent: nothing of that kind is allowed.
+   */
+  readonly permit?: (request: PermitRequest) => Promise<PermitAnswer>;
   /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
   readonly editorFiles?: EditorFiles;
 }
+
+/** Something that a running call wants to do and that the user has to allow. */
+export interface PermitRequest {
+  /** Who asks: `A command in the sandbox`. */
+  readonly source: string;
+  /**
+   * What to allow, under the name by which the host remembers and lists it: `net.connect(example.com)`. The part in front
+   * of the bracket has a dot, which no name of a tool has.
+   */
+  readonly permission: string;
+  /** The question. Lines may be broken with a newline. */
+  readonly message: string;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+}
+
+/** `allowed` holds until the call has ended. `unanswered`: no one can be asked, or the question was closed. */
+export type PermitAnswer = "allowed" | "refused" | "unanswered";
 
 /** A question of a pack to the person who uses the agent. */
 export interface PersonQuestion {
