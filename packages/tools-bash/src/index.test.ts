@@ -41,7 +41,8 @@ describe("options", () => {
     [{ hideEnv: "KEY" }, /hideEnv/],
     [{ shell: "bash" }, /shell/],
     [{ sandbox: "on" }, /sandbox/],
-    [{ sandbox: { network: false } }, /sandbox/],
+    [{ sandbox: { network: "none" } }, /sandbox/],
+    [{ sandbox: { network: { hosts: ["https://example.com"] } } }, /"https:\/\/example\.com" is not a host/],
     [{ shell: "/bin/zsh", deny: ["rm"] }, /deny and allow understand sh and bash/],
     ["rm", /options must be an object/],
   ])("%j is an error when the pack registers", (options, message) => {

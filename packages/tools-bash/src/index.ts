@@ -10,7 +10,7 @@ export { createPolicy, type Policy, type PolicyOptions, type Verdict } from "./p
 export type { PolicyRule, PolicyRuleObject } from "./policy/rules.js";
 export type { LimitName, LimitOptions } from "./processes/limits.js";
 export type { Exceeded } from "./processes/watch.js";
-export type { SandboxMode, SandboxOptions } from "./sandbox/settings.js";
+export type { NetworkOptions, SandboxMode, SandboxOptions } from "./sandbox/settings.js";
 export type { SandboxLevel } from "./sandbox/status.js";
 export { RunBashTool };
 

@@ -69,12 +69,21 @@ export function checkedOptions(options: unknown): BashOptions {
           type: "object",
           properties: {
             mode,
-            network: { type: "boolean" },
+            network: {
+              anyOf: [
+                { type: "boolean" },
+                {
+                  type: "object",
+                  properties: { hosts: strings },
+                  required: ["hosts"],
+                  additionalProperties: false,
+                },
+              ],
+            },
             unixSockets: { type: "boolean" },
             writable: strings,
             passEnv: strings,
           },
-          required: ["mode"],
           additionalProperties: false,
         },
       ],

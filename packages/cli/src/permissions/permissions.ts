@@ -123,5 +123,5 @@ export class Permissions {
 export function usesSandbox(options: unknown): boolean {
   if (!isRecord(options)) return false;
   const { sandbox } = options;
-  return sandbox === "require" || (isRecord(sandbox) && sandbox.mode === "require");
+  return sandbox === "require" || (isRecord(sandbox) && (sandbox.mode ?? "require") === "require");
 }

@@ -4,16 +4,13 @@ import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
-import { spawn } from "../helpers/spawn.js";
+import { SYSTEM_SHELL, spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
 import { passGate } from "../sandbox/gate.js";
 import type { Mount } from "../sandbox/mounts.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
 import { inheritedDescriptors } from "./inheritedDescriptors.js";
 import type { Script } from "./script.js";
-
-/** The shell that sets limits before it starts the sandbox. */
-export const SYSTEM_SHELL = "/bin/sh";
 
 /** A running shell and its output. */
 export interface ShellProcess {
@@ -80,6 +77,7 @@ interface Start {
   readonly inputs: readonly Uint8Array[];
   /** In a sandbox, what has to be mounted before the command may run. */
   readonly mounts?: readonly Mount[] | undefined;
+  readonly network?: SandboxedStart["network"];
 }
 
 function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number): Promise<boolean> {
@@ -110,12 +108,12 @@ async function startOf({
   // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
   const limited =
     prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
-  return { argv: limited, cwd: start.cwd, env: start.env, inputs: start.inputs, mounts: start.mounts };
+  return { ...start, argv: limited };
 }
 
 function spawnShell(
   options: LaunchOptions,
-  { argv: [program = "", ...args], cwd, env, inputs }: Start,
+  { argv: [program = "", ...args], cwd, env, inputs, network }: Start,
   output: readonly [number | "pipe", number | "pipe"],
   gate: number | undefined,
 ) {
@@ -123,8 +121,8 @@ function spawnShell(
     const fail = (error: unknown): void => reject(new Error(startFailure(error, options)));
     let nothing: number | undefined;
     try {
-      const stdio: ("ignore" | "pipe" | number)[] = [
-        "ignore",
+      const stdio: ("ignore" | "ipc" | "pipe" | number)[] = [
+        network ? "ipc" : "ignore",
         ...output,
         ...inputs.map(() => "pipe" as const),
         ...(gate === undefined ? [] : (["pipe", gate] as const)),
@@ -141,6 +139,7 @@ function spawnShell(
       child.once("error", fail);
       if (child.pid === undefined) return; // "error" follows
       feedInputs(child, inputs);
+      network?.attach(child);
       resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);

@@ -56,6 +56,8 @@ export interface Allowance {
   readonly refused?: readonly RefusedFile[] | undefined;
   /** What the user has to know about git operations that the command did not finish. */
   readonly unfinished?: string | undefined;
+  /** Connections of the command that were refused, by destination, each with its reason. */
+  readonly refusedHosts?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The JSON text for the model. */
@@ -73,6 +75,7 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
       stopNotice(stoppedBy, allowance) ?? detachNotice(background) ?? suspicionNotice(outcome.suspected),
       refusedNotice(allowance.refused),
       allowance.unfinished,
+      hostsNotice(allowance.refusedHosts),
     ),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
@@ -157,6 +160,12 @@ function refusedNotice(refused: readonly RefusedFile[] = []): string | undefined
   if (!renamed && !left) return undefined;
   const names = [renamed, left].filter(Boolean).join(", ");
   return `[commands in the sandbox may not make ${names}: other programs run or obey it unasked.${renamed ? ' It was renamed to end in ".refused".' : ""}${left ? ` It was not possible to rename ${left}: look at it before you use this directory.` : ""}]`;
+}
+
+function hostsNotice(hosts: ReadonlyMap<string, string> = new Map()): string | undefined {
+  if (hosts.size === 0) return undefined;
+  const reasons = [...hosts].map(([destination, reason]) => `${destination}: ${reason}`);
+  return `[connections that the sandbox refused: ${reasons.join(" ")}]`;
 }
 
 /** Add notices after truncation, each on its own line, so that no notice is truncated. */

@@ -26,6 +26,8 @@ export interface RunOptions extends LaunchOptions {
   /** Whether what the command leaves is ended with it: a sandbox keeps no background work. */
   readonly endsWithShell?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How long the command had to wait for the user so far, which does not count as its time. */
+  readonly waitedMs?: (() => number) | undefined;
   readonly onOutput?: ((chunk: string) => void) | undefined;
   readonly onProcess?: ((pid: number) => void) | undefined;
 }

@@ -10,6 +10,8 @@ interface StopOptions {
   readonly timeoutMs: number;
   readonly limits: Limits;
   readonly signal?: AbortSignal | undefined;
+  /** How long the command had to wait for the user so far, which does not count. */
+  readonly waitedMs?: (() => number) | undefined;
 }
 
 /** Everything that can end the wait for a command before its shell exits. */
@@ -24,13 +26,13 @@ export interface StopWatch {
 export function watchForStop(
   tree: ProcessTree,
   running: RunningCommands,
-  { timeoutMs, limits, signal }: StopOptions,
+  { timeoutMs, limits, signal, waitedMs }: StopOptions,
   started: number,
 ): StopWatch {
   const { promise: requested, resolve } = withResolvers<StopReason | "detach">();
   let timer: NodeJS.Timeout | undefined;
   const arm = (): void => {
-    const left = started + timeoutMs - performance.now();
+    const left = started + timeoutMs + (waitedMs?.() ?? 0) - performance.now();
     if (left <= 0) {
       // Wait for one turn of the event loop: if the agent was busy, the command may have ended before the deadline.
       setImmediate(resolve, "timeout");

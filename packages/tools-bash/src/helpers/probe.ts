@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { onAbort } from "@agent/core/toolkit";
 import { HELPER_ENVIRONMENT } from "@agent/internal";
+import type { CommandNetwork } from "../sandbox/network/commandNetwork.js";
 import { feedInputs } from "./inputs.js";
 import { spawn } from "./spawn.js";
 
@@ -15,6 +16,8 @@ interface ProbeOptions {
   readonly descriptors?: readonly ("pipe" | number)[];
   /** Called when it has been started. */
   readonly onStart?: (child: ChildProcess) => void;
+  /** The proxy of a command in a sandbox. */
+  readonly network?: CommandNetwork | undefined;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Whether it gets a session of its own, without a terminal, as every command of a tool does. */
@@ -41,6 +44,7 @@ export function probeProgram(
     inputs = [],
     descriptors = [],
     onStart,
+    network,
     env = HELPER_ENVIRONMENT,
     cwd,
     detached = false,
@@ -50,7 +54,7 @@ export function probeProgram(
     let output = "";
     const child = spawn(program, args, {
       stdio: [
-        "ignore",
+        network ? "ipc" : "ignore",
         stream === "stdout" ? "pipe" : "ignore",
         stream === "stderr" ? "pipe" : "ignore",
         ...inputs.map(() => "pipe" as const),
@@ -64,6 +68,7 @@ export function probeProgram(
     });
     feedInputs(child, inputs);
     if (child.pid !== undefined) onStart?.(child);
+    network?.attach(child);
     // Do not pass `signal` to `spawn`: it adds a listener per run, and Node warns about the eleventh on one signal.
     const release = onAbort(signal, () => {
       child.kill("SIGKILL");
@@ -77,9 +82,15 @@ export function probeProgram(
       release();
       reject(error);
     });
-    child.on("close", (code) => {
-      release();
-      resolve({ code, output });
+    // Not "close" of the process: with an IPC channel that this side has closed, Node does not emit it.
+    child.on("exit", (code) => {
+      const finish = (): void => {
+        release();
+        resolve({ code, output });
+      };
+      const rest = child[stream];
+      if (rest === null || rest.closed) finish();
+      else rest.once("close", finish);
     });
   });
 }

@@ -6,3 +6,6 @@ import type * as childProcess from "node:child_process";
  */
 export const spawn: typeof childProcess.spawn = ((...args: Parameters<typeof childProcess.spawn>) =>
   process.getBuiltinModule("node:child_process").spawn(...args)) as typeof childProcess.spawn;
+
+/** The shell for what runs before a command: limits, and the listener of a sandbox's proxy. */
+export const SYSTEM_SHELL = "/bin/sh";

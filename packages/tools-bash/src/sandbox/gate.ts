@@ -9,6 +9,7 @@ import { probeProgram } from "../helpers/probe.js";
 import { PipePool } from "../output/pipes.js";
 import { withOpened } from "./inspect.js";
 import { expectedIdentity, type Mount } from "./mounts.js";
+import type { CommandNetwork } from "./network/commandNetwork.js";
 
 /** bubblewrap gives up its capabilities when all mounts are made, and waits for the gate right after that. */
 const NO_CAPABILITIES = /^CapPrm:\s*0+$/m;
@@ -55,11 +56,12 @@ interface GatedProgram {
   readonly env?: Readonly<Record<string, string>>;
   readonly inputs?: readonly Uint8Array[];
   readonly mounts: readonly Mount[];
+  readonly network?: CommandNetwork | undefined;
 }
 
 /** Runs bubblewrap to query it, as `probeProgram` does. Rejects if its mounts are not those that were asked for. */
 export async function probeBehindGate(
-  { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts }: GatedProgram,
+  { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts, network }: GatedProgram,
   stream: "stdout" | "stderr",
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const directory = mkdtempSync(join(tmpdir(), "agent-gate-"));
@@ -69,7 +71,7 @@ export async function probeBehindGate(
   let passed: Promise<unknown> | undefined;
   try {
     const probe = await probeProgram(program, args, stream, {
-      ...{ inputs, env, detached: true, descriptors: ["pipe", pipe] },
+      ...{ inputs, env, network, detached: true, descriptors: ["pipe", pipe] },
       onStart: (child) => {
         const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
         passed = passGate({ info, pipe }, mounts).catch((error: unknown) => {

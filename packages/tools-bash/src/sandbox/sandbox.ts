@@ -5,6 +5,8 @@ import { FIRST_INPUT } from "../helpers/inputs.js";
 import { FileGuard, type Guard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";
 import { listeningSockets, type Mount, mountArguments, planMounts, privatePlaces } from "./mounts.js";
+import type { CommandNetwork } from "./network/commandNetwork.js";
+import type { AccessOptions } from "./network/hostAccess.js";
 import type { PlaceholderUse } from "./placeholders.js";
 import type { SandboxPolicy } from "./policy.js";
 import { startSeatbelt } from "./seatbelt.js";
@@ -22,11 +24,17 @@ export interface SandboxSurroundings {
   readonly secretPaths?: readonly string[] | undefined;
   /** How much a private file system may hold; infinite for the system's own limit. */
   readonly memoryMb?: number | undefined;
+  /** Asks the user about hosts that `network.hosts` does not name. */
+  readonly permit?: AccessOptions["permit"];
+  /** The network outside. Default: that of this process. */
+  readonly outside?: AccessOptions["outside"] | undefined;
 }
 
 /** A command to put into a sandbox. */
 export interface SandboxedCommand {
   readonly argv: readonly string[];
+  /** The command as the model wrote it, for questions to the user. */
+  readonly text: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly workspace: string;
@@ -47,6 +55,8 @@ export interface SandboxedStart {
   readonly cwd: string;
   /** With bubblewrap, what has to be mounted before the command may start. */
   readonly mounts: readonly Mount[] | undefined;
+  /** The proxy of the command, if it may connect to some hosts only: then its standard input must be an IPC channel. */
+  readonly network?: CommandNetwork | undefined;
   /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
   readonly placeholders: readonly PlaceholderUse[];
   /** Returns what the command had made under protected names. */
@@ -60,7 +70,7 @@ const MIB = 1024 * 1024;
 /** Puts commands into bubblewrap: the file system is read-only except the workspace; processes, /tmp and /run are private. */
 export class Sandbox {
   readonly mode: SandboxMode;
-  readonly #network: boolean;
+  readonly #network: SandboxSettings["network"];
   readonly #unixSockets: boolean;
   readonly #writable: readonly string[];
   readonly #surroundings: SandboxSurroundings;
@@ -113,6 +123,9 @@ export class Sandbox {
     }
     this.#checkDirectory(cwd, roots);
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
+    const network = await this.#openNetwork(command);
+    // With a proxy, the command gets its variables after the listener of the proxy is open.
+    const env = network ? { ...HELPER_ENVIRONMENT, ...command.tag } : command.env;
     let guard: Guard | undefined;
     let mounts: readonly Mount[];
     try {
@@ -133,9 +146,9 @@ export class Sandbox {
       ...mountArguments(mounts),
       ...(userNamespace ? ["--unshare-user"] : []),
       ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"],
-      ...(this.#network ? [] : ["--unshare-net"]),
+      ...(this.#network === true ? [] : ["--unshare-net"]),
       ...["--cap-drop", "ALL", "--clearenv"],
-      ...Object.entries(command.env).flatMap(([name, value]) => ["--setenv", name, value]),
+      ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
       ...["--chdir", cwd],
       ...(filter === undefined ? [] : ["--seccomp", "4"]),
       ...["--info-fd", String(FIRST_INPUT + inputs), "--block-fd", String(FIRST_INPUT + inputs + 1)],
@@ -147,13 +160,17 @@ export class Sandbox {
       );
     }
     return {
-      argv: [program, "--args", "3", "--", ...command.argv],
+      argv: [program, "--args", "3", "--", ...(network?.wrap(command.argv) ?? command.argv)],
       env: { ...HELPER_ENVIRONMENT, ...command.tag },
       inputs: [Buffer.from(options.map((option) => `${option}\0`).join("")), ...(filter ? [filter] : [])],
       cwd: "/",
       mounts,
+      network,
       placeholders: guard.placeholders,
-      finish: () => guard.finish(),
+      finish: () => {
+        network?.close();
+        return guard.finish();
+      },
     };
   }
 
@@ -162,14 +179,22 @@ export class Sandbox {
     return {
       writable: roots,
       guarded: { paths: protectedPaths, names: protectedNames },
-      shown: readable === undefined ? [] : [canonicalPath(readable)],
+      shown: [
+        ...(readable === undefined ? [] : [canonicalPath(readable)]),
+        ...(typeof this.#network === "object" ? this.#nodeToShow(roots) : []),
+      ],
       hidden: this.#hidden(roots, isUnfiltered),
-      network: this.#network,
+      network: this.#network === true,
       unixSockets: this.#unixSockets,
     };
   }
 
   #startSeatbelt(policy: SandboxPolicy, command: SandboxedCommand, cwd: string): SandboxedStart {
+    if (typeof this.#network === "object") {
+      throw new Error(
+        "sandbox.network.hosts needs bubblewrap, which macOS does not have. Set sandbox.network to true or false. Nothing was run.",
+      );
+    }
     const { argv, finish } = startSeatbelt(
       policy,
       this.#guard.list(policy.writable, policy.guarded),
@@ -183,6 +208,25 @@ export class Sandbox {
         return [];
       },
     };
+  }
+
+  async #openNetwork({ text, env }: SandboxedCommand): Promise<CommandNetwork | undefined> {
+    if (typeof this.#network !== "object") return undefined;
+    // Loaded when it is needed: most sandboxes have the whole network or none.
+    const { CommandNetwork } = await import("./network/commandNetwork.js");
+    const { permit, outside } = this.#surroundings;
+    return new CommandNetwork({ patterns: this.#network, permit, command: text, env, outside });
+  }
+
+  /** The program that opens the proxy's listener, if it is in a private place. Throws if commands could change it. */
+  #nodeToShow(roots: readonly string[]): string[] {
+    const node = canonicalPath(process.execPath);
+    if (roots.some((root) => isInside(root, node))) {
+      throw new Error(
+        `sandbox.network.hosts needs ${quotePath(node)}, which commands may write. Use a Node.js outside the workspace. Nothing was run.`,
+      );
+    }
+    return privatePlaces().some((place) => isInside(place, node)) ? [node] : [];
   }
 
   /** The writable directories, none inside another. Throws for the private places themselves. */

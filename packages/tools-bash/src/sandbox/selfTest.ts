@@ -22,10 +22,13 @@ interface Place {
 
 interface RunOptions {
   readonly env?: Record<string, string>;
-  readonly network?: boolean;
+  readonly network?: Network;
   /** Whether to look for bubblewrap again. */
   readonly isFresh?: boolean;
 }
+
+/** The network that the command gets: all of it, none, or what the proxy for `network.hosts` lets through. */
+type Network = "open" | "closed" | "hosts";
 
 /** A name that the host protects. */
 const HOST_FILE = "host.config";
@@ -100,7 +103,14 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "unix sockets": async ({ run, workspace }) =>
     visitsTo(join(workspace, "socket"), (path) => run(connect(`"${path}"`))),
   "network: false": async ({ run }) =>
-    visitsTo(0, (port) => run(connect(`${port}, "127.0.0.1"`), { network: false })),
+    visitsTo(0, (port) => run(connect(`${port}, "127.0.0.1"`), { network: "closed" })),
+  "network.hosts": async ({ run }) =>
+    visitsTo(0, async (port) => {
+      const direct = await run(connect(`${port}, "127.0.0.1"`), { network: "hosts" });
+      const proxied = await run(connectThroughProxy(port), { network: "hosts" });
+      if (!proxied.includes("403")) throw new Error("the proxy does not answer");
+      return direct + proxied;
+    }),
   "the agent's processes": ({ run }) => run(`ls -d /proc/${process.pid}/environ`),
   "git hooks and config": ({ run }) =>
     run(
@@ -171,16 +181,17 @@ function makePlace(base: string): Place {
   for (const directory of [outside, secret]) mkdirSync(directory, { recursive: true });
   mkdirSync(join(workspace, ".git/hooks"), { recursive: true });
   writeFileSync(join(workspace, ".git/config"), "");
-  const make = (network: boolean): Sandbox =>
-    new Sandbox(resolveSandbox({ mode: "require", network }), {
+  const make = (network: Network): Sandbox =>
+    new Sandbox(resolveSandbox({ network: network === "hosts" ? { hosts: [] } : network === "open" }), {
       secretPaths: [secret],
       protectedNames: [HOST_FILE],
     });
-  const sandboxes = { open: make(true), closed: make(false) };
-  const run: Place["run"] = async (command, { env = {}, network = true, isFresh = false } = {}) => {
-    const sandbox = isFresh ? make(network) : network ? sandboxes.open : sandboxes.closed;
+  const sandboxes = { open: make("open"), closed: make("closed"), hosts: make("hosts") };
+  const run: Place["run"] = async (command, { env = {}, network = "open", isFresh = false } = {}) => {
+    const sandbox = isFresh ? make(network) : sandboxes[network];
     const start = await sandbox.start({
       argv: ["/bin/sh", "-c", `${command}; echo end`],
+      text: command,
       env: { ...HELPER_ENVIRONMENT, ...env },
       cwd: workspace,
       workspace,
@@ -205,6 +216,12 @@ function makePlace(base: string): Place {
 /** A command that connects to a server, with the words of JavaScript for where it is. */
 function connect(where: string): string {
   return `'${process.execPath}' -e 'require("net").connect(${where}).on("error", () => console.log("tried")).on("connect", () => process.exit(console.log("tried")))'`;
+}
+
+/** A command that asks the proxy for a server of this machine and prints the status of the answer. */
+function connectThroughProxy(port: string | number): string {
+  const options = `{ host: proxy.hostname, port: proxy.port, method: "CONNECT", path: "127.0.0.1:${port}" }`;
+  return `'${process.execPath}' -e 'const proxy = new URL(process.env.HTTP_PROXY); require("http").request(${options}).on("connect", ({ statusCode }) => process.exit(console.log("tried", statusCode))).end()'`;
 }
 
 /** Starts a server, lets the command try to connect, and says whether it did. */

@@ -1,13 +1,24 @@
 import { resolve } from "node:path";
 import { canonicalPath } from "@agent/internal";
+import { type HostPattern, parseHostPattern } from "./network/hostPattern.js";
 
 /** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
 export type SandboxMode = "off" | "auto" | "require";
 
+/** The network of sandboxed commands, host by host. */
+export interface NetworkOptions {
+  /**
+   * The hosts that commands may connect to: `example.com`, `*.example.com`, `example.com:8443`, or an address. Without a
+   * port, 80 and 443. The user is asked about every other host; where no one can be asked, it is refused.
+   */
+  readonly hosts: readonly string[];
+}
+
 export interface SandboxOptions {
-  readonly mode: SandboxMode;
-  /** `false` cuts commands off from the network. Default `true`. */
-  readonly network?: boolean;
+  /** Default `require`. */
+  readonly mode?: SandboxMode;
+  /** `false` cuts commands off from the network, `{ hosts }` limits it to some hosts. Default `true`. */
+  readonly network?: boolean | NetworkOptions;
   /** `true` lets commands use unix sockets, also of programs outside that listen in the open. Default `false`. */
   readonly unixSockets?: boolean;
   /** Directories that may be written besides the agent's working directory. */
@@ -20,17 +31,21 @@ export interface SandboxOptions {
 }
 
 /** The options with their defaults. */
-export interface SandboxSettings extends Required<SandboxOptions> {}
+export interface SandboxSettings extends Required<Omit<SandboxOptions, "network">> {
+  /** Whether commands share the network of the agent, or the hosts they may connect to. */
+  readonly network: boolean | readonly HostPattern[];
+}
 
 /**
  * Fills in the defaults and resolves the writable directories. Called before the first command: a command could put a
- * link in the place of a directory.
+ * link in the place of a directory. Throws for a host that is not one.
  */
 export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): SandboxSettings {
   const given = typeof options === "string" ? { mode: options } : options;
   return {
-    mode: given.mode,
-    network: given.network ?? true,
+    mode: given.mode ?? "require",
+    network:
+      typeof given.network === "object" ? given.network.hosts.map(parseHostPattern) : (given.network ?? true),
     unixSockets: given.unixSockets ?? false,
     passEnv: given.passEnv ?? [],
     writable: (given.writable ?? []).map((path) => canonicalPath(resolve(path))),

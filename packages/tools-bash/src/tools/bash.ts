@@ -21,7 +21,10 @@ const DEFAULT_SHELL = "/bin/sh";
 // Frozen, so that all instances and their registries share it.
 const CAPABILITIES = Object.freeze(["execute"] as const);
 /** The host's secrets and protected files. */
-type HostRules = Pick<PackHost, "protectedPaths" | "protectedNames" | "secretVariables" | "access">;
+type HostRules = Pick<
+  PackHost,
+  "protectedPaths" | "protectedNames" | "secretVariables" | "access" | "permit"
+>;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /**
@@ -59,6 +62,7 @@ export class RunBashTool implements ExecutableTool {
         protectedNames: host.protectedNames,
         secretPaths: host.access?.secret,
         memoryMb: limits.memoryMb,
+        permit: host.permit,
       },
     };
   }
@@ -66,7 +70,7 @@ export class RunBashTool implements ExecutableTool {
   getSchema(): ChatTool {
     return functionTool(
       this.name,
-      `Run a command in ${this.#settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${this.#backgroundAdvice()}`,
+      `Run a command in ${this.#settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${this.#backgroundAdvice()}${this.#networkAdvice()}`,
       {
         command: { type: "string", description: "The command, as for sh -c" },
         arguments: {
@@ -128,5 +132,12 @@ export class RunBashTool implements ExecutableTool {
     return this.#settings.sandbox.mode === "off"
       ? 'For a server or watcher append " &": it keeps running after the call.'
       : "Nothing runs on in the background: a sandbox ends it with the command. Environment variables that look like secrets are not passed.";
+  }
+
+  #networkAdvice(): string {
+    const { mode, network } = this.#settings.sandbox;
+    return mode === "off" || typeof network === "boolean"
+      ? ""
+      : " Only some hosts can be reached, through the proxy in HTTP_PROXY and HTTPS_PROXY.";
   }
 }

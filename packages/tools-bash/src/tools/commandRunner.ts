@@ -8,18 +8,23 @@ import {
 } from "../command/arguments.js";
 import { confirmShell } from "../command/confirmShell.js";
 import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, tagVariable } from "../command/environment.js";
-import { SYSTEM_SHELL } from "../command/launch.js";
 import type { RunOutcome } from "../command/outcome.js";
 import { presentOutcome, summarize } from "../command/result.js";
 import { runCommand } from "../command/run.js";
 import { prepareScript, type Script } from "../command/script.js";
 import { findSyntaxError, isKnownShell, needsCheckFirst } from "../command/syntax.js";
+import { SYSTEM_SHELL } from "../helpers/spawn.js";
 import { CommandHost } from "../host/commandHost.js";
 import type { Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude } from "../processes/limits.js";
 import { nestedRepositories } from "../sandbox/gitFiles.js";
 import type { RefusedFile } from "../sandbox/inspect.js";
-import { Sandbox, type SandboxedStart, type SandboxSurroundings } from "../sandbox/sandbox.js";
+import {
+  Sandbox,
+  type SandboxedCommand,
+  type SandboxedStart,
+  type SandboxSurroundings,
+} from "../sandbox/sandbox.js";
 import type { SandboxSettings } from "../sandbox/settings.js";
 import { unfinishedGit, unfinishedNotice } from "../sandbox/unfinishedGit.js";
 
@@ -85,7 +90,7 @@ export class CommandRunner {
         tag,
       );
       const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
-        sandboxed = await this.#enterSandbox(argv, cwd, env, tag);
+        sandboxed = await this.#enterSandbox({ argv, text: command, cwd, env }, tag);
         forgetPlaceholders = this.host.removeIfKilled(sandboxed.placeholders);
         return sandboxed;
       };
@@ -105,6 +110,7 @@ export class CommandRunner {
           limits,
           endsWithShell: level !== "none",
           signal: call?.signal,
+          waitedMs: () => sandboxed?.network?.waitedMs ?? 0,
           onOutput: call?.onOutput && ((chunk) => call.onOutput(chunk)),
           onProcess: (pid) => call?.onProcess?.(pid),
         },
@@ -122,6 +128,7 @@ export class CommandRunner {
         sandbox: this.#sandbox.mode === "off" ? undefined : level,
         refused,
         unfinished: unfinishedNotice(unfinished, unfinishedGit(repositories)),
+        refusedHosts: sandboxed?.network?.refusals,
       });
     } catch (error) {
       cleanUp();
@@ -153,16 +160,14 @@ export class CommandRunner {
   }
 
   #enterSandbox(
-    argv: readonly string[],
-    cwd: string,
-    env: Readonly<Record<string, string>>,
+    command: Pick<SandboxedCommand, "argv" | "text" | "cwd" | "env">,
     tag: string,
   ): Promise<SandboxedStart> {
     const workspace = currentDirectory(
       "It is what the sandbox lets commands write to: start the agent in one that exists.",
     );
     const readable = this.host.files.outputDirectory;
-    return this.#sandbox.start({ argv, cwd, env, workspace, readable, tag: tagVariable(tag) });
+    return this.#sandbox.start({ ...command, workspace, readable, tag: tagVariable(tag) });
   }
 }
 

@@ -1,0 +1,129 @@
+import type { ChildProcess, SendHandle } from "node:child_process";
+import { createServer, Server } from "node:net";
+import { SYSTEM_SHELL } from "../../helpers/spawn.js";
+import { type Outside, SYSTEM_NETWORK } from "./dial.js";
+import { type AccessOptions, HostAccess } from "./hostAccess.js";
+import { HostProxy } from "./proxy.js";
+
+interface CommandNetworkOptions extends Omit<AccessOptions, "outside"> {
+  /** Default: the network of this process. */
+  readonly outside?: Outside | undefined;
+  /** The environment of the command. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** In the command's network namespace, where nothing else listens. Not a port that the kernel hands out to clients. */
+const PORT = 61_080;
+const PROXY = `http://127.0.0.1:${PORT}`;
+const LOCAL = "localhost,127.0.0.1,::1";
+
+/** The variables by which curl, git, npm, pip and most other programs find a proxy. */
+const PROXY_VARIABLES: Readonly<Record<string, string>> = {
+  HTTP_PROXY: PROXY,
+  HTTPS_PROXY: PROXY,
+  ALL_PROXY: PROXY,
+  NO_PROXY: LOCAL,
+  http_proxy: PROXY,
+  https_proxy: PROXY,
+  all_proxy: PROXY,
+  no_proxy: LOCAL,
+  // Node 24 and later then use the variables above.
+  NODE_USE_ENV_PROXY: "1",
+};
+
+/** Names that a shell can export. */
+const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Names that some shells do not let be set to any text. */
+const RESERVED_NAMES = new Set([
+  "BASHOPTS",
+  "BASH_VERSINFO",
+  "EUID",
+  "LINENO",
+  "OPTIND",
+  "PPID",
+  "SHELLOPTS",
+  "UID",
+]);
+
+// Standard input is a channel to the agent. The listener goes to the agent through it, the rest of the script comes back.
+const LISTEN = `
+const server = require("net").createServer();
+let script;
+server.on("error", (error) => { console.error(error.message); process.exit(1) });
+process.on("message", (message) => { script = message });
+process.on("disconnect", () => script === undefined ? process.exit(1) : process.stdout.write(script, () => process.exit(0)));
+server.listen(${PORT}, "127.0.0.1", () => process.send("listening", server));
+`;
+const START = `script=$(NODE_CHANNEL_FD=0 NODE_CHANNEL_SERIALIZATION_MODE=json ELECTRON_RUN_AS_NODE=1 "$0" -e '${LISTEN}') || { echo 'agent: the proxy for sandbox.network.hosts could not be started. The command was not run.' >&2; exit 126; }
+exec </dev/null
+eval "$script"`;
+
+/**
+ * The network of one command in a namespace without any route: a proxy of this process listens on the namespace's own
+ * loopback. Before the command starts, a short program in the namespace opens the listening socket, passes it to this
+ * process and ends. So there is no path of a socket that another command could open, and no process that must stay.
+ *
+ * That program runs without any variable of the command, and the channel is closed before the command starts: a hostile
+ * message on it could stop the agent.
+ */
+export class CommandNetwork {
+  readonly #access: HostAccess;
+  readonly #proxy: HostProxy;
+  readonly #env: Readonly<Record<string, string>>;
+  #isClosed = false;
+
+  constructor({ env, outside = SYSTEM_NETWORK, ...access }: CommandNetworkOptions) {
+    this.#access = new HostAccess({ ...access, outside });
+    this.#proxy = new HostProxy(this.#access, outside);
+    this.#env = { ...env, ...PROXY_VARIABLES };
+  }
+
+  /** The connections that were refused, by destination, each with its reason. */
+  get refusals(): ReadonlyMap<string, string> {
+    return this.#access.refusals;
+  }
+
+  /** How long the command had to wait for answers of the user. */
+  get waitedMs(): number {
+    return this.#access.waitedMs;
+  }
+
+  /** The command to start in the namespace. It sets the variables of the environment itself. */
+  wrap(argv: readonly string[]): string[] {
+    return [SYSTEM_SHELL, "-c", START, process.execPath, ...argv];
+  }
+
+  /** Takes over the listener from a program that was just started with an IPC channel as its standard input. */
+  attach(child: ChildProcess): void {
+    child.once("message", (_message, handle: SendHandle | undefined) => {
+      if (this.#isClosed || !(handle instanceof Server)) return child.disconnect();
+      this.#proxy.serve(createServer({ allowHalfOpen: true }).listen(handle));
+      child.send(startScript(this.#env), () => {
+        if (child.connected) child.disconnect();
+      });
+    });
+  }
+
+  /** Ends all connections and withdraws all questions. */
+  close(): void {
+    this.#isClosed = true;
+    this.#proxy.close();
+  }
+}
+
+/** Shell text that sets the variables and starts the command. They are on no command line that others could read. */
+function startScript(env: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(env);
+  const isPlain = ([name]: [string, string]): boolean => SHELL_NAME.test(name) && !RESERVED_NAMES.has(name);
+  const exports = entries.filter(isPlain).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  const others = entries
+    .filter((entry) => !isPlain(entry))
+    .map(([name, value]) => quoted(`${name}=${value}`));
+  const through = others.length === 0 ? "" : `/usr/bin/env ${others.join(" ")} `;
+  // A shell complains about a locale that does not exist, once more than without a proxy.
+  return `{ ${exports.join("")}:; } 2>/dev/null\nexec ${through}"$@"`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

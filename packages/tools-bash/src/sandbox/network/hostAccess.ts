@@ -1,0 +1,144 @@
+import type { PackHost } from "@agent/core";
+import { escapeToLine } from "@agent/internal";
+import { isPublicAddress } from "./address.js";
+import type { Outside } from "./dial.js";
+import {
+  type Destination,
+  formatDestination,
+  type HostPattern,
+  isAddress,
+  matchesPattern,
+} from "./hostPattern.js";
+
+/** Asks the user about a host that no pattern matches. */
+export type Permit = NonNullable<PackHost["permit"]>;
+
+export interface AccessOptions {
+  readonly patterns: readonly HostPattern[];
+  readonly permit?: Permit | undefined;
+  /** The command, for the question. */
+  readonly command: string;
+  readonly outside: Outside;
+}
+
+/** A connection that was refused. The message says why, and how it can be allowed. */
+export class Refusal extends Error {}
+
+/** A command that asks about more hosts than this does not do so for the user. */
+const MOST_QUESTIONS = 20;
+const MOST_REFUSALS = 20;
+const SHOWN_CHARACTERS = 300;
+
+/** Decides where one command may connect to. An answer of the user holds until the command ends. */
+export class HostAccess {
+  readonly #options: AccessOptions;
+  readonly #answers = new Map<string, Promise<string | undefined>>();
+  readonly #refusals = new Map<string, string>();
+  readonly #closed = new AbortController();
+  #openQuestions = 0;
+  #openSince = 0;
+  #waitedMs = 0;
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+  }
+
+  /** The connections that were refused, by destination, each with its reason. */
+  get refusals(): ReadonlyMap<string, string> {
+    return this.#refusals;
+  }
+
+  /** How long the command had to wait for the user so far. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#openQuestions > 0 ? performance.now() - this.#openSince : 0);
+  }
+
+  /** Withdraws all questions. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** Resolves to the addresses to connect to, each of which was checked. Rejects with a `Refusal`. */
+  async addressesOf(destination: Destination): Promise<readonly string[]> {
+    const { host } = destination;
+    const name = formatDestination(destination);
+    const matching = this.#options.patterns.filter((pattern) => matchesPattern(destination, pattern));
+    if (isAddress(host)) {
+      // Only a pattern that is this address allows one that is not public, never an answer.
+      if (matching.length === 0) {
+        if (!isPublicAddress(host)) throw this.refuse(destination, notPublic(name, host));
+        await this.#ask(destination);
+      }
+      return [host];
+    }
+    // Ask before resolving: a query for a name already carries the name to the outside.
+    if (matching.length === 0) await this.#ask(destination);
+    const addresses = await this.#resolve(destination);
+    const inner = addresses.find((address) => !isPublicAddress(address));
+    if (inner !== undefined) {
+      throw this.refuse(destination, `it resolves to ${escapeToLine(inner)}. ${notPublic(name, inner)}`);
+    }
+    return addresses;
+  }
+
+  /** Notes a refusal for the result of the command. */
+  refuse(destination: Destination, reason: string): Refusal {
+    const { host, port } = destination;
+    const name = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    if (this.#refusals.size < MOST_REFUSALS) this.#refusals.set(name, reason);
+    return new Refusal(`${name} is refused: ${reason}`);
+  }
+
+  async #resolve(destination: Destination): Promise<readonly string[]> {
+    try {
+      const addresses = await this.#options.outside.resolve(destination.host);
+      if (addresses.length > 0) return addresses;
+    } catch {
+      // Reported below.
+    }
+    throw this.refuse(destination, "the name cannot be resolved.");
+  }
+
+  /** Resolves if the user allows it. Connections to the same destination share one question. */
+  async #ask(destination: Destination): Promise<void> {
+    const name = formatDestination(destination);
+    let answer = this.#answers.get(name);
+    if (answer === undefined) {
+      answer = this.#question(destination, name);
+      this.#answers.set(name, answer);
+    }
+    const reason = await answer;
+    if (reason !== undefined) throw this.refuse(destination, reason);
+  }
+
+  /** The reason for a refusal; `undefined` if the user allows it. */
+  async #question({ host, port }: Destination, name: string): Promise<string | undefined> {
+    const { permit, command } = this.#options;
+    const cure = `Add "${name}" to sandbox.network.hosts in the options of @agent/tools-bash to allow it.`;
+    if (this.#answers.size >= MOST_QUESTIONS) return `the command asked for too many hosts. ${cure}`;
+    if (this.#openQuestions++ === 0) this.#openSince = performance.now();
+    try {
+      const answer = await permit?.({
+        source: "A command in the sandbox",
+        permission: `net.connect(${name})`,
+        message: `It wants to connect to ${host}, port ${port}.\nCommand: ${escapeToLine(command.slice(0, SHOWN_CHARACTERS))}`,
+        signal: this.#closed.signal,
+      });
+      if (answer === "allowed") return undefined;
+      if (answer === "refused") return "the user did not allow it. Do not try it again unasked.";
+    } catch {
+      // A question that fails is not an approval.
+    } finally {
+      if (--this.#openQuestions === 0) this.#waitedMs += performance.now() - this.#openSince;
+    }
+    return `it is not in sandbox.network.hosts, and no one answered. ${cure}`;
+  }
+}
+
+function notPublic(name: string, address: string): string {
+  const hint =
+    name === address
+      ? `"${name}"`
+      : `the address itself, such as "${formatDestination({ host: address, port: 443 })}",`;
+  return `A private or reserved address is reached only if sandbox.network.hosts names ${hint} literally.`;
+}
