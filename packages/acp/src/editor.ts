@@ -55,8 +55,9 @@ export class Editor {
   }
 
   /**
-   * Asks the person a question of a pack: as a form or a URL if the editor supports those; a plain yes or no as a
-   * permission request, which every editor supports. A question that the editor cannot show is answered "dismissed".
+   * Asks the person a question of a pack: as a form or a URL if the editor supports those; a plain yes or no, or one
+   * choice, as a permission request, which every editor supports. A question that the editor cannot show is answered
+   * "dismissed".
    */
   async ask(question: PersonQuestion): Promise<PersonAnswer> {
     const { source, message, fields, url, signal } = question;
@@ -69,7 +70,8 @@ export class Editor {
     if (elicitation?.form && url === undefined) {
       return await this.#elicit({ mode: "form", requestedSchema: toForm(fields) }, title, signal);
     }
-    if (fields.some(({ required }) => required)) return { answer: "dismissed" };
+    const choice = fields.length === 1 && fields[0]?.type === "choice" ? fields[0] : undefined;
+    if (!choice && fields.some(({ required }) => required)) return { answer: "dismissed" };
     const text = url === undefined ? title : `${title}\n${url}`;
     const chosen = await this.askPermission(
       {
@@ -78,12 +80,19 @@ export class Editor {
         kind: "other",
         content: [{ type: "content", content: { type: "text", text } }],
       },
-      [
-        { optionId: "yes", name: "Yes", kind: "allow_once" },
-        { optionId: "no", name: "No", kind: "reject_once" },
-      ],
+      choice
+        ? (choice.options ?? []).map(({ value, title: name }) => ({
+            optionId: value,
+            name: name ?? value,
+            kind: value === "no" ? "reject_once" : "allow_once",
+          }))
+        : [
+            { optionId: "yes", name: "Yes", kind: "allow_once" },
+            { optionId: "no", name: "No", kind: "reject_once" },
+          ],
       signal,
     );
+    if (choice && chosen !== undefined) return { answer: "yes", values: { [choice.name]: chosen } };
     if (chosen === "yes") return { answer: "yes", values: {} };
     return { answer: chosen === "no" ? "no" : "dismissed" };
   }

@@ -11,6 +11,7 @@ import { escapeToLine, quotePath } from "@agent/internal";
 import type { FileChange } from "../display/fileChange.js";
 import type { Mode } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
+import { type AskPermit, createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { configDirectory } from "../process/paths.js";
@@ -49,6 +50,8 @@ export interface AssemblyOptions {
   readonly onPreview?: (id: string, change: FileChange) => void;
   /** Access to the person for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
+  /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
+  readonly askPermit?: AskPermit | undefined;
   /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
   readonly telemetry?: Telemetry;
@@ -121,17 +124,20 @@ export async function assembleAgent(
   });
   const contextTokens = settings.contextTokens ?? chosen.provider.contextTokens;
   options.signal?.throwIfAborted();
+  const { ask, askPermit, onPreview, onProblem } = options;
+  // A tool asks when one of its calls runs, which is later than the permissions are made.
+  const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
+    permit,
     ...(contextTokens !== undefined && { contextTokens }),
   });
   const provider = new SwitchableProvider(chosen.provider);
-  const permissions = createPermissions(loaded, tools, packs, options.mode);
+  const permissions: Permissions = createPermissions(loaded, tools, packs, options.mode);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
-  const { ask, onPreview, onProblem } = options;
   const gate = createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) });
   const agent = new Agent(provider, {
     conversation,

@@ -25,7 +25,7 @@ export function assembleTools(
   { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
-  forPacks: Pick<PackHost, "ask" | "contextTokens" | "editorFiles"> = {},
+  forPacks: Pick<PackHost, "ask" | "permit" | "contextTokens" | "editorFiles"> = {},
 ): AssembledTools {
   const secrets = new PackSecrets(keys);
   secrets.take(packs);

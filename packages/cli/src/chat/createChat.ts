@@ -4,7 +4,7 @@ import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
 import { divertOutput, note, ownStandardOutput } from "../process/output.js";
 import { ChatController } from "./controller.js";
 import { ERASE_FIRST_PROMPT } from "./firstPrompt.js";
-import { askPersonQuestion } from "./personQuestion.js";
+import { askPermit, askPersonQuestion } from "./personQuestion.js";
 import { runningJobs } from "./runningJobs.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
@@ -43,6 +43,7 @@ export function createChat(places: ChatPlaces): Chat {
     question: inTurn(async (question) =>
       view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
     ),
+    askPermit: async (request) => (view ? await askPermit(request, view) : undefined),
     aside: async (work) => {
       // Whoever has left is asked nothing more.
       left.signal.throwIfAborted();

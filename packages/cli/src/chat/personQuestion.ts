@@ -1,6 +1,7 @@
-import type { PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import type { PermitRequest, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
+import { PERMIT_CHOICES, type PermitScope } from "../permissions/permit.js";
 import type { MenuItem } from "./menu.js";
 import type { ChatView } from "./view.js";
 
@@ -18,10 +19,7 @@ type Desk = Pick<ChatView, "print" | "pick" | "style">;
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
   const { source, message, fields, url, signal } = question;
   desk.print([
-    `${desk.style.yellow("?")} ${desk.style.bold(escapeToLine(source))} asks:`,
-    ...escapeInvisible(message)
-      .split("\n")
-      .map((line) => `│ ${line}`),
+    ...questionLines(source, message, desk.style),
     ...(url === undefined ? [] : [`│ It wants you to open: ${escapeToLine(url)}`]),
   ]);
   const values: Record<string, unknown> = {};
@@ -43,6 +41,27 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   if (decision === undefined) return { answer: "dismissed" };
   desk.print([desk.style.dim(`  ${decision === YES ? "answered" : "refused"}`)]);
   return decision === YES ? { answer: "yes", values } : { answer: "no" };
+}
+
+/** Asks whether a running call may do more than was approved, and for how long. */
+export async function askPermit(
+  { source, message, signal }: PermitRequest,
+  desk: Desk,
+): Promise<PermitScope | "no" | undefined> {
+  desk.print(questionLines(source, message, desk.style));
+  const chosen = await desk.pick("Allow it?", PERMIT_CHOICES, { signal });
+  const choice = PERMIT_CHOICES.find(({ value }) => value === chosen);
+  desk.print([desk.style.dim(`  ${choice?.label ?? "not answered"}`)]);
+  return choice?.value;
+}
+
+/** The question under the name of who asks, so that no pack can pretend to be the agent. */
+function questionLines(source: string, message: string, style: Desk["style"]): string[] {
+  const lines = escapeInvisible(message).split("\n");
+  return [
+    `${style.yellow("?")} ${style.bold(escapeToLine(source))} asks:`,
+    ...lines.map((line) => `│ ${line}`),
+  ];
 }
 
 /**

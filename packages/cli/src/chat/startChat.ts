@@ -58,7 +58,7 @@ async function prepare(
       import("./commands/slashCommands.js"),
     ]);
   const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
-  const { ask, notice, preview, question } = chat;
+  const { ask, askPermit, notice, preview, question } = chat;
   const assembled = await assembleAgent(loaded, {
     record: options.record,
     guard: options.guard,
@@ -66,6 +66,7 @@ async function prepare(
     resume,
     ask,
     forPacks: { ask: question },
+    askPermit,
     onPreview: preview,
     onProblem: notice,
     signal: left,

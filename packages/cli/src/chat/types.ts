@@ -5,6 +5,7 @@ import type { SessionInfo } from "../assembly/sessions.js";
 import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
+import type { AskPermit } from "../permissions/permit.js";
 import type { Aside } from "../process/ask.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import type { UndoLog } from "../undo/undoLog.js";
@@ -87,6 +88,8 @@ export interface Chat {
   readonly ask: AskPerson;
   /** Puts a question of a pack to the person. */
   readonly question: NonNullable<PackHost["ask"]>;
+  /** Asks whether a running call may do more than was approved. */
+  readonly askPermit: AskPermit;
   /** Hides the prompt while something asks in plain lines, and brings it back. */
   readonly aside: Aside;
   /** Shows a warning. */

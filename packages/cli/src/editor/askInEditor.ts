@@ -4,6 +4,7 @@ import { escapeToLine, spellOut } from "@agent/internal";
 import type { AskPerson } from "../assembly/gate.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
+import { type AskPermit, PERMIT_CHOICES } from "../permissions/permit.js";
 
 interface Answer extends PermissionChoice {
   readonly decision: PersonDecision;
@@ -27,6 +28,17 @@ export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
     );
     const answer = answers.find(({ id }) => id === chosen);
     return answer?.decision ?? { deny: "the person closed the question." };
+  };
+}
+
+/** Asks in the editor whether a running call may do more than was approved: a question with one choice. */
+export function askPermitInEditor(ask: OpenSessionRequest["ask"]): AskPermit {
+  return async ({ source, message, signal }) => {
+    const options = PERMIT_CHOICES.map(({ value, label }) => ({ value, title: label }));
+    const field = { name: "answer", type: "choice", title: "Allow it?", required: true, options } as const;
+    const result = await ask({ source, message, fields: [field], signal });
+    if (result.answer !== "yes") return result.answer === "no" ? "no" : undefined;
+    return PERMIT_CHOICES.find(({ value }) => value === result.values.answer)?.value;
   };
 }
 

@@ -9,7 +9,7 @@ import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadSettings } from "../settings/loadSettings.js";
-import { askInEditor } from "./askInEditor.js";
+import { askInEditor, askPermitInEditor } from "./askInEditor.js";
 import { editorCommands } from "./commands.js";
 import { editorModes } from "./modes.js";
 import { connectEditorServers } from "./servers.js";
@@ -33,6 +33,7 @@ export async function openEditorSession(
     record: true,
     mode: "ask",
     ask: askInEditor(choose),
+    askPermit: askPermitInEditor(ask),
     forPacks: { ask, ...(editorFiles && { editorFiles }) },
     instructions: true,
     guard,

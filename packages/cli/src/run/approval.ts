@@ -1,5 +1,8 @@
+import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
 import type { AskPerson } from "../assembly/gate.js";
 import { PLAIN_STYLE } from "../display/style.js";
+import type { AskPermit } from "../permissions/permit.js";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
@@ -21,4 +24,13 @@ export const askOnTerminal: AskPerson = async (request, diff) => {
   const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
   // Anything but a clear yes is a denial, with the typed words as its reason.
   return readDecision(answer, request.name) ?? { deny: denial(answer) };
+};
+
+/** Asks whether a running call may do more than was approved. Anything but a clear yes is a no. */
+export const askPermitOnTerminal: AskPermit = async ({ source, message, signal }) => {
+  note(`${escapeToLine(source)} asks:\n${escapeInvisible(message)}`);
+  const answer = await ask("Allow it? [o]nce, in this [s]ession, in this [p]roject, or no: ", signal);
+  const scopes = ["once", "session", "project"] as const;
+  const typed = answer.toLowerCase();
+  return scopes.find((scope) => typed === scope || typed === scope[0]) ?? (signal.aborted ? undefined : "no");
 };

@@ -1,7 +1,6 @@
 import type { Content, ContentPart, JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { assembleAgent } from "../assembly/assembleAgent.js";
-import type { AskPerson } from "../assembly/gate.js";
 import { attach, isImagePath } from "../chat/input/mentions.js";
 import { composeMessage } from "../chat/outgoing.js";
 import { canAsk } from "../process/ask.js";
@@ -10,7 +9,7 @@ import { CliError } from "../process/errors.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
-import { askOnTerminal, refuseWithoutTerminal } from "./approval.js";
+import { askOnTerminal, askPermitOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
 import { readTask } from "./task.js";
@@ -49,7 +48,8 @@ export async function runTask(
     instructions,
     // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
     mode: "auto",
-    ask: canAsk() ? askingOn(reporter) : refuseWithoutTerminal,
+    ask: canAsk() ? askingOn(reporter, askOnTerminal) : refuseWithoutTerminal,
+    askPermit: canAsk() ? askingOn(reporter, askPermitOnTerminal) : undefined,
     guard,
     onPreview: (id, change) => reporter.preview?.(id, change),
     onProblem: notice,
@@ -66,9 +66,12 @@ export async function runTask(
 }
 
 /** Asks after the live rows are erased, so that the question does not mix with them. */
-function askingOn(reporter: Reporter): AskPerson {
+function askingOn<Question extends readonly unknown[], Answer>(
+  reporter: Reporter,
+  ask: (...question: Question) => Promise<Answer>,
+): (...question: Question) => Promise<Answer> {
   return (...question) => {
-    const asked = (): ReturnType<AskPerson> => askOnTerminal(...question);
+    const asked = (): Promise<Answer> => ask(...question);
     return reporter.whileAsking ? reporter.whileAsking(asked) : asked();
   };
 }

@@ -52,6 +52,7 @@ type Attempt = (place: Place) => Promise<string | undefined>;
 
 /** What there is on Linux alone, or what `sandbox-exec` does not hide. */
 const LINUX_ONLY = new Set([
+  "network.hosts",
   "variables of a call",
   "capabilities, mounts",
   "kernel settings",

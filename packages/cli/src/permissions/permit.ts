@@ -1,0 +1,60 @@
+import type { PackHost, PermitAnswer, PermitRequest } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import type { GrantScope } from "./grants.js";
+import type { Permissions } from "./permissions.js";
+import { formatRule, parseRule } from "./rule.js";
+
+/** How long the user allows something: for the call that asks, or as a grant. */
+export type PermitScope = "once" | GrantScope;
+
+/** Asks the user. `undefined`: the question was closed without an answer. */
+export type AskPermit = (request: PermitRequest) => Promise<PermitScope | "no" | undefined>;
+
+export interface PermitOptions {
+  readonly permissions: () => Pick<Permissions, "grants" | "grant">;
+  /** Absent: no one can be asked, and only what is granted already is allowed. */
+  readonly ask: AskPermit | undefined;
+  readonly onProblem: (message: string) => void;
+}
+
+/** The choices of a question, in the order in which they are shown. One careless Enter must not allow anything. */
+export const PERMIT_CHOICES: readonly { readonly value: PermitScope | "no"; readonly label: string }[] = [
+  { value: "no", label: "no, refuse" },
+  { value: "once", label: "yes, for this call" },
+  { value: "session", label: "yes, in this session" },
+  { value: "project", label: "yes, in this project" },
+];
+
+/**
+ * Answers packs that ask about something beyond the approval of a call: from the grants, otherwise from the user, one
+ * question at a time. A permission that is given for a session or project is stored as a grant and can be revoked.
+ */
+export function createPermit({
+  permissions,
+  ask,
+  onProblem,
+}: PermitOptions): NonNullable<PackHost["permit"]> {
+  const answer = async (request: PermitRequest): Promise<PermitAnswer> => {
+    const rule = parseRule(request.permission);
+    const text = formatRule(rule);
+    if (permissions().grants.some((grant) => formatRule(grant.rule) === text)) return "allowed";
+    const scope = request.signal.aborted ? undefined : await ask?.(request);
+    if (scope === undefined) return "unanswered";
+    if (scope === "no") return "refused";
+    if (scope !== "once") {
+      await permissions()
+        .grant(rule, scope)
+        .catch((error: unknown) =>
+          onProblem(`${text} is allowed only for this session: ${errorMessage(error)}`),
+        );
+    }
+    return "allowed";
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    // After the answers before it: one of them may be the grant that this request needs.
+    const next = last.then(() => answer(request));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
