@@ -52,8 +52,7 @@ export function renameRefused(root: string, path: string): RefusedFile | undefin
     return isRenamed ? { path: name, isRenamed } : undefined;
   } catch (error) {
     // A directory on the way is missing, no directory, or another user's: the command did not make what is behind it.
-    if (["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? ""))
-      return undefined;
+    if (isOutOfReach(error)) return undefined;
     return { path: name, isRenamed: false };
   }
 }
@@ -78,13 +77,25 @@ function renameIfFree(name: string, other: string): boolean {
   return true;
 }
 
-/** The names in a writable directory. A command may have taken away the right to list it. */
+/**
+ * The names in a writable directory. A command may have taken away the right to list it. None if the directory was moved
+ * or replaced by a link meanwhile.
+ */
 export function listUnlocked(root: string): string[] {
   try {
     return readdirSync(root);
   } catch {
-    return walkTo(root, join(root, "entry"), (name) => readdirSync(dirname(name)), { unlock: true });
+    try {
+      return walkTo(root, join(root, "entry"), (name) => readdirSync(dirname(name)), { unlock: true });
+    } catch (error) {
+      if (isOutOfReach(error)) return [];
+      throw error;
+    }
   }
+}
+
+function isOutOfReach(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** Removes a mount point that bubblewrap made. If it is not empty, another program uses it, and it stays. */

@@ -144,6 +144,18 @@ describe.skipIf(program === undefined)(
       expect(stderr.match(/busy/g)).toHaveLength(2);
     });
 
+    test("returns the result of a command whose repository was moved away meanwhile", async () => {
+      makeRepository(inWorkspace("sub"));
+      const running = runBash(
+        { command: "echo > started; until [ -e go ]; do sleep 0.01; done; echo ran" },
+        required,
+      );
+      await expect.poll(() => existsSync(inWorkspace("started")), { timeout: 60_000 }).toBe(true);
+      renameSync(inWorkspace("sub"), inWorkspace("aside"));
+      writeFileSync(inWorkspace("go"), "");
+      expect((await running).stdout).toBe("ran\n");
+    });
+
     test("hides each of several secret places in one directory", async () => {
       for (const name of ["one", "two"]) {
         mkdirSync(inWorkspace(`.config/${name}`), { recursive: true });
