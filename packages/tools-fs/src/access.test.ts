@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { type AccessNeed, type ExecutableTool, ToolRegistry } from "@agent/core";
+import { type AccessNeed, type DescribedCall, ToolRegistry } from "@agent/core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fileTools, type Run, temporaryDirectory } from "../test/support.js";
 import { register } from "./index.js";
@@ -20,7 +20,8 @@ interface Scene {
   readonly outside: string;
   readonly secret: string;
   readonly run: Run;
-  needs(name: string, args: Record<string, unknown>): readonly AccessNeed[];
+  describeCall(name: string, args: Record<string, unknown>): Promise<DescribedCall>;
+  needs(name: string, args: Record<string, unknown>): Promise<readonly AccessNeed[]>;
 }
 
 /** A project in a home directory with keys, and access rules like those of the `agent` command. */
@@ -33,34 +34,21 @@ function scene(): Scene {
   writeFileSync(join(secret, "id"), "KEY\n");
   const access = { writable: [project], secret: [secret] };
   const registry = new ToolRegistry();
-  const tools = new Map<string, ExecutableTool>();
   const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
-  register(
-    {
-      ...registryMethods(registry),
-      register: (tool) => {
-        tools.set(tool.name, tool);
-      },
-    },
-    { context, access },
-  );
+  register(registry, { context, access });
+  registry.enable("remove");
+  const describeCall: Scene["describeCall"] = async (name, args) => {
+    const prepared = await registry.prepare(name, args);
+    if ("outcome" in prepared) throw new Error(prepared.text);
+    return await prepared.describe();
+  };
   return {
     project,
     outside,
     secret,
     run: fileTools({}, { access }),
-    needs: (name, args) => tools.get(name)?.findAccessNeeds?.(args) ?? [],
-  };
-}
-
-function registryMethods(registry: ToolRegistry) {
-  return {
-    unregister: (name: string) => registry.unregister(name),
-    enable: (name: string) => registry.enable(name),
-    disable: (name: string) => registry.disable(name),
-    hasTool: (name: string) => registry.hasTool(name),
-    isToolEnabled: (name: string) => registry.isToolEnabled(name),
-    getToolNames: () => registry.getToolNames(),
+    describeCall,
+    needs: async (name, args) => (await describeCall(name, args)).needs,
   };
 }
 
@@ -76,7 +64,7 @@ test("changes inside the project and reads of ordinary files need no grant", asy
     ["remove", { path: join(project, "made") }],
   ];
   for (const [name, args] of calls) {
-    expect(needs(name, args), name).toEqual([]);
+    expect(await needs(name, args), name).toEqual([]);
     expect(await run(name, args), name).not.toContain("Error");
   }
 });
@@ -93,7 +81,7 @@ test("a change outside the project is reported as a need, refused without a gran
     ["remove", { path: join(outside, "made") }, [join(outside, "made")]],
   ];
   for (const [name, args, paths] of calls) {
-    const found = needs(name, args);
+    const found = await needs(name, args);
     expect(found, name).toEqual(
       paths.map((path) => ({ kind: "write", path, reason: "outside the project" })),
     );
@@ -121,7 +109,7 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
   ];
   for (const [name, args, kinds] of calls) {
     expect(
-      needs(name, args).map(({ kind }) => kind),
+      (await needs(name, args)).map(({ kind }) => kind),
       name,
     ).toEqual(kinds);
     const text = await run(name, args);
@@ -139,7 +127,7 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
     expect(await run(name, args), name).not.toContain("Did you mean");
   }
   const read = { path: join(project, "notes.txt") };
-  expect(await run("read_file", read, needs("read_file", read))).toBe("KEY\n");
+  expect(await run("read_file", read, await needs("read_file", read))).toBe("KEY\n");
 });
 
 test("a directory that holds a secret place is not moved or removed without a grant", async () => {
@@ -183,14 +171,14 @@ test("files that other programs run automatically need a grant inside the projec
     ".nvim.vim",
   ]) {
     const args = { path: join(project, name), content: "x" };
-    const found = needs("write_file", args);
+    const found = await needs("write_file", args);
     expect(found, name).toMatchObject([{ kind: "write", path: args.path }]);
     expect(await run("write_file", args), name).toContain("needs the user's permission, since");
     expect(await run("write_file", args, found), name).toContain("Created");
   }
   for (const name of ["Makefile", "CLAUDE.md", "package.json", ".gitignore", "src/.env"]) {
     const args = { path: join(project, name), content: '{"dependencies":{"x":"1"}}' };
-    expect(needs("write_file", args), name).toEqual([]);
+    expect(await needs("write_file", args), name).toEqual([]);
     expect(await run("write_file", args), name).toContain("Created");
   }
 });
@@ -216,7 +204,7 @@ describe("keys of package.json that name what runs later", () => {
     const path = join(project, "package.json");
     writeFileSync(path, BEFORE);
     const args = { path, ...change };
-    const found = needs(tool, args);
+    const found = await needs(tool, args);
     expect(found).toMatchObject([{ kind: "write", path }]);
     expect(await run(tool, args)).toContain("needs the user's permission, since");
     expect(readFileSync(path, "utf8")).toBe(BEFORE);
@@ -227,7 +215,7 @@ describe("keys of package.json that name what runs later", () => {
     const { project, needs, run } = scene();
     writeFileSync(join(project, "other.json"), '{"scripts":{"prepare":"x"}}');
     const args = { source: join(project, "other.json"), destination: join(project, "package.json") };
-    const found = needs("move", args);
+    const found = await needs("move", args);
     expect(found).toMatchObject([{ path: join(project, "package.json") }]);
     expect(await run("move", args)).toContain("needs the user's permission, since");
     expect(await run("move", args, found)).toContain("Moved");
@@ -238,7 +226,7 @@ describe("keys of package.json that name what runs later", () => {
     const path = join(project, "package.json");
     writeFileSync(path, BEFORE);
     const args = { path, old_text: '"name": "x"', new_text: '"name": "y"' };
-    expect(needs("edit_file", args)).toEqual([]);
+    expect(await needs("edit_file", args)).toEqual([]);
     expect(await run("edit_file", args)).toContain("Edited");
   });
 });
@@ -247,7 +235,7 @@ describe("a dot file at the top of the project", () => {
   test.each([".newtool.yml", ".newtool/hooks/x", ".env"])("that is new needs a grant: %s", async (name) => {
     const { project, needs, run } = scene();
     const args = { path: join(project, name), content: "x" };
-    const found = needs("write_file", args);
+    const found = await needs("write_file", args);
     expect(found).toMatchObject([{ kind: "write", path: args.path }]);
     expect(await run("write_file", args)).toContain("needs the user's permission, since programs look for");
     expect(await run("write_file", args, found)).toContain("Created");
@@ -258,7 +246,7 @@ describe("a dot file at the top of the project", () => {
     expect(await run("mkdir", { path: join(project, ".newtool") })).toContain("needs the user's permission");
     writeFileSync(join(project, "plain"), "x");
     const move = { source: join(project, "plain"), destination: join(project, ".newtoolrc") };
-    expect(needs("move", move)).toHaveLength(1);
+    expect(await needs("move", move)).toHaveLength(1);
     expect(await run("move", move)).toContain("needs the user's permission");
   });
 
@@ -266,9 +254,89 @@ describe("a dot file at the top of the project", () => {
     const { project, needs } = scene();
     writeFileSync(join(project, ".prettierrc"), "{}");
     for (const name of [".prettierrc", ".gitignore", ".dockerignore", "src/.prettierrc"]) {
-      expect(needs("write_file", { path: join(project, name), content: "x" }), name).toEqual([]);
+      expect(await needs("write_file", { path: join(project, name), content: "x" }), name).toEqual([]);
     }
   });
+});
+
+test("describes what each call acts on: files with links resolved, and whole directories", async () => {
+  const { project, outside, describeCall } = scene();
+  mkdirSync(join(project, "dir"));
+  symlinkSync("../other/o.txt", join(project, "link"));
+  symlinkSync("../other", join(project, "out"));
+  const [file, dir, link] = [join(project, "a.txt"), join(project, "dir"), join(project, "link")];
+  const leads = { path: link, realPath: join(outside, "o.txt") };
+  const calls: [string, Record<string, unknown>, object[]][] = [
+    ["read_file", { path: file, offset: 3 }, [{ path: file, access: "read", line: 3 }]],
+    ["read_file", { path: link }, [{ ...leads, access: "read" }]],
+    [
+      "list_dir",
+      { path: join(project, "out") },
+      [{ path: join(project, "out"), realPath: outside, access: "read" }],
+    ],
+    ["write_file", { path: link, content: "x" }, [{ ...leads, access: "write" }]],
+    [
+      "write_file",
+      { path: join(project, "out/new"), content: "x" },
+      [{ path: join(outside, "new"), access: "write" }],
+    ],
+    [
+      "edit_file",
+      { path: link, old_text: "o", new_text: "p" },
+      [
+        { ...leads, access: "read" },
+        { ...leads, access: "write" },
+      ],
+    ],
+    ["mkdir", { path: dir }, [{ path: dir, access: "write" }]],
+    ["remove", { path: link }, [{ path: link, access: "delete" }]],
+    ["remove", { path: dir }, [{ path: dir, access: "delete", tree: true }]],
+    [
+      "move",
+      { source: file, destination: dir },
+      [
+        { path: file, access: "delete" },
+        { path: join(dir, "a.txt"), access: "write" },
+      ],
+    ],
+    [
+      "move",
+      { source: dir, destination: join(project, "out") },
+      [
+        { path: dir, access: "delete", tree: true },
+        { path: join(outside, "dir"), access: "write", tree: true },
+      ],
+    ],
+  ];
+  for (const [name, args, targets] of calls) {
+    const found = await describeCall(name, args);
+    expect(found.problem, name).toBeUndefined();
+    expect(found.targets, `${name} ${JSON.stringify(args)}`).toEqual(
+      targets.map((target) => ({ type: "file", ...target })),
+    );
+  }
+  expect(await describeCall("list_dir", {})).toMatchObject({ title: ".", kind: "read" });
+  expect(await describeCall("mkdir", { path: "made" })).toMatchObject({ title: "made", kind: "edit" });
+  expect(await describeCall("move", { source: file, destination: dir })).toMatchObject({
+    title: `${file} → ${dir}`,
+    kind: "move",
+  });
+  // The source may exist when the call runs.
+  const missing = await describeCall("move", { source: join(project, "no"), destination: dir });
+  expect(missing).toMatchObject({ needs: [] });
+  expect(missing.targets).toBeUndefined();
+});
+
+test("describes a call that leaves the root as refused, with the message that the call would get", async () => {
+  const root = temporaryDirectory();
+  const registry = new ToolRegistry();
+  const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+  register(registry, { context, options: { root } });
+  const prepared = await registry.prepare("write_file", { path: "../x", content: "x" });
+  if ("outcome" in prepared) throw new Error(prepared.text);
+  const { refusal } = await prepared.describe();
+  expect(refusal).toContain("outside");
+  expect((await prepared.run()).text).toContain(refusal);
 });
 
 test("without access rules from the host, no grant is needed", async () => {

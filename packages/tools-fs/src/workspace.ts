@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
 import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
@@ -27,6 +28,12 @@ export interface Step {
   readonly path: string;
   /** What the file would contain, for files of which a part is protected. */
   readonly newContent?: NewContent;
+  /** The path with its last name as written, if a link there was followed. */
+  readonly entry?: string;
+  /** Whether everything below the path is part of it. */
+  readonly tree?: boolean;
+  /** The first line that the call is about. */
+  readonly line?: number;
 }
 
 /** The part of a pack's host that the file tools use. */
@@ -105,6 +112,11 @@ export class Workspace {
     return join(canonicalPath(dirname(resolved)), basename(resolved));
   }
 
+  /** Both: where a path leads, and its last name as written. */
+  locateBoth(path: string): { readonly path: string; readonly entry: string } {
+    return { path: this.locate(path), entry: this.locateEntry(path) };
+  }
+
   /** Like `locate`, for writing: throws if the path as written, or its canonical path, is protected. */
   locateToWrite(path: string, call: ToolCall | undefined): string {
     const target = this.locate(path);
@@ -115,8 +127,10 @@ export class Workspace {
     return target;
   }
 
-  /** The access a person has to grant before a step, under the host's access rules. */
+  /** The access that the user has to grant before a step, under the host's access rules. */
   findNeeds({ action, path, newContent }: Step): AccessNeed[] {
+    // Nothing is done then.
+    if (action === "makeDirectory" && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
     const withContents = action === "move" || action === "takeAway";
     const reads = action === "read" || action === "move";
     const needs = [

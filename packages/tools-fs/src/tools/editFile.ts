@@ -49,11 +49,11 @@ export class EditFileTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const path = this.workspace.locate(requireString(args, "path"));
+    const file = this.workspace.locateBoth(requireString(args, "path"));
     // The diff shows lines of the file.
     return [
-      { action: "read", path },
-      { action: "write", path, newContent: (before) => edited(before, args) },
+      { action: "read", ...file },
+      { action: "write", ...file, newContent: (before) => edited(before, args) },
     ];
   }
 

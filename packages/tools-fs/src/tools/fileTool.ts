@@ -1,10 +1,21 @@
-import type { AccessNeed, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import type { CallDescription, CallTarget, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
 import { checkedWorkspace, type Step, Workspace } from "../workspace.js";
 
-/** Base class of the file tools: holds the workspace and reports which access a person has to grant for a call. */
+const ACCESS = {
+  read: "read",
+  write: "write",
+  place: "write",
+  makeDirectory: "write",
+  move: "delete",
+  takeAway: "delete",
+} as const satisfies Record<Step["action"], string>;
+
+/** Base class of the file tools: holds the workspace and describes calls by their steps. */
 export abstract class FileTool implements ExecutableTool {
   abstract readonly name: string;
   abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
+  readonly titleFrom: string | readonly string[] = "path";
   protected readonly workspace: Workspace;
 
   constructor(workspace = new Workspace()) {
@@ -14,17 +25,31 @@ export abstract class FileTool implements ExecutableTool {
   abstract getSchema(): ChatTool;
   abstract execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 
-  /** The effects of a call with these arguments, by canonical path. Throws what `execute` would throw. */
+  /** The effects of a call with these arguments. Throws what `execute` would throw. */
   protected abstract findSteps(args: Readonly<Record<string, unknown>>): readonly Step[];
 
-  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
+  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
     let steps: readonly Step[];
     try {
       steps = this.findSteps(args);
-    } catch {
-      // The arguments are wrong: `execute` will report that, and it needs no grant.
-      return [];
+    } catch (error) {
+      // An error of the system may be gone when the call runs, so that only the pack's own errors are a refusal.
+      return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
     }
-    return steps.flatMap((step) => this.workspace.findNeeds(step));
+    return {
+      targets: steps.map(toTarget),
+      needs: steps.flatMap((step) => this.workspace.findNeeds(step)),
+    };
   }
+}
+
+function toTarget({ action, path, entry = path, tree, line }: Step): CallTarget {
+  return {
+    type: "file",
+    path: entry,
+    ...(entry !== path && { realPath: path }),
+    access: ACCESS[action],
+    ...(tree && { tree }),
+    ...(line !== undefined && { line }),
+  };
 }

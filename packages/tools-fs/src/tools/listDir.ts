@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ChatTool, ToolCall } from "@agent/core";
+import type { CallDescription, ChatTool, ToolCall } from "@agent/core";
 import { functionTool, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
 import {
   assertNotProcessSecret,
@@ -42,7 +42,11 @@ export class ListDirTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return [{ action: "read", path: this.workspace.locate(optionalString(args, "path", ".")) }];
+    return [{ action: "read", ...this.workspace.locateBoth(optionalString(args, "path", ".")) }];
+  }
+
+  override describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
+    return { ...super.describeCall(args), title: optionalString(args, "path", ".") };
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

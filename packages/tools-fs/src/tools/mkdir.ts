@@ -25,9 +25,7 @@ export class MkdirTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const path = this.workspace.locate(requireString(args, "path"));
-    const exists = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    return exists ? [] : [{ action: "makeDirectory", path }];
+    return [{ action: "makeDirectory", ...this.workspace.locateBoth(requireString(args, "path")) }];
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

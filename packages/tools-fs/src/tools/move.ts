@@ -27,6 +27,8 @@ interface Asked {
 export class MoveTool extends FileTool {
   readonly name = "move";
   readonly capabilities = WRITES;
+  readonly kind = "move";
+  override readonly titleFrom = ["source", "destination"];
 
   getSchema(): ChatTool {
     return functionTool(
@@ -78,10 +80,11 @@ export class MoveTool extends FileTool {
 }
 
 function stepsOf(source: string, target: string, info: Stats): Step[] {
+  const tree = info.isDirectory();
   return [
-    { action: "move", path: source },
+    { action: "move", path: source, tree },
     // A moved directory brings its contents along and a moved link points elsewhere: both are `place`.
-    { action: info.isFile() ? "write" : "place", path: target },
+    { action: info.isFile() ? "write" : "place", path: target, tree },
   ];
 }
 

@@ -82,7 +82,14 @@ export class ReadFileTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return [{ action: "read", path: this.workspace.locate(requireString(args, "path")) }];
+    const line = optionalInteger(args, "offset", undefined, { min: 1 });
+    return [
+      {
+        action: "read",
+        ...this.workspace.locateBoth(requireString(args, "path")),
+        ...(line !== undefined && { line }),
+      },
+    ];
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

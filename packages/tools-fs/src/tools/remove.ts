@@ -25,7 +25,9 @@ export class RemoveTool extends FileTool {
   }
 
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return [{ action: "takeAway", path: this.workspace.locateEntry(requireString(args, "path")) }];
+    const path = this.workspace.locateEntry(requireString(args, "path"));
+    const tree = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    return [{ action: "takeAway", path, tree }];
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

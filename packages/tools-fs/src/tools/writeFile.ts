@@ -31,7 +31,7 @@ export class WriteFileTool extends FileTool {
   protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
     const { content } = args;
     const newContent = () => (typeof content === "string" ? content : undefined);
-    return [{ action: "write", path: this.workspace.locate(requireString(args, "path")), newContent }];
+    return [{ action: "write", ...this.workspace.locateBoth(requireString(args, "path")), newContent }];
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
