@@ -165,7 +165,6 @@ const permissions = new Permissions({
   mode: "auto",
   root: process.cwd(),
   cwd: process.cwd(),
-  isSandboxed: () => false,
 });
 const undoLog = new UndoLog(join(state, "undo"), process.cwd());
 const undo = () => undoLog;

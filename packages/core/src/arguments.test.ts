@@ -141,6 +141,7 @@ const CORE = [
   argument("Conversation.onChange", "recording", ["nothing", "object"], (value) =>
     conversation().onChange(() => undefined, value),
   ),
+  argument("Conversation.detailsOf", "message", ANY, (value) => conversation().detailsOf(value)),
   argument("Conversation.append", "message", ["object"], (value) => conversation().append(value)),
   argument("Conversation.openRound", "answer", ["object"], (value) => conversation().openRound(value)),
   argument("Conversation.reopenRound", "pending", [], (value) => conversation().reopenRound(value)),
@@ -225,6 +226,9 @@ const CORE = [
   argument("ToolRegistry.isToolEnabled", "name", ANY, (value) => registry().isToolEnabled(value)),
   argument("ToolRegistry.getCapabilities", "name", ANY, (value) => registry().getCapabilities(value)),
   argument("ToolRegistry.isRepeatable", "name", ANY, (value) => registry().isRepeatable(value)),
+  argument("ToolRegistry.titleFrom", "name", ANY, (value) => registry().titleFrom(value)),
+  argument("ToolRegistry.aboutCall", "name", ANY, (value) => registry().aboutCall(value, {})),
+  argument("ToolRegistry.aboutCall", "args", ANY, (value) => registry().aboutCall("unknown", value)),
   argument("ToolRegistry.execute", "name", ANY, (value) => failing(withTool().execute(value))),
   argument("ToolRegistry.execute", "arguments", ["nothing", "object"], (value) =>
     failing(withTool().execute("t", value)),

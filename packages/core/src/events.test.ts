@@ -28,14 +28,15 @@ describe("streamChat", () => {
     expect(events).toEqual([
       { type: "text", text: "Looking." },
       { type: "usage", usage, total: usage },
-      { type: "tool_requested", id: "c1", name: "t", args: { a: 1 } },
-      { type: "tool_start", id: "c1", name: "t", args: { a: 1 } },
+      { type: "tool_requested", id: "c1", name: "t", args: { a: 1 }, title: "", kind: "other" },
+      { type: "tool_start", id: "c1", name: "t", args: { a: 1 }, about: { title: "", kind: "other" } },
       { type: "tool_process", id: "c1", name: "t", pid: 4242 },
       { type: "tool_output", id: "c1", name: "t", chunk: "line 1\n" },
       {
         type: "tool_end",
         id: "c1",
         name: "t",
+        about: { title: "", kind: "other" },
         outcome: "error",
         summary: "exit code 1",
         text: "output",

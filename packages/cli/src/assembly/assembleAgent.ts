@@ -133,7 +133,7 @@ export async function assembleAgent(
     ...(contextTokens !== undefined && { contextTokens }),
   });
   const provider = new SwitchableProvider(chosen.provider);
-  const permissions: Permissions = createPermissions(loaded, tools, packs, options.mode);
+  const permissions: Permissions = createPermissions(loaded, tools, options.mode);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;

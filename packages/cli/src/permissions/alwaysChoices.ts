@@ -1,5 +1,6 @@
+import { escapeToLine, spellOut } from "@agent/internal";
 import { covers, type PolicyCall, type PolicyOptions } from "./policy.js";
-import { exactSubject, type Rule } from "./rule.js";
+import { exactSubject, isElsewhere, type Rule } from "./rule.js";
 
 /** Something that can be allowed for good after a question about a call. */
 export interface AlwaysChoice {
@@ -20,10 +21,18 @@ export function alwaysChoices(call: PolicyCall, options: AlwaysOptions): AlwaysC
   if (call.description.needs.length > 0) return [];
   const { name } = call;
   return [
-    { rule: { tool: name, exact: true, pattern: exactSubject(call) }, label: "exactly this call" },
+    { rule: { tool: name, exact: true, pattern: exactSubject(call) }, label: exactLabel(call, options) },
     ...prefixChoice(call, options),
     { rule: { tool: name, exact: false }, label: `every call of ${name}` },
   ];
+}
+
+/** Names the directory, since the same command does something else in another one. */
+function exactLabel({ args }: PolicyCall, places: AlwaysOptions): string {
+  const directory = [args.cwd, args.working_directory].find((value) => typeof value === "string");
+  return directory !== undefined && isElsewhere(args, places)
+    ? `exactly this call, in ${escapeToLine(spellOut(String(directory))).slice(0, LONGEST_LABEL)}`
+    : "exactly this call";
 }
 
 /** `npm test *`. None if the rule would not even let this call pass. */

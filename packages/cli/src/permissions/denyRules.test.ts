@@ -19,7 +19,6 @@ function ruling(
     granted: [],
     confirm: new Set(),
     mode: "auto",
-    isSandboxed: () => false,
     runsOnly: () => true,
     mayRun: () => false,
     root: "/",
@@ -82,8 +81,50 @@ describe("a rule that denies a command", () => {
     expect(ruling("env rm x", allow)).toBe("ask");
     expect(ruling("env rm x", { granted: [parseRule("run_bash(=env rm x)")] })).toBe("allow");
   });
+});
 
-  test("the sandbox does not make it run unasked", () => {
-    expect(ruling("env rm x", { isSandboxed: () => true })).toBe("ask");
+test.each([
+  "touch x",
+  "env touch x",
+  "sh -c 'touch x'",
+  "t\\ouch x",
+  "xargs touch",
+  "/usr/bin/touch x",
+  "A=1 touch x",
+  'eval "touch x"',
+  "$(echo touch) x",
+])("asks about %s under an ask rule, as a deny rule would not let it run", (command) => {
+  const touch = [parseRule("run_bash(touch *)")];
+  expect(ruling(command, { rules: { allow: [], ask: touch, deny: [] } })).toBe("ask");
+  expect(ruling(command, { rules: { allow: [], ask: [], deny: touch } })).not.toBe("allow");
+});
+
+describe("an allow rule for a command", () => {
+  const allow = { rules: { allow: [parseRule("run_bash(git status *)")], ask: [], deny: [] } };
+  const asking = { ...allow, mode: "ask", cwd: "/usr", root: "/usr" } as const;
+
+  test.each([{}, { cwd: "." }, { cwd: "/usr" }, { working_directory: "/usr/." }])(
+    "covers a call in the agent's own directory: %j",
+    (args) => expect(ruling("git status", asking, args)).toBe("allow"),
+  );
+
+  test.each([
+    { cwd: "lib" },
+    { cwd: ".." },
+    { cwd: "/tmp" },
+    { working_directory: "lib" },
+    { cwd: ".", working_directory: "lib" },
+    { cwd: "", working_directory: "/" },
+    { cwd: 7 },
+  ])("does not cover a call in another directory: %j", (args) =>
+    expect(ruling("git status", asking, args)).toBe("ask"),
+  );
+
+  test("covers another directory only by the whole tool or exactly the call", () => {
+    const rules = (text: string) => ({ ...asking, rules: { allow: [parseRule(text)], ask: [], deny: [] } });
+    expect(ruling("git status", rules("run_bash"), { cwd: "lib" })).toBe("allow");
+    expect(
+      ruling("git status", rules('run_bash(={"command":"git status","cwd":"lib"})'), { cwd: "lib" }),
+    ).toBe("allow");
   });
 });

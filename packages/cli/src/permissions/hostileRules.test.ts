@@ -24,7 +24,6 @@ function ruling(name: string, args: Record<string, unknown>, options: Partial<Po
       granted: [],
       confirm: new Set(),
       mode: "auto",
-      isSandboxed: () => false,
       runsOnly: () => true,
       mayRun: () => false,
       root,

@@ -177,7 +177,6 @@ describe("the policy", () => {
         granted: [],
         confirm: new Set(),
         mode: "ask",
-        isSandboxed: () => false,
         runsOnly: () => true,
         mayRun: () => false,
         ...places,
@@ -199,7 +198,6 @@ describe("the policy", () => {
         deny?: string;
         granted?: string;
         confirm?: string;
-        sandboxed?: string;
       },
       expected: string,
     ]
@@ -226,20 +224,9 @@ describe("the policy", () => {
     ["edits, paths asked", "edits", { ask: "write_file(src/**)" }, "allow ask ask ask ask ask"],
     ["auto", "auto", {}, "allow allow allow allow allow allow"],
     ["auto, confirm", "auto", { confirm: "run_bash" }, "allow allow allow ask allow allow"],
-    [
-      "auto, confirm in the sandbox",
-      "auto",
-      { confirm: "run_bash", sandboxed: "run_bash" },
-      "allow allow allow allow allow allow",
-    ],
-    [
-      "auto, asked in the sandbox",
-      "auto",
-      { ask: "run_bash", sandboxed: "run_bash" },
-      "allow allow allow ask allow allow",
-    ],
+    ["auto, asked", "auto", { ask: "run_bash" }, "allow allow allow ask allow allow"],
     ["auto, denied", "auto", { deny: "run_bash(npm *)" }, "allow allow allow deny allow allow"],
-  ])("%s", (_, mode, { allow, ask, deny, granted, confirm, sandboxed }, expected) => {
+  ])("%s", (_, mode, { allow, ask, deny, granted, confirm }, expected) => {
     const list = (text: string | undefined) => (text === undefined ? [] : [parseRule(text)]);
     expect(
       row({
@@ -247,7 +234,6 @@ describe("the policy", () => {
         rules: { allow: list(allow), ask: list(ask), deny: list(deny) },
         granted: list(granted),
         confirm: new Set(confirm === undefined ? [] : [confirm]),
-        isSandboxed: (name) => name === sandboxed,
       }),
     ).toBe(expected);
   });
@@ -275,7 +261,6 @@ describe("the policy", () => {
           granted: [],
           confirm: new Set(),
           mode: "auto",
-          isSandboxed: () => false,
           runsOnly: () => true,
           mayRun: () => false,
           ...places,

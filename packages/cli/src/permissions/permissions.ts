@@ -1,5 +1,4 @@
 import type { ToolInfo, ToolRegistry } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
 import { type AlwaysChoice, alwaysChoices } from "./alwaysChoices.js";
 import type { Grant, GrantScope, Grants } from "./grants.js";
 import { type Mode, nextMode, onlyReads } from "./mode.js";
@@ -20,7 +19,6 @@ export interface PermissionsOptions {
   readonly mode: Mode;
   readonly root: string;
   readonly cwd: string;
-  readonly isSandboxed: (name: string) => boolean;
 }
 
 /** What the agent may do now: the mode, the rules of the configuration, and what the person allowed for good. */
@@ -78,7 +76,7 @@ export class Permissions {
   }
 
   decide(call: PolicyCall): Ruling {
-    const { registry, rules, confirm, isSandboxed, root, cwd } = this.#options;
+    const { registry, rules, confirm, root, cwd } = this.#options;
     const granted = this.grants.map((one) => one.rule);
     const { services } = registry;
     return rule(call, {
@@ -86,7 +84,6 @@ export class Permissions {
       granted,
       confirm,
       mode: this.#mode,
-      isSandboxed,
       root,
       cwd,
       runsOnly: (words, command) => services.runsOnly(words, command),
@@ -117,11 +114,4 @@ export class Permissions {
     this.#options.registry.disable(name);
     this.#turnedOff.push(name);
   }
-}
-
-/** Whether a pack's options require the sandbox for all commands. `"auto"` does not: it may run without one. */
-export function usesSandbox(options: unknown): boolean {
-  if (!isRecord(options)) return false;
-  const { sandbox } = options;
-  return sandbox === "require" || (isRecord(sandbox) && (sandbox.mode ?? "require") === "require");
 }

@@ -27,7 +27,6 @@ function permissionsOf(registry: ToolRegistry): Permissions {
     mode: "auto",
     root: "/",
     cwd: "/",
-    isSandboxed: () => false,
   });
 }
 

@@ -1,15 +1,6 @@
 import type { DescribedCall, ToolCapability } from "@agent/core";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
-import {
-  formatRule,
-  isAbout,
-  matchesRule,
-  mayHold,
-  mayReach,
-  namedWords,
-  type Rule,
-  type RulePlaces,
-} from "./rule.js";
+import { formatRule, isAbout, matchesRule, mayHold, namedWords, type Rule, type RulePlaces } from "./rule.js";
 
 /** The rules of the configuration, of this session and of the project. */
 export interface RuleSet {
@@ -27,13 +18,11 @@ export interface PolicyCall {
 
 export interface PolicyOptions extends RulePlaces {
   readonly rules: RuleSet;
-  /** What the person allowed for good, in this session or this project. */
+  /** What the user always allows, in this session or this project. */
   readonly granted: readonly Rule[];
-  /** Tools whose calls run only after a yes. */
+  /** Tools whose calls run only after approval, in every mode. */
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
-  /** Whether calls of this tool run inside a sandbox, where "auto" need not ask. */
-  readonly isSandboxed: (name: string) => boolean;
   /** Whether a command does nothing but run the program that these words name. */
   readonly runsOnly: (words: readonly string[], command: string) => boolean;
   /** Whether a command may turn out to run one that begins with these words. */
@@ -50,8 +39,8 @@ const ASK: Ruling = { type: "ask" };
 
 /**
  * Decides about a call, in this order: `deny` rules; plan mode, which denies everything that does more than read;
- * access beyond the rules, which is always asked about; grants; commands that a `deny` rule may cover, which are asked
- * about; `ask` rules; `allow` rules; the mode.
+ * access beyond the rules, which is always asked about; grants; calls that a `deny` or an `ask` rule may concern, which
+ * are asked about; `allow` rules; tools in `confirm`; the mode.
  */
 export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   const { rules, granted, mode } = options;
@@ -68,9 +57,7 @@ export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   if (call.description.needs.length > 0) return ASK;
   const holds = (one: Rule): boolean => covers(one, call, options);
   if (granted.some(holds)) return ALLOW;
-  if (rules.deny.some((one) => mayHold(one, call, options) || mayLaunch(one, call, options))) return ASK;
-  if (rules.ask.some((one) => matchesRule(one, call, options, false) || mayReach(one, call, options)))
-    return ASK;
+  if ([...rules.deny, ...rules.ask].some((one) => mayConcern(one, call, options))) return ASK;
   if (rules.allow.some(holds)) return ALLOW;
   return byMode(call, options);
 }
@@ -97,6 +84,13 @@ function staysWithin(
   return typeof args.command !== "string" || words.length === 0 || runsOnly(words, args.command);
 }
 
+/** Whether a rule that denies or asks is about a call, or may turn out to be. */
+function mayConcern(one: Rule, call: PolicyCall, options: PolicyOptions): boolean {
+  return (
+    matchesRule(one, call, options, false) || mayHold(one, call, options) || mayLaunch(one, call, options)
+  );
+}
+
 /** Whether a command may run the one that a rule names, although its words do not say so: by an option or a variable. */
 function mayLaunch(one: Rule, { name, args }: PolicyCall, { mayRun }: PolicyOptions): boolean {
   const words = namedWords(one);
@@ -104,8 +98,7 @@ function mayLaunch(one: Rule, { name, args }: PolicyCall, { mayRun }: PolicyOpti
   return mayRun(words, args.command);
 }
 
-function byMode({ name, capabilities }: PolicyCall, { mode, confirm, isSandboxed }: PolicyOptions): Ruling {
-  if (mode === "auto" && isSandboxed(name)) return ALLOW;
+function byMode({ name, capabilities }: PolicyCall, { mode, confirm }: PolicyOptions): Ruling {
   if (confirm.has(name)) return ASK;
   if (mode === "auto" || onlyReads(capabilities)) return ALLOW;
   return mode === "edits" && onlyEdits(capabilities) ? ALLOW : ASK;

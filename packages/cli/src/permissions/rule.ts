@@ -79,7 +79,7 @@ export function matchesRule(rule: Rule, call: RuledCall, places: RulePlaces, eve
   const paths = pathsOf(call);
   const subjects = SUBJECTS.map((key) => call.args[key]).filter((value) => typeof value === "string");
   const isCommand = (): boolean =>
-    typeof command === "string" && matchesCommand(pattern, command, call, every);
+    typeof command === "string" && matchesCommand(pattern, command, call, places, every);
   const isPath = (path: string): boolean => matchesPath(pattern, path, places);
   const isSubject = (text: string): boolean => matchesGlob(pattern, text);
   const whole = JSON.stringify(call.args);
@@ -101,23 +101,33 @@ export function exactSubject({ args }: RuledCall): string {
   return stable(command === undefined ? rest : { command, ...rest });
 }
 
-function matchesCommand(pattern: string, command: string, { args }: RuledCall, every: boolean): boolean {
+function matchesCommand(
+  pattern: string,
+  command: string,
+  { args }: RuledCall,
+  places: RulePlaces,
+  every: boolean,
+): boolean {
   const commands = simpleCommands(command);
   const test = (words: readonly string[]): boolean => matchesWords(pattern, words);
   if (every) {
     const isPlain = Object.keys(args).every((key) => COMMAND_ARGUMENTS.has(key));
-    return isPlain && !isElsewhere(pattern, args) && commands?.every(test) === true;
+    return isPlain && !isElsewhere(args, places) && commands?.every(test) === true;
   }
   // Search a script that cannot be parsed as text: asking or denying too often is the safe error.
   if (!commands) return mentions(pattern, command);
   return commands.some((words) => [words, plainCommand(words), words.join(" ").split(" ")].some(test));
 }
 
-/** Whether a program named by a relative path is another one, because the call names a directory to run in. */
-function isElsewhere(pattern: string, args: RuledCall["args"]): boolean {
-  const [program = ""] = pattern.split(" ");
-  const isRelative = program.includes("/") && !program.startsWith("/");
-  return isRelative && (args.cwd !== undefined || args.working_directory !== undefined);
+/**
+ * Whether a command runs in another directory than the agent's own. Its configuration, makefile or package there may run
+ * anything, so a pattern does not allow it; only a rule for the whole tool or for exactly this call does.
+ */
+export function isElsewhere(args: RuledCall["args"], { cwd }: RulePlaces): boolean {
+  const given = [args.cwd, args.working_directory].filter((value) => value !== undefined);
+  return given.some(
+    (value) => typeof value !== "string" || canonicalPath(resolve(cwd, value)) !== canonicalPath(cwd),
+  );
 }
 
 /**
@@ -135,7 +145,7 @@ export function mayHold(rule: Rule, call: RuledCall, places: RulePlaces): boolea
  * Whether a call is about a directory with something in it that a rule may be about: who removes, moves or searches the
  * directory does so with that too.
  */
-export function mayReach(rule: Rule, call: RuledCall, { cwd, root }: RulePlaces): boolean {
+function mayReach(rule: Rule, call: RuledCall, { cwd, root }: RulePlaces): boolean {
   const { pattern } = rule;
   if (!matchesGlob(rule.tool, call.name) || pattern === undefined || rule.exact) return false;
   return pathsOf(call).some((path) => {

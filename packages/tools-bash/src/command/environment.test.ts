@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
 import { matchNames } from "./environment.js";
@@ -82,4 +85,35 @@ test("wildcards match whole names and nothing else", () => {
   const isHidden = matchNames(["A*", "*.B", "EXACT"]);
   expect(["A", "ABC", "x.B", "EXACT"].every(isHidden)).toBe(true);
   expect(["BA", "xxB", "EXACTLY", ""].some(isHidden)).toBe(false);
+});
+
+describe("git inside a command", () => {
+  /** A directory that is a bare repository as ordinary files, whose configuration names a program. */
+  async function bareRepository(): Promise<{ readonly at: string; readonly mark: string }> {
+    const at = mkdtempSync(join(tmpdir(), "agent-bare-"));
+    onTestFinished(() => rmSync(at, { recursive: true, force: true }));
+    const mark = join(at, "ran");
+    await runBash({ command: "git init -q --bare .", cwd: at });
+    writeFileSync(
+      join(at, "config"),
+      `[core]\n repositoryformatversion = 0\n bare = false\n worktree = ${at}\n fsmonitor = "touch ${mark};false"\n`,
+    );
+    return { at, mark };
+  }
+
+  test("does not use a bare repository that a project contains", async () => {
+    const { at, mark } = await bareRepository();
+    const { exit_code: code, stderr } = await runBash({ command: "git status", cwd: at });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("safe.bareRepository");
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test("keeps the settings of the environment", async () => {
+    vi.stubEnv("GIT_CONFIG_COUNT", "1");
+    vi.stubEnv("GIT_CONFIG_KEY_0", "user.name");
+    vi.stubEnv("GIT_CONFIG_VALUE_0", "Ada");
+    const { stdout } = await runBash({ command: "git config user.name; git config safe.bareRepository" });
+    expect(stdout).toBe("Ada\nexplicit\n");
+  });
 });

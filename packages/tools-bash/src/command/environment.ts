@@ -71,8 +71,20 @@ export function buildEnvironment(
     const value = hidden(name) || guessed.has(name) ? undefined : process.env[name];
     if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
   }
+  addGitSetting(env, "safe.bareRepository", "explicit");
   Object.assign(env, extra);
   return Object.assign(env, tagVariable(tag));
+}
+
+/**
+ * Adds a setting for every git that a command runs. A project may contain a bare repository as ordinary files, whose
+ * configuration names programs: without `safe.bareRepository`, `git status` in that directory runs them.
+ */
+function addGitSetting(env: Record<string, string>, key: string, value: string): void {
+  const count = /^\d{1,4}$/.test(env.GIT_CONFIG_COUNT ?? "0") ? Number(env.GIT_CONFIG_COUNT ?? 0) : 0;
+  env.GIT_CONFIG_COUNT = String(count + 1);
+  env[`GIT_CONFIG_KEY_${count}`] = key;
+  env[`GIT_CONFIG_VALUE_${count}`] = value;
 }
 
 /** The variables that look like secrets and are not passed, with their values. */

@@ -38,6 +38,10 @@ describe("a command that was allowed by its first words", () => {
     cases(`
   npm test | npm test --script-shell=./x
   npm test | npm test --prefix /tmp/x
+  make test | make test -C vendor
+  make test | make -C vendor test
+  make test | make test --directory=vendor
+  make test | make test -f vendor/Makefile
   npm run | npm run a --node-options=--require=./x.js
   npm explore | npm explore x -- y
   go test | go test -exec ./x ./...

@@ -21,7 +21,7 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
     throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
   }
   return await withTools(flags, async (tools) => {
-    const { registry, problems, loaded, packs } = tools;
+    const { registry, problems, loaded } = tools;
     const { toMcpServer } = await loadOptional<typeof McpServer>(
       "agent mcp serve",
       `${PACK}/server`,
@@ -29,7 +29,7 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
     );
     for (const problem of problems) note(`agent: ${problem}`);
     // A client is one more model with these tools: the rules of the configuration hold for it as for ours.
-    const permissions = createPermissions(loaded, tools, packs, undefined);
+    const permissions = createPermissions(loaded, tools, undefined);
     const server = toMcpServer(registry, { decide: (call) => decisionOf(permissions.decide(call)) });
     if (!flags.http) {
       await server.serveStdio(ownStandardOutput());

@@ -27,6 +27,7 @@ const BEYOND_NAME: readonly (readonly [program: RegExp, option: RegExp])[] = [
     /^(-[cfrol]|--(config|require|import|loader|plugin|resolve|rulesdir|parser|format|report|global-?setup|setup|env|transform|runner|test-?runner|preset|root|cwd|out|pool|project|dir|cache|node|exec))/i,
   ],
   [/^tsc$/, /^--?(out|build|p$|project|declarationd|tsbuild|generate)/i],
+  [/^(g|b|p|d|n)?make$/, /^(-[a-zA-Z]*[CfIo]|--(dir|file|makef|include|eval))/],
   [/^cargo$/, /^(-C|--(manifest|target-dir|out-dir|artifact|root|path|git|registry))/],
   [
     /^go$/,
