@@ -23,8 +23,8 @@ export const decisionCases: readonly EngineCase[] = [
       assert.equal(await other.decide(run.id, second.key, { deny: "no" }), true);
       const again = await worker.next();
       assert.deepEqual(again.run.decisions, [
-        { key: APPROVAL.key, name: "rm", decision: "allow" },
-        { key: second.key, name: "rm", decision: { deny: "no" } },
+        { key: APPROVAL.key, name: "rm", decision: "allow", shown: APPROVAL.description },
+        { key: second.key, name: "rm", decision: { deny: "no" }, shown: second.description },
       ]);
       again.end(DONE);
       await worker.close();
