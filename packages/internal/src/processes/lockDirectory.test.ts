@@ -58,6 +58,12 @@ describe("the directory of locks", () => {
     },
   );
 
+  test.runIf(process.getuid?.() === 0 && !hasSessionDirectory)("is not in another user's home", () => {
+    vi.stubEnv("XDG_RUNTIME_DIR", "");
+    chownSync(home, ANOTHER_USER, ANOTHER_USER);
+    expect(lockDirectory().startsWith(home)).toBe(false);
+  });
+
   test("is left out where none can be made", () => {
     vi.stubEnv("XDG_RUNTIME_DIR", "");
     for (const place of ["/proc/none", "/dev/null", join(home, "file")]) {

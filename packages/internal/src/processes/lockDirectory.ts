@@ -60,15 +60,19 @@ function makePrivate(directory: string): Stats | undefined {
   return lookAt(directory);
 }
 
+/** `$HOME`, unless it is another user's, as under `sudo -u`: then the account's own. */
 function homeDirectory(): string {
   const { HOME } = process.env;
-  if (HOME !== undefined && nodePath.isAbsolute(HOME)) return HOME;
+  const isOwn = (path: string): boolean => lookAt(path)?.uid === process.geteuid?.();
+  if (HOME !== undefined && nodePath.isAbsolute(HOME) && isOwn(HOME)) return HOME;
   try {
-    return nodeOs.userInfo().homedir;
+    const { homedir } = nodeOs.userInfo();
+    if (isOwn(homedir)) return homedir;
   } catch {
-    // The user has no account, as in some containers. Nothing can be created below this path.
-    return "/dev/null";
+    // The user has no account, as in some containers.
   }
+  // Nothing can be created below this path.
+  return "/dev/null";
 }
 
 /** `undefined` if nothing is there or the system does not allow the look. */

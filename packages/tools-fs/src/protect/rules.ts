@@ -46,8 +46,17 @@ const OF_HOST = { reason: "it belongs to the agent's host", except: [] };
 /** Rules for the paths of the host. They are resolved again for every change, since a link can be replaced. */
 export function hostPathRules(paths: readonly string[]): Rule[] {
   return paths
-    .flatMap((path) => [...new Set([resolve(path), canonicalPath(path)])])
+    .flatMap((path) => [...new Set([resolve(path), reachablePath(path)])])
     .map((path) => ({ ...OF_HOST, text: path, path, folded: foldPath(path), names: [] }));
+}
+
+/** The canonical path. One that this user may not look up stays as it is: no tool can change anything there either. */
+function reachablePath(path: string): string {
+  try {
+    return canonicalPath(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 /** The rule for a name that the host keeps for itself in every directory. */
