@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
@@ -82,7 +82,7 @@ interface Start {
 
 function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number): Promise<boolean> {
   const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
-  const entered = passGate({ info, pipe: gate }, mounts).finally(() => {
+  const entered = passGate({ info, open: () => void writeSync(gate, "x") }, mounts).finally(() => {
     closeSync(gate);
     info.destroy();
   });

@@ -22,7 +22,7 @@ export interface OutputPipe {
  * by name: `echo x > /dev/stderr` fails on them. A named pipe can, and it is faster.
  */
 export class PipePool {
-  readonly #files: Pick<TemporaryFiles, "path">;
+  readonly #files: TemporaryFiles;
   readonly #free: string[] = [];
   // One buffer for the reads of all pipes: it stays in the CPU cache, and leaves nothing to the garbage collector.
   #chunk: Buffer | undefined;
@@ -31,7 +31,7 @@ export class PipePool {
   #waiting = 0;
   #making: Promise<boolean> | undefined;
 
-  constructor(files: Pick<TemporaryFiles, "path">) {
+  constructor(files: TemporaryFiles) {
     this.#files = files;
   }
 

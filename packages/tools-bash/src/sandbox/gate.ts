@@ -1,12 +1,9 @@
-import { closeSync, fstatSync, mkdtempSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { fstatSync, readFileSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import { errorMessage } from "@agent/core/toolkit";
 import { delay, HELPER_ENVIRONMENT, quotePath } from "@agent/internal";
 import { FIRST_INPUT } from "../helpers/inputs.js";
 import { probeProgram } from "../helpers/probe.js";
-import { PipePool } from "../output/pipes.js";
 import { withOpened } from "./inspect.js";
 import { expectedIdentity, type Mount } from "./mounts.js";
 import type { CommandNetwork } from "./network/commandNetwork.js";
@@ -21,8 +18,8 @@ const FILE_SYSTEMS = { bind: undefined, "empty file": undefined, tmpfs: "tmpfs",
 export interface Gate {
   /** What bubblewrap writes to its `--info-fd`. */
   readonly info: Readable;
-  /** A pipe from which bubblewrap reads as its `--block-fd`. It must be open for writing there too: at its end, bubblewrap would run the command. */
-  readonly pipe: number;
+  /** Writes to what bubblewrap reads as its `--block-fd`. At the end of that, which the death of the agent may be, it runs the command too. */
+  open(): void;
 }
 
 /**
@@ -30,7 +27,7 @@ export interface Gate {
  * command that runs at the same time may have put a link in place of a directory. Throws then: the command has not been
  * started, and never will be. Resolves to `false` if bubblewrap ended by itself.
  */
-export async function passGate({ info, pipe }: Gate, mounts: readonly Mount[]): Promise<boolean> {
+export async function passGate({ info, open }: Gate, mounts: readonly Mount[]): Promise<boolean> {
   const pid = await childPid(info);
   if (pid === undefined) return false;
   for (;;) {
@@ -46,7 +43,7 @@ export async function passGate({ info, pipe }: Gate, mounts: readonly Mount[]): 
       `${problem} while the sandbox was being prepared: another command may be changing the directory. Nothing was run. Try again when nothing else runs there.`,
     );
   }
-  writeSync(pipe, "x");
+  open();
   return true;
 }
 
@@ -64,28 +61,24 @@ export async function probeBehindGate(
   { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts, network }: GatedProgram,
   stream: "stdout" | "stderr",
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const directory = mkdtempSync(join(tmpdir(), "agent-gate-"));
-  let count = 0;
-  const pool = new PipePool({ path: (name) => join(directory, `${name}-${++count}`) });
-  const pipe = await pool.openBothEnds().finally(() => rmSync(directory, { recursive: true, force: true }));
   let passed: Promise<unknown> | undefined;
-  try {
-    const probe = await probeProgram(program, args, stream, {
-      ...{ inputs, env, network, detached: true, descriptors: ["pipe", pipe] },
-      onStart: (child) => {
-        const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
-        passed = passGate({ info, pipe }, mounts).catch((error: unknown) => {
-          child.kill("SIGKILL");
-          return error;
-        });
-      },
-    });
-    const outcome = await passed;
-    if (outcome instanceof Error) throw outcome;
-    return probe;
-  } finally {
-    closeSync(pipe);
-  }
+  const probe = await probeProgram(program, args, stream, {
+    // A gate that ends with the agent: no watchdog knows this process, and what it runs is harmless.
+    ...{ inputs, env, network, detached: true, descriptors: ["pipe", "pipe"] },
+    onStart: (child) => {
+      const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
+      const gate = child.stdio[FIRST_INPUT + inputs.length + 1] as Writable;
+      // bubblewrap may have ended by itself.
+      gate.on("error", () => undefined);
+      passed = passGate({ info, open: () => void gate.end("x") }, mounts).catch((error: unknown) => {
+        child.kill("SIGKILL");
+        return error;
+      });
+    },
+  });
+  const outcome = await passed;
+  if (outcome instanceof Error) throw outcome;
+  return probe;
 }
 
 /** Kills a process that waits at the gate: it does not end with bubblewrap yet. */
