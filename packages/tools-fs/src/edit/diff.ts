@@ -1,7 +1,7 @@
 import type { Region } from "./match.js";
 import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
-const CONTEXT_LINES = 2;
+export const CONTEXT_LINES = 2;
 const MAX_HUNKS = 20;
 const MAX_DIFF_LINES = 200;
 const LONGEST_LINE = 300;
@@ -46,7 +46,7 @@ interface Hunk {
 }
 
 /** Regions whose surroundings touch become one group. */
-function* groupByLines(text: string, regions: readonly Region[]): Generator<Group> {
+export function* groupByLines(text: string, regions: readonly Region[]): Generator<Group> {
   let [counted, line] = [0, 0];
   for (let index = 0; index < regions.length; ) {
     const group: Region[] = [];
@@ -96,8 +96,12 @@ function hunkLines({ first, before, after }: Hunk, shift: number): string[] {
 }
 
 /** The lines of both texts in one list, marked with "-" (before), "+" (after) or " " (both). */
-export function diffLines(before: readonly string[], after: readonly string[]): string[] {
-  if ((before.length + 1) * (after.length + 1) > MAX_CELLS) {
+export function diffLines(
+  before: readonly string[],
+  after: readonly string[],
+  maxCells = MAX_CELLS,
+): string[] {
+  if ((before.length + 1) * (after.length + 1) > maxCells) {
     return [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
   }
   const common = commonLengths(before, after);
@@ -117,10 +121,10 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 }
 
 /** Longest-common-subsequence table: for each pair of positions, how many lines the remainders share, in order. */
-function commonLengths(before: readonly string[], after: readonly string[]): number[][] {
-  const table = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0));
+function commonLengths(before: readonly string[], after: readonly string[]): Uint32Array[] {
+  const table = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   for (let a = before.length - 1; a >= 0; a--) {
-    const row = table[a] ?? [];
+    const row = table[a] as Uint32Array;
     for (let b = after.length - 1; b >= 0; b--) {
       row[b] =
         before[a] === after[b]
@@ -131,7 +135,7 @@ function commonLengths(before: readonly string[], after: readonly string[]): num
   return table;
 }
 
-function at(table: readonly (readonly number[])[], a: number, b: number): number {
+function at(table: readonly Uint32Array[], a: number, b: number): number {
   return table[a]?.[b] ?? 0;
 }
 

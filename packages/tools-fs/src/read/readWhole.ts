@@ -8,7 +8,7 @@ import { readFullyAsync } from "./readBytes.js";
 import { type OpenFile, openRegularFile } from "./regularFile.js";
 import { stampOf } from "./seenFiles.js";
 
-const MAX_BYTES = 64 * 1024 * 1024;
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A whole file in memory: with unsaved changes (`bytes`), as stored (`onDisk`), and its stat. */
 export interface WholeFile {

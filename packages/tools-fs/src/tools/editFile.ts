@@ -1,7 +1,8 @@
-import type { ChatTool, ToolCall } from "@agent/core";
+import type { CallPreview, ChatTool, DescribeOptions, ToolCall } from "@agent/core";
 import { functionTool, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { countOf, describeValue } from "@agent/internal";
 import { applied, compactDiff } from "../edit/diff.js";
+import { fileDiff, showsAll } from "../edit/fileDiff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
 import { asTextFile } from "../edit/textFile.js";
 import { missingError } from "../errors/missing.js";
@@ -9,6 +10,7 @@ import { showPath } from "../paths/pathText.js";
 import { binaryType } from "../read/fileType.js";
 import { readWhole } from "../read/readWhole.js";
 import type { Step } from "../workspace.js";
+import { isReadWithApproval } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
@@ -17,6 +19,9 @@ import { FileTool } from "./fileTool.js";
 const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
 const NEW_TEXT = { type: "string", description: "Text to put in its place" };
 const REPLACE_ALL = { type: "boolean", description: "Replace every occurrence (default: false)" };
+
+/** The arguments that the diff shows. */
+const SHOWN = ["old_text", "new_text", "replace_all", "edits"];
 
 /** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
 export class EditFileTool extends FileTool {
@@ -57,6 +62,26 @@ export class EditFileTool extends FileTool {
     ];
   }
 
+  async previewCall(
+    args: Readonly<Record<string, unknown>>,
+    { signal }: DescribeOptions,
+  ): Promise<CallPreview> {
+    const path = requireString(args, "path");
+    const call = this.approved(args, signal);
+    let target = path;
+    try {
+      target = this.workspace.locateToWrite(path, call);
+      // The errors of an edit quote the file, so that nothing is tried before the user has approved reading it.
+      if (isReadWithApproval(this.workspace, target)) return { changes: [] };
+      const { file, regions } = await this.#plan(path, target, readEdits(args), call);
+      const diff = fileDiff(this.workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+      return { changes: [diff], ...(showsAll(diff) && { shows: SHOWN }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { changes: [], refusal: (await missingError(error, "edit", path, target)).message };
+    }
+  }
+
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     const edits = readEdits(args);
@@ -76,6 +101,20 @@ export class EditFileTool extends FileTool {
     edits: readonly Edit[],
     call: ToolCall | undefined,
   ): Promise<string> {
+    const { whole, file, regions, remarks, content } = await this.#plan(path, target, edits, call);
+    call?.signal?.throwIfAborted();
+    const { remark } = await replaceFile(this.workspace, target, content, {
+      basis: { expected: whole, onChanged: () => changed(path) },
+      signal: call?.signal,
+    });
+
+    const said = remark === undefined ? remarks : [...remarks, remark];
+    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
+    return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
+  }
+
+  /** Reads the file and finds what the edits change in it. Throws if they cannot or must not be made. */
+  async #plan(path: string, target: string, edits: readonly Edit[], call: ToolCall | undefined) {
     const { seen, protection } = this.workspace;
     const whole = await readWhole(this.workspace, target, path, call);
     if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
@@ -92,15 +131,7 @@ export class EditFileTool extends FileTool {
     if (protection.hasContentRule(target)) {
       protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"), call?.granted);
     }
-    call?.signal?.throwIfAborted();
-    const { remark } = await replaceFile(this.workspace, target, content, {
-      basis: { expected: whole, onChanged: () => changed(path) },
-      signal: call?.signal,
-    });
-
-    const said = remark === undefined ? remarks : [...remarks, remark];
-    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
-    return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
+    return { whole, file, regions, remarks, content };
   }
 }
 

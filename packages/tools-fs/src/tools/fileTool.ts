@@ -41,6 +41,11 @@ export abstract class FileTool implements ExecutableTool {
       needs: steps.flatMap((step) => this.workspace.findNeeds(step)),
     };
   }
+
+  /** A call as it would run with the user's approval. */
+  protected approved(args: Readonly<Record<string, unknown>>, signal: AbortSignal): ToolCall {
+    return { signal, granted: this.describeCall(args).needs ?? [], onOutput: () => undefined };
+  }
 }
 
 function toTarget({ action, path, entry = path, tree, line }: Step): CallTarget {

@@ -1,13 +1,16 @@
 import { statSync } from "node:fs";
-import type { ChatTool, ToolCall } from "@agent/core";
+import type { CallPreview, ChatTool, DescribeOptions, ToolCall } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
+import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
+import { asTextFile } from "../edit/textFile.js";
 import { fsError } from "../errors/fsError.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
 import { readWhole } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
-import { replaceFile } from "../write/replaceFile.js";
+import { assertShown, changedSinceShown, readVersion } from "../write/fileVersion.js";
+import { type Basis, replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
@@ -34,32 +37,74 @@ export class WriteFileTool extends FileTool {
     return [{ action: "write", ...this.workspace.locateBoth(requireString(args, "path")), newContent }];
   }
 
+  async previewCall(
+    args: Readonly<Record<string, unknown>>,
+    { signal }: DescribeOptions,
+  ): Promise<CallPreview> {
+    const path = requireString(args, "path");
+    try {
+      const content = requireWellFormedText(args, "content");
+      const call = this.approved(args, signal);
+      const target = this.#locate(path, call);
+      await this.#check(path, target, content, call);
+      const { token, info, whole } = await readVersion(this.workspace, target, path, call);
+      const file = whole && asTextFile(whole.bytes);
+      // What is replaced cannot be shown: the user sees the whole argument instead.
+      if (info !== undefined && !file?.isDecoded) return { changes: [], basis: token };
+      const before = file?.text ?? "";
+      const change = info === undefined ? "created" : "edited";
+      const regions = differingRegion(before, content);
+      const diff = fileDiff(this.workspace.locateEntry(path), change, before, regions);
+      return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: ["content"] }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { changes: [], refusal: fsError(error, "write", path).message };
+    }
+  }
+
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const path = requireString(args, "path");
     const content = requireWellFormedText(args, "content");
     try {
-      const target = this.workspace.locateToWrite(path, call);
-      if (namesDirectory(path)) refuseDirectoryName(path);
+      const target = this.#locate(path, call);
       return await this.workspace.change([target], () => this.#write(path, target, content, call), call);
     } catch (error) {
       throw fsError(error, "write", path);
     }
   }
 
-  async #write(path: string, target: string, content: string, call: ToolCall | undefined): Promise<string> {
+  #locate(path: string, call: ToolCall | undefined): string {
+    const target = this.workspace.locateToWrite(path, call);
+    if (namesDirectory(path)) refuseDirectoryName(path);
+    return target;
+  }
+
+  async #check(path: string, target: string, content: string, call: ToolCall | undefined): Promise<void> {
     const { protection } = this.workspace;
     refuseOtherKinds(path, target);
-    if (protection.hasContentRule(target)) {
-      const before = await readWhole(this.workspace, target, path, call);
-      protection.checkContent(target, before?.bytes.toString("utf8"), content, call?.granted);
-    }
+    if (!protection.hasContentRule(target)) return;
+    const before = await readWhole(this.workspace, target, path, call);
+    protection.checkContent(target, before?.bytes.toString("utf8"), content, call?.granted);
+  }
+
+  async #write(path: string, target: string, content: string, call: ToolCall | undefined): Promise<string> {
+    await this.#check(path, target, content, call);
     const bytes = Buffer.from(content, "utf8");
     const { created, lines, remark } = await replaceFile(this.workspace, target, bytes, {
+      ...(call?.basis !== undefined && { basis: await this.#findBasis(path, target, call, call.basis) }),
       signal: call?.signal,
     });
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
     const done = `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
     return remark === undefined ? done : `${done}. ${remark}`;
+  }
+
+  /** The version that the user was shown. Throws if the file has changed since. */
+  async #findBasis(path: string, target: string, call: ToolCall, basis: string): Promise<Basis> {
+    const version = await readVersion(this.workspace, target, path, call);
+    assertShown(version, path, basis);
+    const { info, whole } = version;
+    return { expected: whole ?? (info && { info }), onChanged: () => changedSinceShown(path) };
   }
 }
 

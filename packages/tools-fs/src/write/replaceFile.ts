@@ -22,7 +22,8 @@ export interface Written {
 
 /** The version that the new content is based on. If the file differs right before it is replaced, `onChanged` is thrown. */
 export interface Basis {
-  readonly expected: WholeFile;
+  /** Absent if there was no file. Without `onDisk`, only the stamp is compared. */
+  readonly expected: (Pick<WholeFile, "info"> & Partial<WholeFile>) | undefined;
   readonly onChanged: () => Error;
 }
 
@@ -86,10 +87,14 @@ async function rememberSaved(
 }
 
 /** Compares the stamp and, for a small file, the content: two writes within one clock tick share a stamp. */
-function assertUnchanged(place: string, { expected: { onDisk, info }, onChanged }: Basis): void {
+function assertUnchanged(place: string, { expected, onChanged }: Basis): void {
   const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
-  if (now === undefined || stampOf(now) !== stampOf(info)) throw onChanged();
-  if (onDisk.length <= QUICKLY_READ_BYTES && !readFileSync(place).equals(onDisk)) throw onChanged();
+  if (now === undefined && expected === undefined) return;
+  if (now === undefined || expected === undefined || stampOf(now) !== stampOf(expected.info))
+    throw onChanged();
+  const { onDisk } = expected;
+  if (onDisk === undefined || onDisk.length > QUICKLY_READ_BYTES) return;
+  if (!readFileSync(place).equals(onDisk)) throw onChanged();
 }
 
 /** Computes digest and line count in pieces, and yields to the event loop between them, so that the write can proceed. */

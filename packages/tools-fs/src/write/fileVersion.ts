@@ -1,0 +1,54 @@
+import { type BigIntStats, lstatSync } from "node:fs";
+import type { ToolCall } from "@agent/core";
+import { showPath } from "../paths/pathText.js";
+import { MAX_BYTES, readWhole, type WholeFile } from "../read/readWhole.js";
+import { digestOf, stampOf } from "../read/seenFiles.js";
+import type { Workspace } from "../workspace.js";
+
+/** The state of a file that the user is shown a change of. */
+export interface FileVersion {
+  /** Differs as soon as the path leads elsewhere, or the content is another. */
+  readonly token: string;
+  /** Absent if there is no file. */
+  readonly info?: BigIntStats;
+  /** Absent if the file is too large, or is read only after approval. */
+  readonly whole?: WholeFile;
+}
+
+/** Finds the state of the file at a canonical path. */
+export async function readVersion(
+  workspace: Workspace,
+  target: string,
+  shown: string,
+  call: ToolCall | undefined,
+): Promise<FileVersion> {
+  const info = lstatSync(target, { bigint: true, throwIfNoEntry: false });
+  if (info === undefined) return { token: tokenOf(target, "absent") };
+  // No digest of a secret content leaves the tool.
+  if (info.size > MAX_BYTES || isReadWithApproval(workspace, target)) {
+    return { token: tokenOf(target, stampOf(info)), info };
+  }
+  const whole = await readWhole(workspace, target, shown, call);
+  if (whole === undefined) return { token: tokenOf(target, "absent") };
+  return { token: tokenOf(target, digestOf(whole.bytes)), info: whole.info, whole };
+}
+
+/** Throws if the user was shown another version than this one. */
+export function assertShown({ token }: FileVersion, shown: string, basis: string): void {
+  if (token !== basis) throw changedSinceShown(shown);
+}
+
+export function changedSinceShown(shown: string): Error {
+  return new Error(
+    `${showPath(shown)} was changed after the user was shown what this call would change; nothing was written. Read it again, then make the call anew.`,
+  );
+}
+
+/** Whether the access rules let a file be read only after approval. */
+export function isReadWithApproval(workspace: Workspace, target: string): boolean {
+  return workspace.findNeeds({ action: "read", path: target }).length > 0;
+}
+
+function tokenOf(target: string, state: string): string {
+  return digestOf(Buffer.from(JSON.stringify([target, state])));
+}
