@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
-import { isAbsolute, resolve, sep } from "node:path";
-import type { AccessNeed, AccessRules, ToolCall } from "@agent/core";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import type { AccessRules, CallDescription, CallTarget, ToolCall } from "@agent/core";
 import {
   createPathGuard,
   optionalBoolean,
@@ -70,22 +70,56 @@ export function readScope(
   };
 }
 
-/** The secret places among these paths, which need a person's yes. One further below is skipped instead. */
-export function readNeeds(paths: readonly string[], { root, secret }: Settings): AccessNeed[] {
-  if (secret.length === 0) return [];
+/**
+ * Describes a search below these paths. `start` is where the pattern of a search for names begins. Of the secret places,
+ * only those that are named need approval; one further below is skipped.
+ */
+export function describeSearch(
+  paths: readonly string[],
+  { root, secret }: Settings,
+  start?: string,
+): CallDescription {
   const cwd = workingDirectory(paths, root);
   const guard = createPathGuard(root);
-  return paths.flatMap((path) => {
-    const place = placeOf(path, cwd, guard);
-    const need = place === undefined ? undefined : findAccessNeed({ secret }, "read", place);
-    return need ?? [];
-  });
+  const found = [...paths, ...(start === undefined ? [] : [start])].map((path) => placeOf(path, cwd, guard));
+  const places = found.filter((place) => place !== undefined);
+  const needs = places.flatMap(({ path }) => findAccessNeed({ secret }, "read", path) ?? []);
+  // The search refuses such a path, unless it leads elsewhere by then.
+  if (places.length < found.length) return { needs };
+  // A pattern can begin outside the path, by ".." or a link.
+  const searched = places.slice(0, paths.length);
+  const beyond = places
+    .slice(paths.length)
+    .filter(({ path }) => !searched.some((one) => isInside(one.path, path)));
+  return { targets: [...searched, ...beyond].map(toTarget), needs };
+}
+
+interface Place {
+  /** Where the path leads: canonical. */
+  readonly path: string;
+  /** The last name as written, in its canonical directory. */
+  readonly entry: string;
+}
+
+function toTarget({ path, entry }: Place): CallTarget {
+  const tree = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
+  return {
+    type: "file",
+    path: entry,
+    ...(entry !== path && { realPath: path }),
+    access: "read",
+    ...(tree && { tree }),
+  };
 }
 
 /** The canonical path, or `undefined` for one that the search will refuse. */
-function placeOf(path: string, cwd: string, guard: PathGuard): string | undefined {
+function placeOf(path: string, cwd: string, guard: PathGuard): Place | undefined {
   try {
-    return canonicalPath(guard.resolve(resolve(cwd, path)));
+    const written = resolve(cwd, path);
+    return {
+      path: canonicalPath(guard.resolve(written)),
+      entry: join(canonicalPath(dirname(written)), basename(written)),
+    };
   } catch {
     return undefined;
   }

@@ -123,7 +123,7 @@ describe("secret places", () => {
       path: join(root, path),
       reason: "a place of keys or credentials",
     });
-    const needs = (path: string) => tool.findAccessNeeds({ query: "token", paths: [join(root, path)] });
+    const needs = (path: string) => tool.describeCall({ query: "token", paths: [join(root, path)] }).needs;
     expect(needs("notes.txt")).toEqual([]);
     expect(needs(".")).toEqual([]);
     expect(needs("harmless")).toEqual([need(".ssh")]);
@@ -135,9 +135,9 @@ describe("secret places", () => {
       );
     }
     const files = new SearchFilesTool({}, access);
-    expect(files.findAccessNeeds({ pattern: ".ssh/*", path: root })).toEqual([need(".ssh")]);
-    expect(files.findAccessNeeds({ pattern: "*", path: join(root, "harmless") })).toHaveLength(2);
-    expect(files.findAccessNeeds({ pattern: "*", path: root })).toEqual([]);
+    expect(files.describeCall({ pattern: ".ssh/*", path: root }).needs).toEqual([need(".ssh")]);
+    expect(files.describeCall({ pattern: "*", path: join(root, "harmless") }).needs).toHaveLength(2);
+    expect(files.describeCall({ pattern: "*", path: root }).needs).toEqual([]);
     await expect(files.execute({ pattern: "*", path: join(root, ".ssh") })).rejects.toThrow(
       /needs a person's yes/,
     );
@@ -147,37 +147,56 @@ describe("secret places", () => {
     const { root, access } = home();
     const tool = new SearchTextTool({}, access);
     const args = { query: "token", paths: [join(root, ".ssh/old")] };
-    const granted = tool.findAccessNeeds(args);
+    const granted = tool.describeCall(args).needs ?? [];
     expect(await tool.execute(args, call(granted))).toContain("id:1:token KEY");
     await expect(
       tool.execute({ query: "token", paths: [join(root, ".ssh")] }, call(granted)),
     ).rejects.toThrow("yes");
   });
 
+  test("describes what a search reads: whole directories, where links lead, and where a pattern begins", () => {
+    const root = makeTree({ "src/a.ts": "", "b.txt": "" });
+    symlinkSync("src", join(root, "link"));
+    const directory = { type: "file", path: join(root, "src"), access: "read", tree: true };
+    const link = {
+      type: "file",
+      path: join(root, "link"),
+      realPath: join(root, "src"),
+      access: "read",
+      tree: true,
+    };
+    const text = new SearchTextTool().describeCall({
+      query: "x",
+      paths: [join(root, "src"), join(root, "link"), join(root, "b.txt")],
+    });
+    expect(text.targets).toEqual([
+      directory,
+      link,
+      { type: "file", path: join(root, "b.txt"), access: "read" },
+    ]);
+    const files = (pattern: string) =>
+      new SearchFilesTool().describeCall({ pattern, path: join(root, "src") }).targets;
+    expect(files("**/*.ts")).toEqual([directory]);
+    expect(files("../b.txt")).toEqual([
+      directory,
+      { type: "file", path: join(root, "b.txt"), access: "read" },
+    ]);
+    const confined = new SearchTextTool({ root: join(root, "src") });
+    expect(confined.describeCall({ query: "x", paths: [root] }).targets).toBeUndefined();
+  });
+
   test("the host's rules reach both tools; without rules nothing is secret", async () => {
     const { root, access } = home();
-    const tools: { name: string; findAccessNeeds?: (args: Record<string, unknown>) => unknown }[] = [];
+    const tools: { name: string; describeCall?: (args: Record<string, unknown>) => { needs: unknown } }[] =
+      [];
     const registry = { register: (tool: { name: string }) => tools.push(tool) } as never;
     const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
     register(registry, { context, access });
-    expect(
-      tools.map((tool) =>
-        tool.findAccessNeeds?.({
-          pattern: "*",
-          query: "x",
-          path: join(root, ".ssh"),
-          paths: [join(root, ".ssh")],
-        }),
-      ),
-    ).toEqual([
-      [expect.objectContaining({ path: join(root, ".ssh") })],
-      [
-        expect.objectContaining({ path: join(root, ".ssh") }),
-        expect.objectContaining({ path: join(root, ".ssh") }),
-      ],
-    ]);
+    const args = { pattern: "*", query: "x", path: join(root, ".ssh"), paths: [join(root, ".ssh")] };
+    const need = expect.objectContaining({ path: join(root, ".ssh") });
+    expect(tools.map((tool) => tool.describeCall?.(args).needs)).toEqual([[need], [need, need]]);
     const open = new SearchTextTool();
-    expect(open.findAccessNeeds({ query: "token", paths: [join(root, ".ssh")] })).toEqual([]);
+    expect(open.describeCall({ query: "token", paths: [join(root, ".ssh")] }).needs).toEqual([]);
     expect(await open.execute({ query: "token", paths: [join(root, ".ssh")] })).toContain("token KEY");
   });
 });

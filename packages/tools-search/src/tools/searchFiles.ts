@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import type { AccessRules, CallDescription, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import { functionTool, optionalString, requireString } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { searchFiles } from "../host/fileSearch.js";
@@ -7,7 +7,7 @@ import { sharedPool } from "../host/pool/shared.js";
 import { formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
-import { READS, readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
+import { describeSearch, READS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const ORDERS = ["path", "newest"] as const;
 
@@ -15,6 +15,8 @@ const ORDERS = ["path", "newest"] as const;
 export class SearchFilesTool implements ExecutableTool {
   readonly name = "search_files";
   readonly capabilities = READS;
+  readonly kind = "search";
+  readonly titleFrom = ["pattern", "path"];
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
@@ -47,9 +49,10 @@ export class SearchFilesTool implements ExecutableTool {
     );
   }
 
-  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
+  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
     const path = optionalString(args, "path", ".");
-    return readNeeds([path, join(path, fixedStart(requireString(args, "pattern")))], this.#settings);
+    const start = join(path, fixedStart(requireString(args, "pattern")));
+    return describeSearch([path], this.#settings, start);
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

@@ -1,4 +1,4 @@
-import type { AccessNeed, AccessRules, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
+import type { AccessRules, CallDescription, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
   functionTool,
   optionalBoolean,
@@ -14,7 +14,7 @@ import { formatTextResult } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
-import { READS, readMaxResults, readNeeds, readScope, type Settings, settingsOf } from "../settings.js";
+import { describeSearch, READS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
@@ -27,6 +27,8 @@ const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 export class SearchTextTool implements ExecutableTool {
   readonly name = "search_text";
   readonly capabilities = READS;
+  readonly kind = "search";
+  readonly titleFrom = ["query", "paths"];
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
@@ -86,8 +88,8 @@ export class SearchTextTool implements ExecutableTool {
     );
   }
 
-  findAccessNeeds(args: Readonly<Record<string, unknown>>): readonly AccessNeed[] {
-    return readNeeds(readPaths(args), this.#settings);
+  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
+    return describeSearch(readPaths(args), this.#settings);
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
