@@ -139,7 +139,7 @@ const readNote: ExecutableTool = {
 
 const jobs = new Map([["job-1", "npm run dev"]]);
 const startedAt = Date.now() - 65_000;
-const conversation = new Conversation();
+const conversation = new Conversation({ sessionContextFilePath: "agent-session-chat.jsonl" });
 const registry = createToolRegistry(conversation, [
   {
     packName: "fixture",

@@ -61,7 +61,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #options: AgentOptions;
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
-  readonly #lock = new ExchangeLock(() => this.#steering.close());
+  readonly #lock: ExchangeLock;
   /** Events that came after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
@@ -76,6 +76,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const { approve = options.rules && denyUnasked, rules } = options;
     this.#gate = approve && new ApprovalGate(approve, rules);
     this.conversation = options.conversation ?? new Conversation();
+    this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
     const { registry, packs, enable, disable } = options;
     const contextTokens = options.contextTokens ?? provider.contextTokens;
@@ -231,7 +232,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
   clearContext(): void {
     this.#lock.checkIdle();
+    // Throws if another agent is answering in it.
+    const leave = this.conversation.reserve();
     this.conversation.clear();
+    leave();
   }
 
   /** Takes effect with the next request to the model. */

@@ -380,7 +380,7 @@ describe.each([
 
 test.each([
   [core.Agent, ["takeSteering", "settled", "getTools", "clearContext", "dispose"]],
-  [core.Conversation, ["clear"]],
+  [core.Conversation, ["clear", "reserve"]],
   [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
   [core.SaveSessionContextTool, ["getSchema"]],
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));

@@ -13,7 +13,7 @@ import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
-import type { Session } from "./session.js";
+import { newSavedFile, type Session, saveToState } from "./session.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
@@ -47,8 +47,8 @@ export interface ConversationOptions {
   /** A saved conversation to continue. Its system prompt is used unless `systemPrompt` is given. */
   readonly session?: Session | undefined;
   /**
-   * Where `save_session_context` writes. Default: a file name of its own in the working directory, so that two
-   * conversations never overwrite each other.
+   * Where `save_session_context` writes. Default: a new file in the user's state directory (`$XDG_STATE_HOME` or
+   * `~/.local/state`, then `agent/saved`), where only the newest files are kept. Never the working directory.
    */
   readonly sessionContextFilePath?: string;
 }
@@ -71,6 +71,8 @@ export class Conversation implements ToolContext {
   #listeners: Set<(change: ConversationChange) => void> | undefined;
   #systemPrompt: string;
   #filePath: string | undefined;
+  #defaultPath: string | undefined;
+  #isReserved = false;
   #recording: Recording | undefined;
   #pending: PendingRound | undefined;
   readonly #details = new WeakMap<ToolMessage, ResultDetails>();
@@ -108,14 +110,34 @@ export class Conversation implements ToolContext {
   /** The path of the recording, or else the path that `save_session_context` writes to. */
   get sessionContextFilePath(): string {
     if (this.#recording) return this.#recording.path;
+    if (this.#filePath !== undefined) return this.#filePath;
     // Made on first use: most conversations are never saved.
-    this.#filePath ??= `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
-    return this.#filePath;
+    this.#defaultPath ??= newSavedFile();
+    return this.#defaultPath;
   }
 
-  /** Saves the conversation through its recorder. `undefined` if nothing records it. */
+  /** Saves the conversation through its recorder, or to the default file. `undefined` if a path was given. */
   get save(): ((reason: string) => Promise<void>) | undefined {
-    return this.#recording?.save;
+    if (this.#recording || this.#filePath !== undefined) return this.#recording?.save;
+    const { sessionContextFilePath: path, systemPrompt, sessionContext: messages, pending } = this;
+    return (reason) => saveToState(path, { reason, systemPrompt, messages, ...(pending && { pending }) });
+  }
+
+  /**
+   * Reserves the conversation for one agent while it answers, until the returned function is called. Throws `busy` if it
+   * is reserved: the messages of two agents would mix.
+   */
+  reserve(): () => void {
+    if (this.#isReserved) {
+      throw new AgentError(
+        "busy",
+        "Another agent is answering a message in this conversation. Wait for it, or give this agent its own Conversation.",
+      );
+    }
+    this.#isReserved = true;
+    return () => {
+      this.#isReserved = false;
+    };
   }
 
   setSystemPrompt(prompt: string): void {

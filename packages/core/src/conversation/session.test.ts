@@ -1,7 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fakeContext, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatMessage } from "../providers/interface.js";
@@ -125,6 +133,53 @@ describe("save_session_context", () => {
     });
     expect(await agent.saveContext("x")).toMatch(/^Error executing save_session_context: .*(ENOTDIR|EEXIST)/);
     expect((await loadSession(path)).systemPrompt).toBe("old");
+  });
+
+  describe("without a configured path", () => {
+    /** Runs the test with a state directory of its own, in an empty working directory. */
+    function places(): { saved: string; cwd: string } {
+      const [state, cwd] = [temporaryDirectory(), temporaryDirectory()];
+      vi.stubEnv("XDG_STATE_HOME", state);
+      vi.spyOn(process, "cwd").mockReturnValue(cwd);
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+        vi.restoreAllMocks();
+      });
+      return { saved: join(state, "agent", "saved"), cwd };
+    }
+
+    test("saves to the state directory of the user, and never to the working directory", async () => {
+      const { saved, cwd } = places();
+      const agent = new Agent(scriptedProvider(["Hello."]));
+      await agent.chat("Hi");
+      const path = agent.conversation.sessionContextFilePath;
+      expect(dirname(path)).toBe(saved);
+      expect(await agent.saveContext("first")).toBe(`Saved 2 messages to ${path}`);
+      await agent.saveContext("second", { reject: true });
+      expect(readdirSync(saved)).toEqual([basename(path)]);
+      expect((await loadSession(path)).reason).toBe("second");
+      expect([statSync(saved).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+      expect(readdirSync(cwd)).toEqual([]);
+    });
+
+    test("keeps the newest hundred files and nothing else is removed", async () => {
+      const { saved } = places();
+      mkdirSync(saved, { recursive: true });
+      writeFileSync(join(saved, "notes.txt"), "mine");
+      for (let index = 0; index < 120; index++) {
+        const file = join(saved, `agent-session-${index.toString(16).padStart(8, "0")}.jsonl`);
+        writeFileSync(file, "");
+        utimesSync(file, index, index);
+      }
+      const agent = new Agent(scriptedProvider([]));
+      await agent.saveContext("now", { reject: true });
+      const left = readdirSync(saved);
+      expect(left).toHaveLength(101);
+      expect(left).toContain("notes.txt");
+      expect(left).toContain(basename(agent.conversation.sessionContextFilePath));
+      expect(left).not.toContain("agent-session-00000000.jsonl");
+      expect(left).toContain("agent-session-00000077.jsonl");
+    });
   });
 
   test("a missing reason is an error by name", async () => {

@@ -2,7 +2,7 @@ import { errorMessage, quotePath } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { ChatMessage } from "../providers/interface.js";
 import { makeDirectory } from "../toolkit/files/makeDirectory.js";
-import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
+import { nodeFs, nodeOs, nodePath } from "../toolkit/files/nodeModules.js";
 import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
 import type { ResultDetails, ToolMessage } from "./conversation.js";
@@ -11,6 +11,12 @@ import { formatSession, parseSessionFile } from "./sessionFile.js";
 
 // A conversation is private: only its owner may read it.
 export const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
+
+// What `save_session_context` leaves behind without a configured path. A model decides how often it saves.
+const MOST_SAVED_FILES = 100;
+const MOST_SAVED_BYTES = 256 * 1024 * 1024;
+const SAVED_FILE = /^agent-session-[0-9a-f]{8}\.jsonl$/;
 
 /** A saved conversation. `new Conversation({ session })` continues it. */
 export interface Session {
@@ -47,6 +53,41 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
   if (existing !== "") parseSession(existing, path);
   makeDirectory(nodePath.dirname(path));
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
+}
+
+/** A new path in the directory of the user's state for conversations that have no path of their own. */
+export function newSavedFile(): string {
+  const name = `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
+  // Without files there is no directory either, and saving fails with a clear error.
+  if (globalThis.process?.getBuiltinModule === undefined) return name;
+  const configured = process.env.XDG_STATE_HOME ?? "";
+  const base = nodePath.isAbsolute(configured)
+    ? configured
+    : nodePath.join(nodeOs.homedir(), ".local", "state");
+  return nodePath.join(base, "agent", "saved", name);
+}
+
+/** Saves to a path of `newSavedFile`, and removes the oldest files of its directory beyond a number and a size. */
+export async function saveToState(path: string, session: Omit<Session, "savedAt">): Promise<void> {
+  const directory = nodePath.dirname(path);
+  makeDirectory(directory, PRIVATE_DIRECTORY);
+  await saveSession(path, session);
+  const files = nodeFs
+    .readdirSync(directory)
+    .filter((name) => SAVED_FILE.test(name) && name !== nodePath.basename(path))
+    .flatMap((name) => {
+      const file = nodePath.join(directory, name);
+      const info = nodeFs.lstatSync(file, { throwIfNoEntry: false });
+      return info === undefined ? [] : [{ file, size: info.size, time: info.mtimeMs }];
+    })
+    .sort((a, b) => b.time - a.time);
+  let size = nodeFs.statSync(path).size;
+  for (const [index, older] of files.entries()) {
+    size += older.size;
+    // The new file is one of them.
+    if (index + 1 < MOST_SAVED_FILES && size <= MOST_SAVED_BYTES) continue;
+    nodeFs.rmSync(older.file, { force: true });
+  }
 }
 
 /** Reads a saved session. Throws `session_invalid` for a file that is missing, damaged or not a session. */

@@ -1,32 +1,37 @@
+import type { Conversation } from "../conversation/conversation.js";
 import { AgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
 
 /**
- * Lets one exchange run at a time. The caller is told of an abort at once; the exchange itself goes on until its tools
- * have returned, and the next one waits for that.
+ * Lets one exchange run at a time, in an agent and in its conversation. The caller is notified of an abort immediately;
+ * the exchange itself continues until its tools have returned, and the next one waits for that.
  */
 export class ExchangeLock {
+  readonly #conversation: Conversation;
   readonly #onStopped: () => void;
   /** The exchange that runs, or has been aborted and still waits for its tools. Never rejects. */
   #running: Promise<unknown> | undefined;
   #isAborted = false;
 
   /** `onStopped` is called when an exchange has ended, and already when it is aborted. */
-  constructor(onStopped: () => void) {
+  constructor(conversation: Conversation, onStopped: () => void) {
+    this.#conversation = conversation;
     this.#onStopped = onStopped;
   }
 
-  /** Runs `work`. Throws `busy` while another exchange runs; waits for one that was aborted. */
+  /** Runs `work`. Throws `busy` while another exchange runs here or in the conversation; waits for one that was aborted. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#running && this.#isAborted) await orAborted(this.idle(), signal);
     this.checkIdle();
+    const leave = this.#conversation.reserve();
     this.#isAborted = signal.aborted;
     const exchange = work();
     this.#running = exchange
       .catch(() => undefined)
       .then(() => {
         this.#onStopped();
+        leave();
         this.#running = undefined;
       });
     const release = onAbort(signal, () => {
@@ -55,7 +60,7 @@ export class ExchangeLock {
     if (!this.#running) return;
     throw new AgentError(
       "busy",
-      "This agent is answering another message. Wait for it, steer it, or use a second Agent.",
+      "This agent is answering another message. Wait for it, steer it, or use a second Agent with its own Conversation.",
     );
   }
 }

@@ -154,4 +154,27 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(await first).toBe("first answer");
     expect(agent.context.sessionContext).toHaveLength(2);
   });
+
+  test("refuses a second agent in the same conversation while one answers", async () => {
+    const hold = deferred<string>();
+    const agent = agentWith([async () => await hold.promise]);
+    const other = agentWith(["second answer", "third answer"], [], { conversation: agent.conversation });
+    const first = exchange(agent, "one", mode);
+    await new Promise(setImmediate);
+    await expect(exchange(other, "two", mode)).rejects.toMatchObject({
+      code: "busy",
+      message: expect.stringContaining("give this agent its own Conversation"),
+    });
+    await expect(other.compact()).rejects.toMatchObject({ code: "busy" });
+    expect(() => other.clearContext()).toThrow(/Another agent is answering/);
+    hold.resolve("first answer");
+    await first;
+    expect(await exchange(other, "two", mode)).toBe("second answer");
+    expect(agent.context.sessionContext.map(({ content }) => content)).toEqual([
+      "one",
+      "first answer",
+      "two",
+      "second answer",
+    ]);
+  });
 });

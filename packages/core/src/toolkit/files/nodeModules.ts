@@ -10,3 +10,4 @@ const missing = (name: string): AgentError =>
 /** Node's own modules, taken when something in them is used: core loads and chats in runtimes that have none. */
 export const nodeFs = /* @__PURE__ */ nodeModule<typeof import("node:fs")>("node:fs", missing);
 export const nodePath = /* @__PURE__ */ nodeModule<typeof import("node:path")>("node:path", missing);
+export const nodeOs = /* @__PURE__ */ nodeModule<typeof import("node:os")>("node:os", missing);
