@@ -123,6 +123,15 @@ inBrowser("stop ends the answer; the conversation is there again after a reload"
   await shows(page, "Think about it.");
 });
 
+inBrowser("shows why the server refused a message", async () => {
+  const { page } = await open(() => []);
+  await page.waitForSelector("textarea");
+  await page.browserContext().deleteCookie(...(await page.browserContext().cookies()));
+  await send(page, "Hello?");
+  await shows(page, "This conversation is not yours, or you are not logged in.");
+  expect(await page.$eval("[role=alert]", ({ textContent }) => textContent)).toContain("not yours");
+});
+
 inBrowser("refuses a site that resolves its name to this machine, and a page of another port", async () => {
   const { page, folder, port } = await open((cwd) => [
     { calls: [{ name: "run_bash", args: { command: "touch ran", cwd } }] },

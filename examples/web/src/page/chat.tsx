@@ -7,17 +7,12 @@ import { Call, type Decide } from "./call.tsx";
 /** The whole page: the conversation, and the input field. */
 export function Chat() {
   const { messages, approvals, status, error, connection, send, decide, stop } = useChat({ url: "/chat" });
-  const [problem, setProblem] = useState<string>();
   useEffect(() => {
     window.scrollTo(0, document.body.scrollHeight);
   }, [messages]);
-  const report = (work: Promise<void>): void => {
-    setProblem(undefined);
-    work.catch((reason: Error) => setProblem(reason.message));
-  };
   const questionAbout = (call: CallBlock): Decide | undefined => {
     const question = approvals.find(({ callId }) => callId === call.id);
-    return question && ((decision) => report(decide(question.id, decision)));
+    return question && ((decision) => void decide(question.id, decision));
   };
   return (
     <>
@@ -35,13 +30,9 @@ export function Chat() {
           </article>
         ),
       )}
-      {(problem ?? error) && <p role="alert">{problem ?? error}</p>}
+      {error && <p role="alert">{error}</p>}
       {connection === "lost" && <p role="status">The connection was lost. Connecting again…</p>}
-      <Composer
-        isWorking={status !== "idle"}
-        onSend={(text) => report(send(text))}
-        onStop={() => report(stop())}
-      />
+      <Composer isWorking={status !== "idle"} onSend={send} onStop={stop} />
     </>
   );
 }

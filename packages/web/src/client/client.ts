@@ -15,15 +15,18 @@ export interface ChatClientState extends ChatState {
   readonly connection: "connecting" | "open" | "lost" | "refused";
 }
 
-/** A conversation as a store for a page: connects with its first subscriber, disconnects after its last has left. */
+/**
+ * A conversation as a store for a page: connects with its first subscriber, disconnects after its last has left. Actions
+ * never reject: they resolve to whether the server accepted them, and the reason of a refusal is `error` of the state.
+ */
 export interface ChatClient {
   getState(): ChatClientState;
   /** Calls `listener` after every change until the returned function is called. */
   subscribe(listener: () => void): () => void;
-  /** Sends a message, or adds to the one being answered. Rejects with the server's reason. */
-  send(content: Content): Promise<void>;
-  decide(id: string, decision: ApprovalDecision): Promise<void>;
-  stop(): Promise<void>;
+  /** Sends a message, or adds to the one being answered. */
+  send(content: Content): Promise<boolean>;
+  decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  stop(): Promise<boolean>;
 }
 
 /**
@@ -40,34 +43,44 @@ export interface ChatClient {
  */
 export function createChatClient({ url, headers = {} }: ChatClientOptions): ChatClient {
   const listeners = new Set<() => void>();
-  let state: ChatClientState = { ...EMPTY_CHAT, connection: "connecting" };
+  let chat: ChatState = EMPTY_CHAT;
+  let connection: ChatClientState["connection"] = "connecting";
+  let refusal: string | undefined;
+  let state: ChatClientState = { ...chat, connection };
   let source: EventSource | undefined;
 
-  const change = (next: ChatClientState): void => {
-    state = next;
+  const changed = (): void => {
+    state = { ...chat, connection, ...(refusal !== undefined && { error: refusal }) };
     for (const listener of listeners) listener();
   };
   const connect = (): void => {
-    source = new EventSource(url, { withCredentials: true });
-    source.addEventListener("message", ({ data }: MessageEvent<string>) => {
-      const event = JSON.parse(data) as ChatEvent;
-      change({ ...reduceChat(state, event), connection: "open" });
+    const opened = new EventSource(url, { withCredentials: true });
+    source = opened;
+    opened.addEventListener("message", ({ data }: MessageEvent<string>) => {
+      if (connection !== "open") refusal = undefined;
+      connection = "open";
+      chat = reduceChat(chat, JSON.parse(data) as ChatEvent);
+      changed();
     });
-    source.addEventListener("error", () => {
-      const connection = source?.readyState === EventSource.CLOSED ? "refused" : "lost";
-      change({ ...state, connection });
+    opened.addEventListener("error", async () => {
+      connection = opened.readyState === EventSource.CLOSED ? "refused" : "lost";
+      changed();
+      if (connection !== "refused") return;
+      // An EventSource does not tell why. Ask once more, for the reason alone.
+      const reason = await refusalOf(url, { headers: { ...headers, accept: "text/event-stream" } });
+      if (source !== opened) return;
+      refusal = reason ?? "The server ended the connection. Load the page again.";
+      changed();
     });
   };
-  const post = async (action: ChatAction): Promise<void> => {
-    const response = await fetch(url, {
+  const post = async (action: ChatAction): Promise<boolean> => {
+    refusal = await refusalOf(url, {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
-      credentials: "same-origin",
       body: JSON.stringify(action),
     });
-    if (response.ok) return;
-    const body = (await response.json().catch(() => ({}))) as { error?: string };
-    throw new Error(body.error ?? `The server answered ${response.status} ${response.statusText}.`);
+    changed();
+    return refusal === undefined;
   };
 
   return {
@@ -86,4 +99,19 @@ export function createChatClient({ url, headers = {} }: ChatClientOptions): Chat
     decide: (id, decision) => post({ type: "decide", id, decision }),
     stop: () => post({ type: "stop" }),
   };
+}
+
+/** Why the server does not answer a request as wanted; `undefined` if it does. Does not read the answer to its end. */
+async function refusalOf(url: string, init: RequestInit): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, { ...init, credentials: "same-origin" });
+    if (response.ok) {
+      await response.body?.cancel();
+      return undefined;
+    }
+    const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+    return error ?? `The server answered ${response.status} ${response.statusText}.`.replace(" .", ".");
+  } catch {
+    return "The server cannot be reached.";
+  }
 }
