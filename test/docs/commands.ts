@@ -146,6 +146,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "such a package is loaded by its name in packages/cli/test/providerNames.test.ts",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute:2": "a file of the commands below it",
+  "examples/fastify/README.md#example-fastify":
+    "it serves until it is ended: examples/fastify/src/app.test.ts",
   "examples/web/README.md#an-agent-in-a-web-page":
     "it serves until it is ended: examples/web/src/app.test.ts",
 };
