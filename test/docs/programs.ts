@@ -190,6 +190,17 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       await registry.services.dispose();`,
     prints: /People push\./,
   },
+  "packages/tools-bash/README.md#options:2": {
+    before: `
+      import { Conversation, createToolRegistry } from "@agent/core";
+      import * as bash from "@agent/tools-bash";
+      const options = (`,
+    after: `);
+      const registry = createToolRegistry(new Conversation(), [[bash, options]]);
+      console.log(registry.hasTool("run_bash"));
+      await registry.services.dispose();`,
+    prints: "true\n",
+  },
   "packages/tools-fs/README.md#-agent-tools-fs:2": { prints: /-eggs\n\+bread\n[\s\S]*notes\.txt\n/ },
   "packages/tools-fs/README.md#protected-files": { prints: /^Replaced package\.json/ },
   "packages/tools-mcp/README.md#a-pack-as-an-mcp-server": {

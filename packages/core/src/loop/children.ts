@@ -11,7 +11,7 @@ import type { runLoop } from "./loop.js";
 import { UsageMeter } from "./usage.js";
 
 /** The call a child agent works for. Ids are unique within one turn only. */
-export interface CallPlace {
+interface CallPlace {
   readonly turn: number;
   readonly callId: string;
 }

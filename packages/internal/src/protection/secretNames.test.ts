@@ -9,7 +9,7 @@ test.each([
   "GITHUB_TOKEN",
   "GH_PAT",
   "NPM_TOKEN",
-  "npm_config_//registry.npmjs.org/:_authToken",
+  "npm_config_//packages.example.com/:_authToken",
   "NODE_AUTH_TOKEN",
   "PGPASSWORD",
   "MYSQL_PWD",

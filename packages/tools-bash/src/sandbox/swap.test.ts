@@ -33,16 +33,27 @@ const PARALLEL = 3;
  * long enough to be resolved; how long differs each time.
  */
 const SWAPPER = `
-const { renameSync } = require("fs");
+const { renameSync, rmSync } = require("fs");
+// A sandbox may make an empty mount point where a directory was a moment ago.
+const move = (from, to) => {
+  for (let tries = 0; ; tries++) {
+    try {
+      return renameSync(from, to);
+    } catch (error) {
+      if (tries === 1000) throw error;
+      rmSync(to, { recursive: true, force: true });
+    }
+  }
+};
 const [name, link, aside, swaps] = process.argv.slice(1);
 const cell = new Int32Array(new SharedArrayBuffer(4));
 const wait = (most) => Atomics.wait(cell, 0, 0, most * Math.random() ** 3);
 for (let count = 0; count < swaps; count += 2) {
-  renameSync(name, aside);
-  renameSync(link, name);
+  move(name, aside);
+  move(link, name);
   wait(4);
-  renameSync(name, link);
-  renameSync(aside, name);
+  move(name, link);
+  move(aside, name);
   wait(20);
 }
 `;
