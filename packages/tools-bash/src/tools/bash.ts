@@ -34,6 +34,8 @@ const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 export class RunBashTool implements ExecutableTool {
   readonly name = "run_bash";
   readonly capabilities = CAPABILITIES;
+  readonly kind = "execute";
+  readonly titleFrom = "command";
   /** The tool keeps its own time: see `timeout`. */
   readonly deadlineMs = Number.POSITIVE_INFINITY;
 

@@ -12,6 +12,8 @@ const FIND_TOOLS = "mcp_find_tools";
 export class FindToolsTool implements ExecutableTool {
   readonly name = FIND_TOOLS;
   readonly capabilities = ["read"] as const;
+  readonly kind = "search";
+  readonly titleFrom = "query";
   readonly #tools: readonly McpTool[];
   readonly #isEnabled: (name: string) => boolean;
 
@@ -66,6 +68,8 @@ export class FindToolsTool implements ExecutableTool {
 export class CallToolTool implements ExecutableTool {
   readonly name = CALL_TOOL;
   readonly capabilities = ["write", "network"] as const;
+  readonly kind = "other";
+  readonly titleFrom = "tool";
   readonly #names: ReadonlySet<string>;
 
   constructor(tools: readonly McpTool[]) {

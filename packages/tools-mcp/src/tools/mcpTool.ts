@@ -1,4 +1,4 @@
-import type { ChatTool, ExecutableTool, ToolCall, ToolCapability } from "@agent/core";
+import type { ChatTool, ExecutableTool, ToolCall, ToolCapability, ToolKind } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import type { AgreedServer } from "../agreed/agreedServer.js";
 import type { LockedTool } from "../lock/lock.js";
@@ -7,6 +7,8 @@ import type { LockedTool } from "../lock/lock.js";
 export class McpTool implements ExecutableTool {
   readonly name: string;
   readonly capabilities: readonly ToolCapability[];
+  /** The capabilities only say what it may do at most, so that no kind follows from them. */
+  readonly kind: ToolKind;
   /** The connection has its own deadline, which progress resets. */
   readonly deadlineMs = Number.POSITIVE_INFINITY;
   readonly locked: LockedTool;
@@ -16,6 +18,7 @@ export class McpTool implements ExecutableTool {
     this.name = locked.name;
     this.locked = locked;
     this.capabilities = capabilitiesOf(locked, server.options.readOnly ?? []);
+    this.kind = this.capabilities.every((one) => one === "read") ? "read" : "other";
     this.server = server;
   }
 
