@@ -170,12 +170,14 @@ describe("the preview of edit_file", () => {
     const path = join(home, ".ssh/id");
     writeFileSync(path, "KEY\n");
     const ask = asking({ access: { writable: [home], secret: [join(home, ".ssh")] } });
-    for (const missing of ["", "s"]) {
-      const args = { path: path + missing, old_text: "KEYS", new_text: "x" };
-      expect((await ask("edit_file", args)).preview).toEqual({ changes: [] });
+    for (const [name, args] of [
+      ["edit_file", { path, old_text: "KEYS", new_text: "x" }],
+      ["edit_file", { path: `${path}s`, old_text: "KEYS", new_text: "x" }],
+      ["write_file", { path, content: "x\n" }],
+    ] as const) {
+      expect((await ask(name, args)).preview).toEqual({ changes: [], basis: expect.any(String) });
     }
-    const { preview, approve } = await ask("write_file", { path, content: "x\n" });
-    expect(preview).toEqual({ changes: [], basis: expect.any(String) });
+    const { approve } = await ask("write_file", { path, content: "x\n" });
     writeFileSync(path, "OTHER\n");
     expect(await approve()).toContain("was changed after the user was shown");
     const again = await ask("edit_file", { path, old_text: "OTHER", new_text: "x" });
@@ -186,6 +188,7 @@ describe("the preview of edit_file", () => {
 describe("a file that changes while the user decides", () => {
   const calls = (path: string): [string, Record<string, unknown>][] => [
     ["write_file", { path, content: "new\n" }],
+    ["edit_file", { path, old_text: "old", new_text: "new" }],
   ];
 
   test("is not overwritten, and one that was only touched is", async () => {

@@ -10,7 +10,7 @@ import { showPath } from "../paths/pathText.js";
 import { binaryType } from "../read/fileType.js";
 import { readWhole } from "../read/readWhole.js";
 import type { Step } from "../workspace.js";
-import { isReadWithApproval } from "../write/fileVersion.js";
+import { assertShown, isReadWithApproval, readVersion, versionOf } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
@@ -72,10 +72,13 @@ export class EditFileTool extends FileTool {
     try {
       target = this.workspace.locateToWrite(path, call);
       // The errors of an edit quote the file, so that nothing is tried before the user has approved reading it.
-      if (isReadWithApproval(this.workspace, target)) return { changes: [] };
-      const { file, regions } = await this.#plan(path, target, readEdits(args), call);
+      if (isReadWithApproval(this.workspace, target)) {
+        return { changes: [], basis: (await readVersion(this.workspace, target, path, call)).token };
+      }
+      const { file, regions, whole } = await this.#plan(path, target, readEdits(args), call);
       const diff = fileDiff(this.workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
-      return { changes: [diff], ...(showsAll(diff) && { shows: SHOWN }) };
+      const { token } = versionOf(this.workspace, target, whole);
+      return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: SHOWN }) };
     } catch (error) {
       signal.throwIfAborted();
       return { changes: [], refusal: (await missingError(error, "edit", path, target)).message };
@@ -118,6 +121,7 @@ export class EditFileTool extends FileTool {
     const { seen, protection } = this.workspace;
     const whole = await readWhole(this.workspace, target, path, call);
     if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
+    if (call?.basis !== undefined) assertShown(versionOf(this.workspace, target, whole), path, call.basis);
     const { bytes, info } = whole;
     if (seen.hasChanged(target, info, bytes)) throw changed(path);
     const file = asTextFile(bytes);

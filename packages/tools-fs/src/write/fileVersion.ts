@@ -24,13 +24,24 @@ export async function readVersion(
 ): Promise<FileVersion> {
   const info = lstatSync(target, { bigint: true, throwIfNoEntry: false });
   if (info === undefined) return { token: tokenOf(target, "absent") };
-  // No digest of a secret content leaves the tool.
   if (info.size > MAX_BYTES || isReadWithApproval(workspace, target)) {
     return { token: tokenOf(target, stampOf(info)), info };
   }
   const whole = await readWhole(workspace, target, shown, call);
   if (whole === undefined) return { token: tokenOf(target, "absent") };
-  return { token: tokenOf(target, digestOf(whole.bytes)), info: whole.info, whole };
+  return versionOf(workspace, target, whole);
+}
+
+/** The version of a file that was read already. */
+export function versionOf(workspace: Workspace, target: string, whole: WholeFile): FileVersion {
+  const { info, bytes } = whole;
+  // No digest of a secret content leaves the tool.
+  const isSecret = isReadWithApproval(workspace, target);
+  return {
+    token: tokenOf(target, isSecret ? stampOf(info) : digestOf(bytes)),
+    info,
+    ...(!isSecret && { whole }),
+  };
 }
 
 /** Throws if the user was shown another version than this one. */
