@@ -83,7 +83,7 @@ export interface HostSession {
   /** Commands for the person, besides those of the packs. */
   readonly commands?: readonly PackCommand[];
   /** How many tokens the model's context holds, where that is known. */
-  readonly contextTokens?: number;
+  readonly contextTokens?: number | undefined;
   /** Problems shown at the start: a server that does not answer, a missing pack. */
   readonly problems?: readonly string[];
   /** Problems that become known later. The first message waits for this promise: all tools are then registered. */

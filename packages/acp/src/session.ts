@@ -243,18 +243,15 @@ export class AcpSession {
     for await (const update of this.#parts().writer.updatesFor(event)) await this.#editor.update(update);
   }
 
-  #createWriter(
-    { agent, contextTokens }: HostSession,
-    read: TextReader,
-    diffsOf: UpdateWriterOptions["diffsOf"],
-  ): UpdateWriter {
-    const { registry } = agent;
+  #createWriter(host: HostSession, read: TextReader, diffsOf: UpdateWriterOptions["diffsOf"]): UpdateWriter {
+    const { registry } = host.agent;
     return new UpdateWriter({
       editor: this.#editor,
       cwd: this.#cwd,
       read,
       diffsOf,
-      contextTokens,
+      // Another model may be chosen meanwhile.
+      contextTokens: () => host.contextTokens,
       capabilitiesOf: (name) => registry.getCapabilities(name),
       endProcess: (pid) => void registry.services.jobs.endProcess?.(pid)?.catch(() => undefined),
     });

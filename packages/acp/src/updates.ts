@@ -33,7 +33,7 @@ export interface UpdateWriterOptions {
   readonly cwd: string;
   readonly read: TextReader;
   readonly capabilitiesOf: (name: string) => readonly ToolCapability[];
-  readonly contextTokens: number | undefined;
+  readonly contextTokens: () => number | undefined;
   /** The diffs of what a call changed in files; `undefined` for a call of a stored conversation. */
   readonly diffsOf: (callId: string) => readonly ToolCallContent[] | undefined;
   /** Ends a command whose terminal the person closed in the editor. */
@@ -45,6 +45,8 @@ export class UpdateWriter {
   readonly #options: UpdateWriterOptions;
   readonly #calls = new Map<string, OpenCall>();
   #count = 0;
+  /** Of the session so far; `undefined` once the cost of a request is not known. */
+  #cost: number | undefined = 0;
 
   constructor(options: UpdateWriterOptions) {
     this.#options = options;
@@ -97,7 +99,7 @@ export class UpdateWriter {
         yield* this.#ended(event);
         break;
       case "usage":
-        if (!event.summary) yield* this.#usage(event.usage);
+        yield* this.#usage(event);
         break;
       case "context":
         if (this.#options.editor.capabilities.session?.compaction) {
@@ -205,11 +207,19 @@ export class UpdateWriter {
     return resultContent(isMarkdown || text === "" ? text : fenced(readableResult(text)), parts);
   }
 
-  *#usage(usage: Extract<AgentEvent, { type: "usage" }>["usage"]): Generator<SessionUpdate> {
-    const { contextTokens } = this.#options;
+  *#usage({ usage, summary }: Extract<AgentEvent, { type: "usage" }>): Generator<SessionUpdate> {
+    const cost = this.#cost === undefined || usage.cost === undefined ? undefined : this.#cost + usage.cost;
+    this.#cost = cost;
+    if (summary) return;
+    const contextTokens = this.#options.contextTokens();
     if (contextTokens === undefined) return;
     const used = usage.inputTokens + usage.outputTokens;
-    yield { sessionUpdate: "usage_update", used, size: contextTokens };
+    yield {
+      sessionUpdate: "usage_update",
+      used,
+      size: contextTokens,
+      ...(cost !== undefined && { cost: { amount: cost, currency: "USD" } }),
+    };
   }
 
   #describe(name: string, args: Args): Promise<CallView> {

@@ -20,10 +20,11 @@ import { runLoop } from "./loop/loop.js";
 import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
 import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
-import type { ChatProvider } from "./providers/interface.js";
+import type { ChatProvider, Effort } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
   checkBoolean,
+  checkEffort,
   checkFunction,
   checkSignal,
   checkText,
@@ -59,6 +60,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
   readonly #options: AgentOptions;
+  #effort: Effort | undefined;
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock: ExchangeLock;
@@ -73,6 +75,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     checkAgentOptions(options);
     this.#provider = provider;
     this.#options = options;
+    this.#effort = options.effort;
     const { approve = options.rules && denyUnasked, rules } = options;
     this.#gate = approve && new ApprovalGate(approve, rules);
     this.conversation = options.conversation ?? new Conversation();
@@ -243,15 +246,26 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation.setSystemPrompt(prompt);
   }
 
+  /** How much the model thinks before it answers; `undefined` if the server decides. */
+  get effort(): Effort | undefined {
+    return this.#effort;
+  }
+
+  /** Takes effect with the next message; `undefined` lets the server decide. */
+  setEffort(effort: Effort | undefined): void {
+    if (effort !== undefined) checkEffort("effort", effort);
+    this.#effort = effort;
+  }
+
   /**
    * Replaces older turns by a summary the model writes. Returns whether there was anything to replace. Rejects, with the
    * conversation as it was, if the model cannot answer.
    */
   async compact(options: CompactOptions = {}): Promise<boolean> {
-    checkOptions("compact", options, { signal: checkSignal, onEvent: checkFunction });
-    const { signal = new AbortController().signal, onEvent = () => undefined } = options;
+    checkOptions("compact", options, { signal: checkSignal, onEvent: checkFunction, focus: checkText });
+    const { signal = new AbortController().signal, onEvent = () => undefined, focus } = options;
     const exchange = this.#createExchange({}, { signal }, signal, false, onEvent);
-    return await this.#lock.run(signal, () => compactToFit(exchange, 0, "now"));
+    return await this.#lock.run(signal, () => compactToFit(exchange, 0, "now", focus));
   }
 
   /** Ends what the packs started. The agent is not to be used afterwards. */
@@ -301,6 +315,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       output: output === undefined ? undefined : createOutputReader(output),
       decisions,
       context,
+      effort: this.#effort,
       stream,
       signal,
       emit,

@@ -5,10 +5,11 @@ import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
-import type { ChatProvider } from "./providers/interface.js";
+import type { ChatProvider, Effort } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
   arrayOf,
+  checkEffort,
   checkFunction,
   checkNotNegative,
   checkPositive,
@@ -79,6 +80,8 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxNestedCalls?: number;
   /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
   readonly contextTokens?: number;
+  /** How much the model thinks before it answers. Default: as the server decides. `setEffort` changes it. */
+  readonly effort?: Effort;
 }
 
 const checkRegistryObject: ValueCheck = (name, value) => {
@@ -139,6 +142,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   maxChildDepth: checkNotNegative,
   maxNestedCalls: checkNotNegative,
   contextTokens: checkPositive,
+  effort: checkEffort,
 };
 
 /** Throws `invalid_argument` for an option that is unknown, wrong, or contradicts another. */

@@ -126,6 +126,7 @@ const CORE = [
   ),
   argument("Agent.steer", "message", ["text"], (value) => agent().steer(value)),
   argument("Agent.compact", "options", ["nothing", "object"], (value) => agent().compact(value)),
+  argument("Agent.setEffort", "effort", ["nothing"], (value) => agent().setEffort(value)),
   argument("Conversation", "options", ["nothing", "object"], (value) => new core.Conversation(value)),
   argument("Conversation(options)", "systemPrompt", ["nothing", "text"], (value) =>
     conversation({ systemPrompt: value }),

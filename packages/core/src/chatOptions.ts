@@ -10,6 +10,8 @@ export interface ChatOptions {
 
 export interface CompactOptions {
   readonly signal?: AbortSignal;
+  /** What the summary must keep: `the failing tests`. */
+  readonly focus?: string;
   /** Gets what happens, such as the usage of the request for the summary. */
   readonly onEvent?: (event: AgentEvent) => void;
 }

@@ -162,6 +162,8 @@ export interface UsageEvent {
   readonly type: "usage";
   readonly usage: TokenUsage;
   readonly total: TokenUsage;
+  /** How many tokens the conversation may have, where that is known. */
+  readonly contextTokens?: number;
   /** The request asked for a summary of older turns: its tokens do not tell how long the conversation is. */
   readonly summary?: true;
   /** The answer comes from a journal: its tokens were used by an earlier process. */

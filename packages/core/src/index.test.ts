@@ -5,6 +5,7 @@ test("the public API of @agent/core", async () => {
     "Agent",
     "AgentError",
     "Conversation",
+    "EFFORTS",
     "PACK_API_VERSION",
     "PROVIDER_KEY_VARIABLES",
     "SaveSessionContextTool",
@@ -47,6 +48,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "createRedactor",
     "fetchSameOrigin",
     "fitCallId",
+    "fitEffort",
     "headerSecrets",
     "incompleteAnswer",
     "invalidOption",
@@ -56,6 +58,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "jsonText",
     "listModelPages",
     "mapSchemas",
+    "modelFacts",
     "objectSchema",
     "outputInstruction",
     "parseJson",
@@ -69,6 +72,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "statusError",
     "sumTokens",
     "systemTexts",
+    "withCost",
   ]);
   expect(Object.keys(await import("./providers/replay.js")).sort()).toEqual([
     "recordProvider",

@@ -40,6 +40,7 @@ export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
+export { EFFORTS } from "./toolkit/hostOptions/checks.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";
 export {

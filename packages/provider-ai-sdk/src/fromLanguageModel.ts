@@ -154,9 +154,18 @@ class LanguageModelProvider implements ChatProvider {
     return answer.end();
   }
 
-  #callOptions({ messages, tools, output }: ChatRequest, abortSignal: AbortSignal): object {
+  #callOptions(request: ChatRequest, abortSignal: AbortSignal): object {
+    const { messages, tools, output, effort } = request;
+    const takesEffort = this.#model.specificationVersion === "v4";
+    if (effort !== undefined && !takesEffort) {
+      this.#notices.say(
+        request,
+        `${this.model} has no common setting for the reasoning effort. Use callOptions.`,
+      );
+    }
     return {
       ...this.#options.callOptions,
+      ...(effort !== undefined && takesEffort && { reasoning: effort === "off" ? "none" : effort }),
       prompt: toPrompt(messages, this.model, this.#model.specificationVersion),
       ...(tools.length > 0 && {
         tools: tools.map(({ function: { name, description, parameters } }) => ({

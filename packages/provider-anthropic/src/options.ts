@@ -1,16 +1,12 @@
-import type { ProviderOptions } from "@agent/core";
-import { type CheckedOptions, invalidOption, readProviderOptions } from "@agent/core/provider";
+import type { ModelFacts, ProviderOptions } from "@agent/core";
+import { type CheckedOptions, invalidOption, modelFacts, readProviderOptions } from "@agent/core/provider";
 import { describeValue } from "@agent/internal";
+import { MODELS } from "./models.js";
 
 const OWNER = "AnthropicProvider";
 const OWN_FIELDS = ["model", "messages", "system", "tools", "stream"];
 const CACHE = ["5m", "1h", false] as const;
 
-/** The output limits of earlier models, which refuse a higher `max_tokens`. */
-const SMALLER_ANSWERS: readonly [RegExp, number][] = [
-  [/^claude-3-(haiku|opus|sonnet)/, 4096],
-  [/^claude-3-5/, 8192],
-];
 const DEFAULT_MAX_TOKENS = 32_000;
 
 export const KEY_VARIABLE = "ANTHROPIC_API_KEY";
@@ -30,6 +26,7 @@ export interface AnthropicProviderOptions extends ProviderOptions {
 export interface AnthropicSettings extends CheckedOptions {
   readonly maxTokens: number;
   readonly cache: CacheLifetime;
+  readonly facts: ModelFacts;
 }
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
@@ -42,10 +39,14 @@ export function anthropicSettings(options: AnthropicProviderOptions): AnthropicS
     ownFields: OWN_FIELDS,
     checks: { maxTokens: checkMaxTokens, cache: checkCache },
   });
-  const [, smaller] = SMALLER_ANSWERS.find(([model]) => model.test(checked.model)) ?? [];
+  const { price, ...facts } = modelFacts(MODELS, checked.model) ?? {};
+  const isOwn = new URL(checked.baseURL).origin === OWN_ADDRESS;
   return {
     ...checked,
-    maxTokens: options.maxTokens ?? smaller ?? DEFAULT_MAX_TOKENS,
+    // A model refuses a higher `max_tokens` than its limit.
+    maxTokens: options.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, facts.outputTokens ?? DEFAULT_MAX_TOKENS),
+    // A gateway may have prices of its own.
+    facts: { ...facts, ...(price && isOwn && { price }) },
     cache: options.cache ?? "5m",
   };
 }

@@ -1,4 +1,4 @@
-import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
+import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
 import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
 import {
   type AnthropicProviderOptions,
@@ -37,13 +37,21 @@ const CURES: Readonly<Record<number, string>> = {
 export class AnthropicProvider implements ChatProvider {
   readonly id = "anthropic";
   readonly model: string;
+  readonly contextTokens: number | undefined;
+  readonly price: ModelPrice | undefined;
+  readonly efforts: readonly Effort[] | undefined;
   readonly nativeOutput = true;
   readonly #endpoint: HttpEndpoint;
   readonly #wire: MessagesWire;
 
   constructor(options: AnthropicProviderOptions) {
     const settings = anthropicSettings(options);
+    const { contextTokens, price, efforts } = settings.facts;
     this.model = settings.model;
+    // The answer counts as part of the context.
+    this.contextTokens = contextTokens && contextTokens - settings.maxTokens;
+    this.price = price;
+    this.efforts = efforts;
     this.#endpoint = endpointOf(settings);
     this.#wire = new MessagesWire(settings);
   }
@@ -77,13 +85,15 @@ export async function listAnthropicModels(
   );
 }
 
-function modelInfo({ id, display_name: name, max_input_tokens: tokens }: Record<string, unknown>) {
+function modelInfo(entry: Readonly<Record<string, unknown>>): ModelInfo[] {
+  const { id, display_name: name, max_input_tokens: tokens, max_tokens: output } = entry;
   if (typeof id !== "string") return [];
   return [
     {
       id,
       ...(typeof name === "string" && { name }),
       ...(typeof tokens === "number" && { contextTokens: tokens }),
+      ...(typeof output === "number" && { outputTokens: output }),
     },
   ];
 }

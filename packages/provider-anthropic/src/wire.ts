@@ -1,8 +1,9 @@
-import type { ChatRequest } from "@agent/core";
+import type { ChatRequest, Effort } from "@agent/core";
 import {
   type AdaptedTool,
   type AnswerReader,
   type AttemptError,
+  fitEffort,
   isRecord,
   jsonBody,
   jsonItems,
@@ -31,6 +32,17 @@ const MEDIA: MediaLimits = {
   totalBytes: 22 * 1024 * 1024,
 };
 
+/** Tokens for thinking, for models that take a number and no effort. */
+const THINKING_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
+  minimal: 1024,
+  low: 4096,
+  medium: 10_240,
+  high: 20_480,
+  xhigh: 26_624,
+  max: 30_720,
+};
+const LEAST_THINKING_TOKENS = 1024;
+
 /** Anthropic's Messages API. */
 export class MessagesWire implements Wire {
   readonly #settings: AnthropicSettings;
@@ -42,6 +54,7 @@ export class MessagesWire implements Wire {
   // Changed after a server or a model refused the field.
   #maxTokens: number;
   #takesFormat = true;
+  #takesEffort = true;
 
   constructor(settings: AnthropicSettings) {
     this.#settings = settings;
@@ -56,15 +69,18 @@ export class MessagesWire implements Wire {
     const isNative = output !== undefined && this.#takesFormat;
     const system = systemTexts(messages).filter((text) => text.trim() !== "");
     if (output && !isNative) system.push(outputInstruction(output));
+    const { thinking, effort } = this.#reasoning(request);
     const fields = {
       max_tokens: this.#maxTokens,
       ...given,
       model,
       stream,
-      ...(isNative && {
+      ...(thinking && { thinking }),
+      ...((isNative || effort !== undefined) && {
         output_config: {
           ...(isRecord(given.output_config) && given.output_config),
-          format: { type: "json_schema", schema: outputSchema(output.schema) },
+          ...(effort !== undefined && { effort }),
+          ...(isNative && { format: { type: "json_schema", schema: outputSchema(output.schema) } }),
         },
       }),
     };
@@ -92,10 +108,28 @@ export class MessagesWire implements Wire {
       this.#maxTokens = most;
       return true;
     }
+    if (this.#takesEffort && request.effort !== undefined && /thinking|effort/i.test(message)) {
+      this.#takesEffort = false;
+      this.#notices.say(request, `${this.#settings.model} refuses a reasoning effort; it answers without.`);
+      return true;
+    }
     const refusesFormat = /output_config|output_format|structured output/i.test(message);
     if (!request.output || !this.#takesFormat || !refusesFormat) return false;
     this.#takesFormat = false;
     return true;
+  }
+
+  /** Newer models take an effort and decide how long they think; earlier ones take a number of tokens. */
+  #reasoning(request: ChatRequest): { readonly thinking?: object; readonly effort?: Effort } {
+    const { model, facts } = this.#settings;
+    const { efforts } = facts;
+    const effort = this.#takesEffort ? fitEffort(request, model, efforts, this.#notices) : undefined;
+    if (effort === undefined) return {};
+    if (effort === "off") return { thinking: { type: "disabled" } };
+    if (efforts === undefined || efforts.includes("max")) return { thinking: { type: "adaptive" }, effort };
+    // Thinking is part of the answer, which needs room of its own.
+    const most = Math.max(LEAST_THINKING_TOKENS, this.#maxTokens - LEAST_THINKING_TOKENS);
+    return { thinking: { type: "enabled", budget_tokens: Math.min(THINKING_TOKENS[effort], most) } };
   }
 }
 

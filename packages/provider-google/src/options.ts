@@ -1,5 +1,6 @@
-import type { ProviderOptions } from "@agent/core";
-import { type CheckedOptions, readProviderOptions } from "@agent/core/provider";
+import type { ModelFacts, ProviderOptions } from "@agent/core";
+import { type CheckedOptions, modelFacts, readProviderOptions } from "@agent/core/provider";
+import { MODELS } from "./models.js";
 
 const OWN_FIELDS = ["model", "contents", "systemInstruction", "tools"];
 
@@ -10,8 +11,12 @@ export const OWN_ADDRESS = "https://generativelanguage.googleapis.com";
 /** Options of `GoogleProvider`. `body` holds fields such as `generationConfig` and `safetySettings`. */
 export type GoogleProviderOptions = ProviderOptions;
 
+export interface GoogleSettings extends CheckedOptions {
+  readonly facts: ModelFacts;
+}
+
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
-export function googleSettings(options: GoogleProviderOptions): CheckedOptions {
+export function googleSettings(options: GoogleProviderOptions): GoogleSettings {
   const checked = readProviderOptions<GoogleProviderOptions>(options, {
     owner: "GoogleProvider",
     keyVariables: KEY_VARIABLES,
@@ -21,5 +26,9 @@ export function googleSettings(options: GoogleProviderOptions): CheckedOptions {
     checks: {},
   });
   // The API lists model names with this prefix.
-  return { ...checked, model: checked.model.replace(/^models\//, "") };
+  const model = checked.model.replace(/^models\//, "");
+  const { price, ...facts } = modelFacts(MODELS, model) ?? {};
+  const isOwn = new URL(checked.baseURL).origin === OWN_ADDRESS;
+  // A gateway may have prices of its own.
+  return { ...checked, model, facts: { ...facts, ...(price && isOwn && { price }) } };
 }

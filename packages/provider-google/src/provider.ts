@@ -1,4 +1,4 @@
-import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
+import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
 import {
   askWire,
   type CheckedOptions,
@@ -47,6 +47,9 @@ const CURES: Readonly<Record<number, Cure>> = {
 export class GoogleProvider implements ChatProvider {
   readonly id = "google";
   readonly model: string;
+  readonly contextTokens: number | undefined;
+  readonly price: ModelPrice | undefined;
+  readonly efforts: readonly Effort[] | undefined;
   readonly nativeOutput = true;
   readonly #endpoint: HttpEndpoint;
   readonly #wire: GenerateContentWire;
@@ -54,6 +57,9 @@ export class GoogleProvider implements ChatProvider {
   constructor(options: GoogleProviderOptions) {
     const settings = googleSettings(options);
     this.model = settings.model;
+    this.contextTokens = settings.facts.contextTokens;
+    this.price = settings.facts.price;
+    this.efforts = settings.facts.efforts;
     this.#endpoint = endpointOf(settings);
     this.#wire = new GenerateContentWire(settings);
   }
@@ -88,7 +94,7 @@ export async function listGoogleModels(
 }
 
 function modelInfo(model: Readonly<Record<string, unknown>>): ModelInfo[] {
-  const { name, displayName, inputTokenLimit, supportedGenerationMethods: methods } = model;
+  const { name, displayName, inputTokenLimit, outputTokenLimit, supportedGenerationMethods: methods } = model;
   if (typeof name !== "string") return [];
   if (Array.isArray(methods) && !methods.includes("generateContent")) return [];
   return [
@@ -96,6 +102,7 @@ function modelInfo(model: Readonly<Record<string, unknown>>): ModelInfo[] {
       id: name.replace(/^models\//, ""),
       ...(typeof displayName === "string" && { name: displayName }),
       ...(typeof inputTokenLimit === "number" && { contextTokens: inputTokenLimit }),
+      ...(typeof outputTokenLimit === "number" && { outputTokens: outputTokenLimit }),
     },
   ];
 }

@@ -1,8 +1,9 @@
-import type { ChatRequest } from "@agent/core";
+import type { ChatRequest, Effort } from "@agent/core";
 import {
   type AdaptedTool,
   type AnswerReader,
-  type CheckedOptions,
+  type AttemptError,
+  fitEffort,
   isRecord,
   jsonBody,
   MediaFitter,
@@ -16,6 +17,7 @@ import {
 import { ContentReader } from "./answer.js";
 import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
+import type { GoogleSettings } from "./options.js";
 import { googleSchema } from "./schema.js";
 
 // Models that sign their calls (Gemini 3 and later). They also accept a response schema together with tools.
@@ -30,16 +32,29 @@ const MEDIA: MediaLimits = {
   totalBytes: 14 * 1024 * 1024,
 };
 
+/** Tokens for thinking, for models before Gemini 3: they take a number and no level. */
+const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
+  off: 0,
+  minimal: 512,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
+
 /** Google's generateContent API. */
 export class GenerateContentWire implements Wire {
-  readonly #settings: CheckedOptions;
+  readonly #settings: GoogleSettings;
   readonly #notices = new Notices();
   readonly media = new MediaFitter(MEDIA, this.#notices);
   readonly #tools = new ToolAdapter("Google", googleSchema, this.#notices);
   readonly #isSigned: boolean;
+  // Cleared when the model refuses the field.
+  #takesEffort = true;
   readonly #contents: ContentWriter;
 
-  constructor(settings: CheckedOptions) {
+  constructor(settings: GoogleSettings) {
     this.#settings = settings;
     this.#isSigned = SIGNED.test(settings.model);
     this.#contents = new ContentWriter(settings.model, this.#isSigned);
@@ -53,13 +68,20 @@ export class GenerateContentWire implements Wire {
     const system = systemTexts(messages);
     if (output && !isNative) system.push(outputInstruction(output));
     const tools = this.#tools.texts(request, declaration, (name) => names.toWire(name)).join(",");
+    const thinking = this.#thinking(request);
+    const config = isRecord(given.generationConfig) ? given.generationConfig : {};
     const fields = {
       ...given,
-      ...(isNative && {
+      ...((isNative || thinking) && {
         generationConfig: {
-          ...(isRecord(given.generationConfig) && given.generationConfig),
-          responseMimeType: "application/json",
-          responseJsonSchema: googleSchema(output.schema).schema,
+          ...config,
+          ...(thinking && {
+            thinkingConfig: { ...(isRecord(config.thinkingConfig) && config.thinkingConfig), ...thinking },
+          }),
+          ...(isNative && {
+            responseMimeType: "application/json",
+            responseJsonSchema: googleSchema(output.schema).schema,
+          }),
         },
       }),
       ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
@@ -75,6 +97,22 @@ export class GenerateContentWire implements Wire {
 
   reader(request: ChatRequest): AnswerReader {
     return new ContentReader(this.#settings.model, request, new FunctionNames(request.tools));
+  }
+
+  learn({ message }: AttemptError, request: ChatRequest): boolean {
+    if (!this.#takesEffort || request.effort === undefined || !/^400 .*thinking/is.test(message))
+      return false;
+    this.#takesEffort = false;
+    this.#notices.say(request, `${this.#settings.model} refuses a reasoning effort; it answers without.`);
+    return true;
+  }
+
+  #thinking(request: ChatRequest): object | undefined {
+    const { model, facts } = this.#settings;
+    const { efforts } = facts;
+    const effort = this.#takesEffort ? fitEffort(request, model, efforts, this.#notices) : undefined;
+    if (effort === undefined) return undefined;
+    return this.#isSigned ? { thinkingLevel: effort } : { thinkingBudget: THINKING_TOKENS[effort] };
   }
 
   #namesOf(request: ChatRequest): FunctionNames {

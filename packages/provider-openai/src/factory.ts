@@ -1,4 +1,6 @@
 import type { ProviderFactory } from "@agent/core";
+import { modelFacts } from "@agent/core/provider";
+import { MODELS, MODELS_DATE } from "./models.js";
 import { BASE_URL_VARIABLE, KEY_VARIABLE, type OpenAIProviderOptions, OWN_ADDRESS } from "./options.js";
 import { listOpenAIModels, OpenAIProvider } from "./provider.js";
 
@@ -9,6 +11,7 @@ export const provider: ProviderFactory<OpenAIProviderOptions> = {
   baseURLVariable: BASE_URL_VARIABLE,
   baseURL: OWN_ADDRESS,
   defaultModel: "gpt-5-mini",
+  knownModels: { date: MODELS_DATE, facts: (model) => modelFacts(MODELS, model) },
   createProvider: (options) => new OpenAIProvider(options),
   listModels: (options = {}, { signal } = {}) => listOpenAIModels(options, signal),
 };

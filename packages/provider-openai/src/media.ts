@@ -13,7 +13,8 @@ export function mediaFitter({ isOwn }: OpenAISettings, notices: Notices): MediaF
 }
 
 /** Whether this server's models take content of a media type: what the options say, or what the API documents. */
-export function acceptsMedia({ accepts, isOwn }: OpenAISettings, mediaType: string): boolean {
+export function acceptsMedia({ accepts, isOwn, facts }: OpenAISettings, mediaType: string): boolean {
   if (accepts) return accepts.includes(mediaType);
+  if (facts?.images === false) return false;
   return IMAGES.includes(mediaType) || (isOwn && mediaType === PDF);
 }

@@ -1,7 +1,14 @@
-import type { ProviderOptions } from "@agent/core";
-import { type CheckedOptions, invalidOption, isRecord, readProviderOptions } from "@agent/core/provider";
+import type { ModelFacts, ProviderOptions } from "@agent/core";
+import {
+  type CheckedOptions,
+  invalidOption,
+  isRecord,
+  modelFacts,
+  readProviderOptions,
+} from "@agent/core/provider";
 import { describeValue, quote } from "@agent/internal";
 import type OpenAI from "openai";
+import { MODELS } from "./models.js";
 
 const OWNER = "OpenAIProvider";
 const APIS = ["chat", "responses"] as const;
@@ -33,6 +40,8 @@ export interface OpenAISettings extends CheckedOptions {
   /** Whether this is OpenAI's own server, and not a compatible one. */
   readonly isOwn: boolean;
   readonly accepts: readonly string[] | undefined;
+  /** Facts about the model. Only OpenAI's own server is sure to mean the model of this name. */
+  readonly facts: ModelFacts | undefined;
 }
 
 /** The options with their defaults. Throws `invalid_argument`, naming the option; a key is never echoed. */
@@ -54,6 +63,7 @@ export function openaiSettings(options: OpenAIProviderOptions): OpenAISettings {
     client,
     isOwn,
     accepts: options.accepts,
+    facts: isOwn ? modelFacts(MODELS, checked.model) : undefined,
   };
 }
 

@@ -1,7 +1,8 @@
-import type { ChatProvider, ChatRequest, ChatResponse, ModelInfo } from "@agent/core";
+import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
 import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
 import { ChatWire } from "./chat/wire.js";
 import { requestHeaders } from "./headers.js";
+import { LOCAL_OWNERS, modelInfo, runningContext } from "./listing.js";
 import { KEY_VARIABLE, type OpenAIProviderOptions, type OpenAISettings, openaiSettings } from "./options.js";
 import { ResponsesWire } from "./responses/wire.js";
 import { secretsOf } from "./secrets.js";
@@ -26,6 +27,9 @@ const CURES: Readonly<Record<number, string>> = {
 export class OpenAIProvider implements ChatProvider {
   readonly id: string;
   readonly model: string;
+  readonly contextTokens: number | undefined;
+  readonly price: ModelPrice | undefined;
+  readonly efforts: readonly Effort[] | undefined;
   readonly #endpoint: HttpEndpoint;
   readonly #wire: ChatWire | ResponsesWire;
 
@@ -33,6 +37,9 @@ export class OpenAIProvider implements ChatProvider {
     const settings = openaiSettings(options);
     this.id = `openai-${settings.api}:${new URL(settings.baseURL).host}`;
     this.model = settings.model;
+    this.contextTokens = settings.facts?.contextTokens;
+    this.price = settings.facts?.price;
+    this.efforts = settings.facts?.efforts;
     this.#endpoint = endpointOf(settings);
     this.#wire = settings.api === "chat" ? new ChatWire(settings) : new ResponsesWire(settings);
   }
@@ -50,20 +57,33 @@ export class OpenAIProvider implements ChatProvider {
   }
 }
 
-/** The models that a server lists under `/models`. */
+/** The models that a server lists under `/models`, with the context of a local server's running models. */
 export async function listOpenAIModels(
   options: Omit<OpenAIProviderOptions, "model">,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly ModelInfo[]> {
   const settings = openaiSettings({ ...options, model: "The server" });
-  return await listModelPages(
+  let owner: unknown;
+  const models = await listModelPages(
     endpointOf(settings),
     {
       first: "/models",
-      read: ({ data }) => recordsIn(data).flatMap(({ id }) => (typeof id === "string" ? [{ id }] : [])),
+      read: ({ data }) => {
+        const entries = recordsIn(data);
+        owner ??= entries.map((entry) => entry.owned_by).find((one) => LOCAL_OWNERS.includes(one));
+        return entries.flatMap(modelInfo);
+      },
     },
     signal,
   );
+  if (typeof owner !== "string" || settings.client) return models;
+  const root = endpointOf({ ...settings, baseURL: new URL(settings.baseURL).origin });
+  // The server may not offer the path. The list itself is complete.
+  const contextOf = await runningContext(owner, root, signal).catch(() => () => undefined);
+  return models.map((model) => {
+    const contextTokens = contextOf(model.id) ?? model.contextTokens;
+    return { ...model, ...(contextTokens !== undefined && { contextTokens }) };
+  });
 }
 
 function endpointOf(settings: OpenAISettings): HttpEndpoint {

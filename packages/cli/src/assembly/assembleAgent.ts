@@ -153,6 +153,7 @@ export async function assembleAgent(
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
+    ...(settings.effort !== undefined && { effort: settings.effort }),
   });
   // A second signal ends the process at once: end the tools' processes first.
   const releaseSignals = terminateOnSignals(tools.registry.services);

@@ -13,10 +13,11 @@ export function currentStatus(
   return {
     mode: settings.permissions.mode,
     model: commands.model.name,
+    effort: commands.agent.effort,
     directory: process.cwd(),
     tokens: usage.tokens,
     jobs: runningJobs(settings.jobs).length,
     ...(room !== undefined && usage.size > 0 && { contextShare: usage.size / room }),
-    ...(usage.cost !== undefined && { cost: usage.cost }),
+    ...(usage.cost !== undefined && { cost: usage.cost, costIsEstimate: usage.costIsEstimate }),
   };
 }

@@ -97,6 +97,7 @@ async function prepare(
       jobs: agent.registry.services.jobs,
       explain: ({ name }) => tools.reasons.get(name) ?? "",
       contextTokens: () => settings.contextTokens ?? provider.contextTokens,
+      efforts: () => provider.efforts,
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
       ...(recording && { sessions: chatSessions(recording, sessions) }),
       ...(sessionContext.length > 0 && { resumed: (style: Style) => transcriptLines(sessionContext, style) }),

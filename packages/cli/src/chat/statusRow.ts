@@ -12,15 +12,19 @@ export interface Status {
   /** The share of the model's context that the conversation takes, where its size is known. */
   readonly contextShare?: number;
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
-  /** In dollars, where prices are configured. */
+  /** How much the model thinks, if the user chose it. */
+  readonly effort?: string | undefined;
+  /** In dollars, where prices are known. */
   readonly cost?: number;
+  /** The cost was computed with list prices. */
+  readonly costIsEstimate?: boolean;
   /** How many commands run in the background. */
   readonly jobs: number;
 }
 
 /** The status as one row. If there is no room, the least important parts are left out. */
 export function statusRow(status: Status, width: number, style: Style): string {
-  const { mode, contextShare, tokens, cost, jobs } = status;
+  const { mode, contextShare, tokens, cost, costIsEstimate = false, jobs } = status;
   const name =
     mode === "plan" ? style.cyan("plan") : mode === "auto" ? style.yellow("auto") : MODE_NAMES[mode];
   // In the order in which they are shown, each with how much it matters.
@@ -28,8 +32,8 @@ export function statusRow(status: Status, width: number, style: Style): string {
     [9, `${name}${style.dim(" (shift+tab)")}`],
     [8, contextShare === undefined ? "" : shareText(contextShare, style)],
     [7, jobs === 0 ? "" : style.yellow(`${jobs} running (/status)`)],
-    [5, style.dim(escapeToLine(status.model))],
-    [4, cost === undefined ? "" : style.dim(costText(cost))],
+    [5, style.dim(escapeToLine([status.model, status.effort ?? ""].join(" ").trim()))],
+    [4, cost === undefined ? "" : style.dim(costText(cost, costIsEstimate))],
     [3, tokenText(tokens) === "" ? "" : style.dim(tokenText(tokens))],
     [2, style.dim(escapeToLine(shortDirectory(status.directory)))],
   ];
@@ -56,8 +60,8 @@ function tokenText({ input, cached, output }: Status["tokens"]): string {
   return `${short(input)} in${saved}, ${short(output)} out`;
 }
 
-function costText(cost: number): string {
-  return cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`;
+function costText(cost: number, isEstimate: boolean): string {
+  return `${isEstimate ? "≈" : ""}${cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`}`;
 }
 
 function short(count: number): string {

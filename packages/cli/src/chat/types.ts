@@ -1,4 +1,4 @@
-import type { Agent, BackgroundJobs, PackHost, ToolInfo } from "@agent/core";
+import type { Agent, BackgroundJobs, Effort, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson } from "../assembly/gate.js";
 import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
@@ -57,6 +57,8 @@ export interface ChatSettings {
   readonly ownCommands?: readonly OwnCommand[];
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
+  /** The reasoning efforts of the model, where they are known. */
+  readonly efforts?: () => readonly Effort[] | undefined;
   /** A turn that took this long ends with a bell. Absent: there is no bell. */
   readonly notifyAfterMs?: number;
   /** The lines of a resumed conversation, to show it again. */

@@ -7,6 +7,7 @@ export class UsageMeter {
   #output = 0;
   /** Known if that of every request is. */
   #cost: number | undefined = 0;
+  #costIsEstimate = false;
   #last = 0;
 
   see(event: AgentEvent): void {
@@ -21,7 +22,8 @@ export class UsageMeter {
     // An answer without usage has no event of its own: the sum of its message then has no cost.
     if (event.type === "done" && event.usage.cost === undefined) this.#cost = undefined;
     if (event.type !== "usage" || event.replayed) return;
-    const { inputTokens, outputTokens, cachedTokens = 0, cost } = event.usage;
+    const { inputTokens, outputTokens, cachedTokens = 0, cost, costIsEstimate } = event.usage;
+    this.#costIsEstimate ||= costIsEstimate === true;
     this.#input += inputTokens;
     this.#cached += cachedTokens;
     this.#output += outputTokens;
@@ -41,6 +43,11 @@ export class UsageMeter {
   /** In dollars; `undefined` if a request did not tell, or none was sent. */
   get cost(): number | undefined {
     return this.#input + this.#output === 0 ? undefined : this.#cost;
+  }
+
+  /** Whether a part of the cost was computed with list prices. */
+  get costIsEstimate(): boolean {
+    return this.#costIsEstimate;
   }
 
   /** How many tokens the conversation took with the last request. */

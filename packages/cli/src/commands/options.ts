@@ -12,6 +12,7 @@ export function settingsOptions(command: Command): Command {
     .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
     .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
     .option("--fallback <model>", "a model that answers where the first one fails")
+    .option("--effort <level>", "how much the model thinks: off, minimal, low, medium, high, xhigh or max")
     .option("--max-turns <number>", "how often the model is asked for one message")
     .option("--max-retries <number>", "how often a failed request is repeated; default 3");
 }

@@ -43,6 +43,7 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
   models: (command, { flagsOf, done }) =>
     settingsOptions(command)
       .option("--json", "as JSON")
+      .option("--refresh", "keep what the server reports about its models, for later starts")
       .action(async (_, self: Command) => {
         const { modelsCommand } = await import("./models.js");
         done(await modelsCommand(flagsOf(self)));

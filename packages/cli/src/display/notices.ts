@@ -7,7 +7,7 @@ export function usageText({ usage, turns }: DoneEvent): string | undefined {
   const { inputTokens, outputTokens } = usage;
   if (inputTokens === 0 && outputTokens === 0) return undefined;
   const count = (tokens: number): string => tokens.toLocaleString("en-US");
-  const cost = usage.cost === undefined ? "" : ` · ${formatCost(usage.cost)}`;
+  const cost = usage.cost === undefined ? "" : ` · ${formatCost(usage.cost, usage.costIsEstimate)}`;
   return `${count(inputTokens)} tokens in, ${count(outputTokens)} out · ${countOf(turns, "request")}${cost}`;
 }
 

@@ -22,8 +22,8 @@ export function editorCommands(
     {
       name: "compact",
       description: "Replace older messages by a summary",
-      run: async (_input, signal) => ({
-        show: (await agent.compact({ signal }))
+      run: async (focus, signal) => ({
+        show: (await agent.compact({ signal, focus }))
           ? "Older messages are a summary now."
           : "There is nothing to sum up yet.",
       }),

@@ -40,7 +40,6 @@ export async function openEditorSession(
     onProblem: (message) => note(`agent: ${message}`),
   });
   const { agent, provider, recording, chosen, permissions, undo, dispose } = assembled;
-  const contextTokens = loaded.settings.contextTokens ?? provider.contextTokens;
   const happened: string[] = [];
   const ended = new AbortController();
   return {
@@ -49,7 +48,9 @@ export async function openEditorSession(
     model: modelChoice(assembled),
     modes: editorModes(permissions),
     commands: editorCommands(assembled, (text) => happened.push(text)),
-    ...(contextTokens !== undefined && { contextTokens }),
+    get contextTokens() {
+      return loaded.settings.contextTokens ?? provider.contextTokens;
+    },
     problems: [
       ...assembled.problems,
       ...(chosen.kind === "offline" ? [`Answered by the ${chosen.description}`] : []),

@@ -1,3 +1,4 @@
+import { EFFORTS, type Effort } from "@agent/core";
 import { describeValue, didYouMean } from "@agent/internal";
 import { MODES, type Mode } from "../permissions/mode.js";
 import { CliError } from "../process/errors.js";
@@ -11,6 +12,7 @@ const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentC
   AGENT_PROVIDER: (value, name) => ({ provider: providerName(value, name) }),
   AGENT_MODEL: (value) => ({ model: value }),
   AGENT_FALLBACK: (value) => ({ fallback: value }),
+  AGENT_EFFORT: (value, name) => ({ effort: effortName(value, name) }),
   AGENT_MODE: (value, name) => ({ mode: modeName(value, name) }),
   AGENT_ENABLE: (value) => ({ enable: splitNames(value) }),
   AGENT_DISABLE: (value) => ({ disable: splitNames(value) }),
@@ -52,6 +54,13 @@ export function modeName(value: string, name: string): Mode {
   const mode = MODES.find((one) => one === value);
   if (mode) return mode;
   throw new CliError(`${name} must be one of ${MODES.join(", ")}, got ${describeValue(value)}.`);
+}
+
+/** Throws, naming the flag or variable, unless the text names a reasoning effort. */
+export function effortName(value: string, name: string): Effort {
+  const effort = EFFORTS.find((one) => one === value);
+  if (effort) return effort;
+  throw new CliError(`${name} must be one of ${EFFORTS.join(", ")}, got ${describeValue(value)}.`);
 }
 
 /** Throws, naming the flag or variable, unless the text names a provider. */

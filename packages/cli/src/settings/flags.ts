@@ -1,5 +1,12 @@
 import { CliError } from "../process/errors.js";
-import { countFromZero, modeName, positiveNumber, providerName, splitNames } from "./environment.js";
+import {
+  countFromZero,
+  effortName,
+  modeName,
+  positiveNumber,
+  providerName,
+  splitNames,
+} from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
 import { hideCredentials } from "./secrets.js";
 
@@ -20,6 +27,7 @@ export interface SettingsFlags {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly fallback?: string;
+  readonly effort?: string;
   readonly maxTurns?: string;
   readonly maxRetries?: string;
 }
@@ -40,6 +48,8 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   }
   if (flags.fallback !== undefined) add("--fallback", { config: { fallback: flags.fallback } });
   if (flags.model !== undefined) add("--model", { config: { model: flags.model } });
+  if (flags.effort !== undefined)
+    add("--effort", { config: { effort: effortName(flags.effort, "--effort") } });
   if (flags.maxTurns !== undefined)
     add("--max-turns", { config: { maxTurns: positiveNumber(flags.maxTurns, "--max-turns") } });
   if (flags.maxRetries !== undefined)

@@ -1,8 +1,8 @@
 import { dirname, resolve } from "node:path";
-import type { ToolPack } from "@agent/core";
+import type { TokenPrice, ToolPack } from "@agent/core";
 import { CliError } from "../process/errors.js";
 import type { ConfigSource } from "./config/checkConfig.js";
-import type { AgentConfig, AgentProfile, ModelPrice, PackReference } from "./config/types.js";
+import type { AgentConfig, AgentProfile, PackReference } from "./config/types.js";
 import type { ModuleLoader } from "./modules/moduleLoader.js";
 
 /** A part of the settings and where it comes from. Later layers win. */
@@ -55,10 +55,11 @@ export interface Settings {
   /** A second model that answers where the first fails. */
   readonly fallback: string | undefined;
   /** Dollars a million tokens, by the model's name. */
-  readonly prices: Readonly<Record<string, ModelPrice>>;
+  readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly maxTurns: number | undefined;
   readonly maxRepeats: number | undefined;
   readonly contextTokens: number | undefined;
+  readonly effort: AgentConfig["effort"];
   readonly maxRetries: number | undefined;
   readonly runs: NonNullable<AgentConfig["runs"]>;
   readonly agents: Readonly<Record<string, AgentProfile>>;
@@ -94,6 +95,7 @@ export function mergeLayers(
       "maxTurns",
       "maxRepeats",
       "contextTokens",
+      "effort",
       "maxRetries",
       "runs",
       "readOnly",
@@ -138,6 +140,7 @@ export function mergeLayers(
     maxTurns: values.maxTurns,
     maxRepeats: values.maxRepeats,
     contextTokens: values.contextTokens,
+    effort: values.effort,
     maxRetries: values.maxRetries,
     runs: values.runs ?? {},
     agents,

@@ -17,7 +17,7 @@ export interface Answer {
  * the conversation, marked as stopped. If the request fails, a partial answer is dropped.
  */
 export async function askModel(exchange: Exchange, turn: number, attempt: number): Promise<Answer> {
-  const { provider, conversation, signal, emit, stream, output, scope, steps } = exchange;
+  const { provider, conversation, signal, emit, stream, output, effort, scope, steps } = exchange;
   throwIfAborted(signal);
   let written = "";
   let replayed = true;
@@ -37,6 +37,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
     tools: exchange.tools.getSharedSchemas(),
     signal,
     ...(output && { output: output.format }),
+    ...(effort !== undefined && { effort }),
     onRetry: (retry) => {
       if (!signal.aborted) written = "";
       drafted.clear();

@@ -215,3 +215,16 @@ function childEnds(events: readonly AgentEvent[]): string[] {
     event.type === "child" && event.event.type === "tool_end" ? [event.event.outcome] : [],
   );
 }
+
+test("gives a child the effort of its parent, or its own", async () => {
+  const efforts: unknown[] = [];
+  const note = (request: ChatRequest) => {
+    efforts.push(request.effort);
+    return "Found.";
+  };
+  for (const effort of [undefined, "low"] as const) {
+    const tool = delegate({ message: "Look.", ...(effort && { effort }) });
+    await agentWith([call("delegate"), note, "Done."], [tool], { effort: "high" }).chat("Go.");
+  }
+  expect(efforts).toEqual(["high", "low"]);
+});

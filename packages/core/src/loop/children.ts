@@ -2,7 +2,7 @@ import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
+import { checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
 import type { CallSlots } from "./callSlots.js";
@@ -29,6 +29,7 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   systemPrompt: checkText,
   tools: textsOf("tool names"),
   maxTurns: checkPositive,
+  effort: checkEffort,
   label: checkText,
 };
 
@@ -48,7 +49,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const place = `${turn}/${encodeURIComponent(callId)}`;
     const child = started.get(place) ?? 0;
     started.set(place, child + 1);
-    const { label, message, systemPrompt = "", tools, maxTurns } = request;
+    const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
     const conversation = new Conversation({ systemPrompt });
     conversation.append({ role: "user", content: wellFormed(message) });
     const done = await run({
@@ -57,6 +58,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       signal,
       tools: tools === undefined ? parent.tools : subset(parent.tools, new Set(tools)),
       limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
+      effort,
       takeSteering: () => [],
       output: undefined,
       decisions: {},

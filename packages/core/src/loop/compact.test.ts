@@ -215,3 +215,17 @@ describe("the budget that a model is known for", () => {
     expect(toolTexts(unknown)[0]?.length).toBeLessThan(513 * 1024);
   });
 });
+
+test("tells the model what the summary must keep", async () => {
+  const prompts: string[] = [];
+  const provider: ChatProvider = {
+    respond: async ({ messages: [first] }) => {
+      if (first?.role === "system") prompts.push(first.content);
+      return { content: "ok", toolCalls: [], finishReason: "stop" };
+    },
+  };
+  const agent = new Agent(provider);
+  for (const message of ["1", "2", "3"]) await agent.chat(message);
+  expect(await agent.compact({ focus: "the failing tests" })).toBe(true);
+  expect(prompts).toEqual([expect.stringMatching(/The user asks to keep: the failing tests$/)]);
+});

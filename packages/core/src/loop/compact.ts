@@ -32,12 +32,13 @@ const SUMMARY_PROMPT =
  * Makes the conversation fit its budget: first old tool output is shortened, then older turns are replaced
  * by a summary the model writes. The first request and the latest turns stay. Returns whether it changed.
  * A tool call and its result are never separated. `"half"` is for a conversation a provider found too long, `"now"`
- * for a person who asks for it.
+ * for a user who asks for it. The summary keeps what `focus` names.
  */
 export async function compactToFit(
   exchange: Exchange,
   turn: number,
   budget: number | "half" | "now",
+  focus?: string,
 ): Promise<boolean> {
   const { conversation, emit } = exchange;
   const messages = conversation.sessionContext;
@@ -61,7 +62,7 @@ export async function compactToFit(
   const older = messages.slice(first, recent);
   const isLong = older.length > 1;
   if (isLong) {
-    const summary = await summarise(older, exchange, turn, { limit, mayDrop: budget !== "now" });
+    const summary = await summarise(older, exchange, turn, { limit, mayDrop: budget !== "now", focus });
     conversation.replace(first, older.length, [{ role: "user", content: summary.text }]);
     report(summary.action);
   }
@@ -136,7 +137,11 @@ async function summarise(
   older: readonly ChatMessage[],
   exchange: Exchange,
   turn: number,
-  { limit, mayDrop }: { readonly limit: number; readonly mayDrop: boolean },
+  {
+    limit,
+    mayDrop,
+    focus,
+  }: { readonly limit: number; readonly mayDrop: boolean; readonly focus: string | undefined },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
   const { signal, steps, scope } = exchange;
   throwIfAborted(signal);
@@ -151,7 +156,10 @@ async function summarise(
       replayed = false;
       return respond(exchange, {
         messages: [
-          { role: "system", content: SUMMARY_PROMPT },
+          {
+            role: "system",
+            content: focus ? `${SUMMARY_PROMPT} The user asks to keep: ${focus}` : SUMMARY_PROMPT,
+          },
           { role: "user", content: transcript },
         ],
         tools: [],

@@ -1,7 +1,7 @@
 import type { Content } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
 import type { AgentEvent } from "../events.js";
-import type { ChatProvider } from "../providers/interface.js";
+import type { ChatProvider, Effort } from "../providers/interface.js";
 import type { CallContext } from "../tools/callContext.js";
 import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
@@ -75,6 +75,8 @@ export interface Exchange {
   readonly slots?: CallSlots;
   /** The `context` that the caller of `chat` passed for tools and hooks. */
   readonly context: CallContext | undefined;
+  /** How much the model thinks; `undefined` if the server decides. */
+  readonly effort: Effort | undefined;
   readonly stream: boolean;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;

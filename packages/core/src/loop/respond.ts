@@ -1,6 +1,7 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError, withProvider } from "../errors.js";
 import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
+import { withCost } from "../providers/modelFacts.js";
 import type { Exchange } from "./exchange.js";
 import type { TelemetryAttributes } from "./telemetry.js";
 
@@ -64,7 +65,7 @@ async function askProvider(provider: ChatProvider, request: ChatRequest): Promis
       provider.id,
     );
   }
-  if (isRecord(response) && Array.isArray(response.toolCalls)) return response;
+  if (isRecord(response) && Array.isArray(response.toolCalls)) return withCost(response, provider.price);
   throw new AgentError(
     "provider_failed",
     `The provider resolved to ${describeValue(response)}, not to a response.`,

@@ -59,8 +59,13 @@ describe("a summary", () => {
   test("is reported and part of the sum", async () => {
     const events = await whileSummarised({ ...DONE, usage: PAID });
     expect(events.filter(isUsage)).toEqual([
-      { type: "usage", usage: PAID, total: PAID, summary: true },
-      { type: "usage", usage: PAID, total: { inputTokens: 20, outputTokens: 4, cost: 1 } },
+      { type: "usage", usage: PAID, total: PAID, contextTokens: 3200, summary: true },
+      {
+        type: "usage",
+        usage: PAID,
+        total: { inputTokens: 20, outputTokens: 4, cost: 1 },
+        contextTokens: 3200,
+      },
     ]);
     expect(events.at(-1)).toMatchObject({ usage: { cost: 1 } });
   });
@@ -68,7 +73,7 @@ describe("a summary", () => {
   test("without usage leaves the cost of the message unknown", async () => {
     const events = await whileSummarised(DONE);
     expect(events.filter(isUsage)).toEqual([
-      { type: "usage", usage: PAID, total: { inputTokens: 10, outputTokens: 2 } },
+      { type: "usage", usage: PAID, total: { inputTokens: 10, outputTokens: 2 }, contextTokens: 3200 },
     ]);
   });
 });

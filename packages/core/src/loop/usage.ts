@@ -8,6 +8,7 @@ export class UsageMeter {
   #total: TokenUsage = { inputTokens: 0, outputTokens: 0 };
   // `undefined` once the cost of one request is not known: the sum of the others would look like the whole cost.
   #cost: number | undefined = 0;
+  #isEstimate = false;
   readonly #parent: UsageMeter | undefined;
 
   constructor(parent?: UsageMeter) {
@@ -22,14 +23,18 @@ export class UsageMeter {
   add(usage: TokenUsage | undefined): void {
     const cost = this.#cost === undefined || usage?.cost === undefined ? undefined : this.#cost + usage.cost;
     this.#cost = cost;
-    this.#total = { ...sumTokens(this.#total, usage), ...(cost !== undefined && { cost }) };
+    this.#isEstimate ||= usage?.costIsEstimate === true;
+    this.#total = {
+      ...sumTokens(this.#total, usage),
+      ...(cost !== undefined && { cost, ...(this.#isEstimate && { costIsEstimate: true }) }),
+    };
     this.#parent?.add(usage);
   }
 }
 
 /** Counts what one request took and reports it, if its answer told. */
 export function countUsage(
-  { meter, emit }: Pick<Exchange, "meter" | "emit">,
+  { meter, emit, limits }: Pick<Exchange, "meter" | "emit" | "limits">,
   usage: TokenUsage | undefined,
   marks: { readonly replayed?: boolean; readonly summary?: boolean },
 ): void {
@@ -39,6 +44,7 @@ export function countUsage(
     type: "usage",
     usage,
     total: meter.total,
+    ...(limits.contextTokens !== undefined && { contextTokens: limits.contextTokens }),
     ...(marks.summary && { summary: true }),
     ...(marks.replayed && { replayed: true }),
   });

@@ -164,6 +164,12 @@ const CASES = [
   argument("askWire", "endpoint", [], (value) => provider.askWire(value, wire, request)),
   argument("askWire", "wire", [], (value) => provider.askWire(endpoint, value, request)),
   argument("askWire", "request", [], (value) => provider.askWire(endpoint, wire, value)),
+  argument("modelFacts", "table", ["object"], (value) => provider.modelFacts(value, "m")),
+  argument("modelFacts", "model", ["text"], (value) => provider.modelFacts({}, value)),
+  argument("fitEffort", "request", ["object"], (value) => provider.fitEffort(value, "m", [], notices)),
+  argument("fitEffort", "model", ["text"], (value) => provider.fitEffort({}, value, [], notices)),
+  argument("fitEffort", "notices", [], (value) => provider.fitEffort({}, "m", [], value)),
+  argument("withCost", "response", ["object"], (value) => provider.withCost(value, undefined)),
   argument("checkRequest", "request", [], (value) => provider.checkRequest(value)),
 ];
 

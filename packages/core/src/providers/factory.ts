@@ -1,4 +1,4 @@
-import type { ChatProvider } from "./interface.js";
+import type { ChatProvider, Effort, ModelPrice } from "./interface.js";
 
 /** The options that every provider of the `@agent/provider-*` packages takes. Each may take more. */
 export interface ProviderOptions {
@@ -23,14 +23,24 @@ export interface ProviderOptions {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** A model as its server lists it. */
-export interface ModelInfo {
+/** Facts about a model: from its server, or from the table in a provider package. */
+export interface ModelFacts {
+  /** The context window in tokens. */
+  readonly contextTokens?: number;
+  /** The longest answer in tokens. */
+  readonly outputTokens?: number;
+  readonly price?: ModelPrice;
+  readonly efforts?: readonly Effort[];
+  /** Whether it takes images. */
+  readonly images?: boolean;
+}
+
+/** A model as its server lists it, with the facts that the server states. */
+export interface ModelInfo extends ModelFacts {
   /** The value for the option `model`. */
   readonly id: string;
-  /** The name for people. */
+  /** The display name. */
   readonly name?: string;
-  /** Its context window in tokens, where the server says. */
-  readonly contextTokens?: number;
 }
 
 /**
@@ -46,8 +56,10 @@ export interface ProviderFactory<Options extends ProviderOptions = ProviderOptio
   readonly baseURLVariable: string;
   /** Where requests go unless an option or a variable says otherwise. */
   readonly baseURL: string;
-  /** The model for a person who named none. */
+  /** The model for a user who named none. */
   readonly defaultModel: string;
+  /** Facts about models that the package carries, as of `date`. A server's own list is more recent. */
+  readonly knownModels?: { readonly date: string; readonly facts: (model: string) => ModelFacts | undefined };
   /** Sends nothing yet. Throws `invalid_argument` for a wrong option, or if there is no key where one is needed. */
   createProvider(options: Options): ChatProvider;
   /**

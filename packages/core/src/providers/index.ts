@@ -37,3 +37,4 @@ export { fetchSameOrigin } from "./http/redirect.js";
 export { AttemptError, incompleteAnswer, type Retryable, type RetryPolicy } from "./http/retry.js";
 export { readEvents, readText } from "./http/sse.js";
 export { type AnswerReader, askWire, type Wire } from "./http/wire.js";
+export { fitEffort, type ModelTable, modelFacts, withCost } from "./modelFacts.js";

@@ -45,9 +45,31 @@ export interface TokenUsage {
   readonly cacheWriteTokens?: number;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number;
-  /** What the request cost in dollars, where the provider knows. A sum of requests has it if all of them have it. */
+  /** What the request cost in dollars, where it is known. A sum of requests has it if all of them have it. */
   readonly cost?: number;
+  /** The cost was computed with list prices that may have changed since. */
+  readonly costIsEstimate?: true;
 }
+
+/** What a model costs, in dollars per million tokens. */
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Input from the server's cache. Default: as other input. */
+  readonly cachedInput?: number;
+  /** Input written to the server's cache. Default: as other input. */
+  readonly cacheWrite?: number;
+}
+
+export interface ModelPrice extends TokenPrice {
+  /** The price of a whole request whose input has more than `over` tokens. */
+  readonly long?: TokenPrice & { readonly over: number };
+  /** A list price of a certain date, not a price that the server or the configuration states. */
+  readonly isEstimate?: true;
+}
+
+/** How much a model thinks before it answers. `off` turns reasoning off; a model supports some of these. */
+export type Effort = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** Why the model stopped. `length` means its answer was cut off, also inside a tool call. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter";
@@ -77,6 +99,8 @@ export interface ChatRequest {
   readonly signal: AbortSignal;
   /** The answer must be JSON of this form. */
   readonly output?: OutputFormat;
+  /** How much the model thinks. Absent: as the server decides. A provider without such a setting ignores it. */
+  readonly effort?: Effort;
   /** Present when the caller wants the text as it is written: then the provider streams. */
   onText?(text: string): void;
   /** The model's reasoning as it is written, where the server shows it. */
@@ -115,8 +139,12 @@ export interface ChatProvider {
   readonly id?: string | undefined;
   /** The model's name, for display. */
   readonly model?: string | undefined;
-  /** The model's context window in tokens, where it is known. */
+  /** How many tokens a conversation may have, where that is known: the context window without room for the answer. */
   readonly contextTokens?: number | undefined;
+  /** What the model costs, where it is known. The loop adds `cost` to a usage that has none. */
+  readonly price?: ModelPrice | undefined;
+  /** The reasoning efforts that the model supports, where they are known. Empty: it does not reason. */
+  readonly efforts?: readonly Effort[] | undefined;
   /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in words. */
   readonly nativeOutput?: boolean | undefined;
   /** Whether the model takes content of this media type. Absent: text only. */

@@ -34,6 +34,8 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
     ...(provider.id !== undefined && { id: provider.id }),
     ...(provider.model !== undefined && { model: provider.model }),
     ...(provider.contextTokens !== undefined && { contextTokens: provider.contextTokens }),
+    ...(provider.price !== undefined && { price: provider.price }),
+    ...(provider.efforts !== undefined && { efforts: provider.efforts }),
     ...(provider.nativeOutput !== undefined && { nativeOutput: provider.nativeOutput }),
     ...(provider.accepts && { accepts: (mediaType: string) => provider.accepts?.(mediaType) ?? false }),
     async respond(request) {

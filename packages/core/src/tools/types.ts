@@ -1,6 +1,6 @@
 import type { Content, ContentPart } from "../conversation/content.js";
 import type { PendingRound } from "../conversation/pending.js";
-import type { ChatMessage, FinishReason, TokenUsage } from "../providers/interface.js";
+import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { CallContext } from "./callContext.js";
 import type { ToolResult } from "./execution.js";
 import type { ResultView } from "./resultView.js";
@@ -96,6 +96,8 @@ export interface ChildAgentRequest {
   readonly tools?: readonly string[];
   /** The maximum number of model requests; the parent's own limit holds as well. */
   readonly maxTurns?: number;
+  /** How much it thinks. Default: as its parent. */
+  readonly effort?: Effort;
   /** A few words for a display: what it is for. */
   readonly label?: string;
 }

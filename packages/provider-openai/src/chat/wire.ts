@@ -5,6 +5,7 @@ import {
   type AttemptError,
   adaptContent,
   fitCallId,
+  fitEffort,
   jsonBody,
   type MediaFitter,
   Notices,
@@ -40,6 +41,7 @@ export class ChatWire implements Wire {
   #asksForUsage = true;
   #takesParts = true;
   #takesFormat = true;
+  #takesEffort = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
@@ -60,11 +62,14 @@ export class ChatWire implements Wire {
 
   request(request: ChatRequest, stream: boolean) {
     const { output } = request;
+    const { model, facts } = this.#settings;
+    const effort = this.#takesEffort ? fitEffort(request, model, facts?.efforts, this.#notices) : undefined;
     const tools = this.#tools.texts(request, wireTool).join(",");
     const fields = {
       ...this.#settings.body,
       model: this.#settings.model,
       stream,
+      ...(effort !== undefined && { reasoning_effort: effort === "off" ? "none" : effort }),
       ...(stream && this.#asksForUsage && { stream_options: { include_usage: true } }),
       ...(output &&
         this.#takesFormat && {
@@ -96,6 +101,11 @@ export class ChatWire implements Wire {
       /response_format|json_schema|structured output/i.test(message)
     ) {
       this.#takesFormat = false;
+      return true;
+    }
+    if (this.#takesEffort && request.effort !== undefined && /reasoning/i.test(message)) {
+      this.#takesEffort = false;
+      this.#notices.say(request, `${this.#settings.model} refuses a reasoning effort; it answers without.`);
       return true;
     }
     const refusesParts = /image|vision|multi-?modal|content (type|part)|`text`|'text'/i.test(message);

@@ -3,6 +3,7 @@ import {
   type AdaptedTool,
   type AnswerReader,
   type AttemptError,
+  fitEffort,
   isRecord,
   jsonBody,
   type MediaFitter,
@@ -20,6 +21,7 @@ import { ResponsesReader } from "./answer.js";
 import { InputItems } from "./items.js";
 
 const REFUSED_FORMAT = /^4(00|22) .*(response_format|text\.format|json_schema|structured output)/is;
+const REFUSED_EFFORT = /^4(00|22) .*reasoning(\.|_| )?effort/is;
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /** The Responses API. The server stores nothing: reasoning comes encrypted and goes back with the conversation. */
@@ -27,17 +29,18 @@ export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #tools: ToolAdapter;
   readonly #items: InputItems;
+  readonly #notices = new Notices();
   readonly media: MediaFitter;
   // Each flag is cleared when the server refuses the field: a model without reasoning, a format it does not take.
   #asksForReasoning = true;
   #takesFormat = true;
+  #takesEffort = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
     this.#items = new InputItems(settings.model);
-    const notices = new Notices();
-    this.media = mediaFitter(settings, notices);
-    this.#tools = new ToolAdapter("OpenAI", objectSchema, notices);
+    this.media = mediaFitter(settings, this.#notices);
+    this.#tools = new ToolAdapter("OpenAI", objectSchema, this.#notices);
   }
 
   accepts(mediaType: string): boolean {
@@ -45,18 +48,25 @@ export class ResponsesWire implements Wire {
   }
 
   request(request: ChatRequest, stream: boolean) {
-    const { model, body: given } = this.#settings;
+    const { model, body: given, facts } = this.#settings;
     const { messages, output } = request;
     const tools = this.#tools.texts(request, wireTool).join(",");
     const instructions = systemTexts(messages);
     const isNative = output !== undefined && this.#takesFormat;
     if (output && !isNative) instructions.push(outputInstruction(output));
     const include = this.#include();
+    const effort = this.#takesEffort ? fitEffort(request, model, facts?.efforts, this.#notices) : undefined;
     const fields = {
       store: false,
       ...given,
       model,
       stream,
+      ...(effort !== undefined && {
+        reasoning: {
+          ...(isRecord(given.reasoning) && given.reasoning),
+          effort: effort === "off" ? "none" : effort,
+        },
+      }),
       ...(include.length > 0 && { include }),
       ...(isNative && {
         text: {
@@ -78,7 +88,13 @@ export class ResponsesWire implements Wire {
     return new ResponsesReader(this.#settings.model, request);
   }
 
-  learn({ message }: AttemptError, { output }: ChatRequest): boolean {
+  learn({ message }: AttemptError, request: ChatRequest): boolean {
+    const { output } = request;
+    if (this.#takesEffort && request.effort !== undefined && REFUSED_EFFORT.test(message)) {
+      this.#takesEffort = false;
+      this.#notices.say(request, `${this.#settings.model} refuses a reasoning effort; it answers without.`);
+      return true;
+    }
     if (this.#asksForReasoning && /^400 .*(encrypted content|include)/is.test(message)) {
       this.#asksForReasoning = false;
       return true;

@@ -13,6 +13,8 @@ export interface ChatState {
   readonly retry?: { readonly attempt: number; readonly delayMs: number; readonly reason: string };
   /** Tokens of the last message that was answered. */
   readonly usage?: TokenUsage;
+  /** The tokens of the conversation, and how many it may have where that is known. */
+  readonly context?: { readonly tokens: number; readonly limit?: number };
 }
 
 export type ViewMessage =

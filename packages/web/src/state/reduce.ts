@@ -40,7 +40,12 @@ export function reduceChat(state: ChatState, event: ChatEvent): ChatState {
       return { ...changeBlocks(finish(state), withoutUnfinished), error: event.message };
     case "done":
       return { ...finish(withFinalText(state, event.text)), usage: event.usage };
-    case "usage":
+    case "usage": {
+      if (event.summary) return state;
+      const tokens = event.usage.inputTokens + event.usage.outputTokens;
+      const { contextTokens: limit } = event;
+      return { ...state, context: { tokens, ...(limit !== undefined && { limit }) } };
+    }
     case "context":
       return state;
     default:

@@ -4,13 +4,13 @@ import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";
 import { described } from "./described.js";
+import { configuredPrice, savedFacts, withFacts } from "./facts.js";
 import { FallbackProvider } from "./fallback.js";
 import { withLentKeys } from "./lentKeys.js";
 import { describeOwner } from "./listeners.js";
 import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
 import { nodeFetch } from "./nodeFetch.js";
-import { type Prices, withPrice } from "./price.js";
 import {
   type ChooseOptions,
   checkModelName,
@@ -19,6 +19,9 @@ import {
   type Selection,
   selectByName,
 } from "./select.js";
+
+// A local server answers in a few milliseconds, or the start does not wait for it.
+const LOCAL_LIST_MS = 300;
 
 /** The chosen provider, and how it was chosen. */
 export interface ChosenProvider {
@@ -32,6 +35,10 @@ export interface ChosenProvider {
   readonly withModel?: (model: string) => Promise<ChatProvider>;
   /** Lists the server's models, where it has a list; also proves the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
+  /** The address of the server, if there is one. */
+  readonly address?: string;
+  /** Facts about models that the provider's package carries. */
+  readonly knownModels?: ProviderFactory["knownModels"];
 }
 
 /**
@@ -73,8 +80,13 @@ export async function chooseFallback(
   return priced(await byName({ name, settings: {}, model, why }, options), settings.prices);
 }
 
-function priced(chosen: ChosenProvider, prices: Prices): ChosenProvider {
-  return wrapped(chosen, (provider, model) => withPrice(provider, chosen.kind, model, prices));
+/** Adds what the server reported when it was last asked, and the prices of the config, which win. */
+function priced(chosen: ChosenProvider, prices: ProviderChoice["prices"]): ChosenProvider {
+  const saved = savedFacts(chosen);
+  return wrapped(chosen, (provider, model) => {
+    const price = configuredPrice(chosen.kind, model, prices);
+    return withFacts(provider, { ...saved(model), ...(price && { price }) });
+  });
 }
 
 /** The choice with `wrap` around its provider, for every model of it. */
@@ -143,6 +155,8 @@ async function byName(
     model,
     description: `${escapeToLine(model)} at ${hostOf(baseURL ?? factory.baseURL)} (${why})`,
     withModel,
+    address: baseURL ?? factory.baseURL,
+    ...(factory.knownModels && { knownModels: factory.knownModels }),
     listModels: (signal) => factory.listModels(listing, signal && { signal }),
   };
 }
@@ -175,7 +189,11 @@ async function localServer(
       return await provider.respond(request);
     },
   });
-  return wrapped(chosen, guarded);
+  // The server is on this machine: ask it for its context, which local servers often set far below the model's own.
+  const listed = await chosen.listModels?.(AbortSignal.timeout(LOCAL_LIST_MS)).catch(() => []);
+  return wrapped(chosen, (provider, name) =>
+    withFacts(guarded(provider), listed?.find(({ id }) => id === name) ?? {}),
+  );
 }
 
 /** A hint about a local server that could be meant. */

@@ -3,8 +3,11 @@ import {
   type ChatProvider,
   type ChatRequest,
   type ChatResponse,
+  type Effort,
   isAgentError,
+  type ModelPrice,
 } from "@agent/core";
+import { withCost } from "@agent/core/provider";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 
 // Do not ask a failed server again for this long: every attempt repeats all retries.
@@ -39,6 +42,15 @@ export class FallbackProvider implements ChatProvider {
     return known.length === 0 ? undefined : Math.min(...known);
   }
 
+  /** Absent unless both models have a price: the answers of each are counted at its own. */
+  get price(): ModelPrice | undefined {
+    return this.#second.price && this.#first.price;
+  }
+
+  get efforts(): readonly Effort[] | undefined {
+    return this.#first.efforts;
+  }
+
   get nativeOutput(): boolean {
     return this.#first.nativeOutput === true && this.#second.nativeOutput === true;
   }
@@ -60,7 +72,7 @@ export class FallbackProvider implements ChatProvider {
         ),
       });
       this.#failure = undefined;
-      return response;
+      return withCost(response, this.#first.price);
     } catch (error) {
       if (request.signal.aborted || !isAgentError(error, "provider_failed")) throw error;
       const reason = errorMessage(error);
@@ -72,10 +84,11 @@ export class FallbackProvider implements ChatProvider {
   async #askSecond(request: ChatRequest, reason: string): Promise<ChatResponse> {
     const words = `${nameOf(this.#first)} failed (${reason.replace(/\.$/, "")}); the fallback ${nameOf(this.#second)} answers`;
     request.onRetry?.({ attempt: 1, delayMs: 0, reason: words });
-    const response = await this.#second.respond({
+    const answer = await this.#second.respond({
       ...request,
       messages: request.messages.map((message) => withState(message, readFallbackState(message)?.state)),
     });
+    const response = withCost(answer, this.#second.price);
     if (response.state === undefined) return response;
     return { ...response, state: { fallback: true, state: response.state } satisfies FallbackState };
   }

@@ -1,4 +1,4 @@
-import type { ChatProvider, ChatRequest, ChatResponse } from "@agent/core";
+import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelPrice } from "@agent/core";
 
 /** A provider that can be exchanged between two messages, for `/model`. It describes itself as the current one. */
 export class SwitchableProvider implements ChatProvider {
@@ -18,6 +18,14 @@ export class SwitchableProvider implements ChatProvider {
 
   get contextTokens(): number | undefined {
     return this.#current.contextTokens;
+  }
+
+  get price(): ModelPrice | undefined {
+    return this.#current.price;
+  }
+
+  get efforts(): readonly Effort[] | undefined {
+    return this.#current.efforts;
   }
 
   get nativeOutput(): boolean | undefined {

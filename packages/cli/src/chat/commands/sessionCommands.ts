@@ -17,7 +17,11 @@ export const SESSION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/clear": { usage: "/clear", help: "start a new session; the old one stays resumable", run: clear },
   "/resume": { usage: "/resume [ID]", help: "go on with an earlier session", run: resume },
   "/fork": { usage: "/fork", help: "go on in a copy of this session; the original stays", run: fork },
-  "/compact": { usage: "/compact", help: "replace older messages by a summary", run: compact },
+  "/compact": {
+    usage: "/compact [WHAT TO KEEP]",
+    help: "replace older messages by a summary",
+    run: compact,
+  },
   "/export": {
     usage: "/export [FILE]",
     help: "write the conversation to a file: .md, or .html to read in a browser",
@@ -95,11 +99,11 @@ async function fork(_argument: string, { settings, busy }: CommandContext): Prom
   return [`This is a copy now. The original stays: /resume ${old}`];
 }
 
-async function compact(_argument: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
+async function compact(focus: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
   if (busy()) return [BUSY];
   const before = agent.conversation.sessionContext.length;
   const changed = await work("summing up older messages", (signal) =>
-    agent.compact({ signal, onEvent: (event) => usage.see(event) }).catch((error: unknown) => {
+    agent.compact({ signal, focus, onEvent: (event) => usage.see(event) }).catch((error: unknown) => {
       if (signal.aborted) return "stopped";
       throw error;
     }),

@@ -1,4 +1,4 @@
-import type { Content } from "@agent/core";
+import { type Content, EFFORTS } from "@agent/core";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
 import { expandOwnCommand } from "../../assembly/ownCommands.js";
@@ -20,10 +20,14 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   ...PERMISSION_COMMANDS,
   ...TOOL_COMMANDS,
   "/model": {
-    usage: "/model [NAME]",
-    help: "which model answers; or switch to another",
+    usage: "/model [NAME] [EFFORT]",
+    help: "which model answers and how much it thinks; or change either",
     words: async ({ settings }, before) =>
-      before.length === 1 ? ((await settings.listModels?.()) ?? []) : [],
+      before.length === 1
+        ? [...((await settings.listModels?.()) ?? []), ...EFFORTS]
+        : before.length === 2
+          ? EFFORTS
+          : [],
     run: switchModel,
   },
   "/quit": {
@@ -145,8 +149,16 @@ function helpLines(context: CommandContext): string[] {
   ];
 }
 
-async function switchModel(name: string, context: CommandContext): Promise<string[]> {
-  const { settings, model, view, updateStatus } = context;
+async function switchModel(argument: string, context: CommandContext): Promise<string[]> {
+  const { settings, model, view, agent, updateStatus } = context;
+  const words = argument.split(/\s+/).filter((word) => word !== "");
+  const effort = EFFORTS.find((one) => one === words.at(-1));
+  const name = (effort === undefined ? words : words.slice(0, -1)).join(" ");
+  if (effort !== undefined && name === "") {
+    agent.setEffort(effort);
+    updateStatus();
+    return [effortLine(model.name, context)];
+  }
   const known = await settings.listModels?.().catch(() => undefined);
   let wanted: string | undefined = name;
   if (name === "") {
@@ -162,11 +174,23 @@ async function switchModel(name: string, context: CommandContext): Promise<strin
   }
   if (!settings.switchModel) return ["The model cannot be switched in this chat. Start again with --model."];
   if (known && known.length > 0 && !known.includes(wanted)) {
-    return [`The server has no model ${quote(wanted)}. ${didYouMean(wanted, known)}`];
+    return [`The server has no model ${quote(wanted)}. ${didYouMean(wanted, [...known, ...EFFORTS])}`];
   }
   model.name = await settings.switchModel(wanted);
+  if (effort !== undefined) agent.setEffort(effort);
   updateStatus();
-  return [`${escapeToLine(model.name)} answers from the next message on.`];
+  return [
+    `${escapeToLine(model.name)} answers from the next message on.`,
+    ...(effort === undefined ? [] : [effortLine(model.name, context)]),
+  ];
+}
+
+function effortLine(model: string, { agent, settings }: CommandContext): string {
+  const efforts = settings.efforts?.();
+  const supported = agent.effort === undefined || !efforts || efforts.includes(agent.effort);
+  return supported
+    ? `Reasoning effort: ${agent.effort}.`
+    : `${escapeToLine(model)} does not support the effort ${agent.effort}; the nearest it has is used. It has: ${efforts.join(", ") || "none"}.`;
 }
 
 /** What the chat does with a line that starts with a slash. */

@@ -76,6 +76,7 @@ function settingsDigest({ settings }: LoadedSettings): string {
     fallback: rest.fallback,
     addDirs: rest.addDirs,
     limits: [rest.maxTurns, rest.maxRepeats, rest.contextTokens],
+    effort: rest.effort,
   };
   const seen = new Set<unknown>();
   const text = JSON.stringify(relevant, (_, value) => {

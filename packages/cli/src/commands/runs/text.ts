@@ -32,8 +32,8 @@ export function tokensText({ usage }: RunSummary): string {
   return usage ? `${usage.inputTokens + usage.outputTokens} tokens` : "";
 }
 
-export function costText({ cost }: RunSummary): string {
-  return cost === undefined ? "" : formatCost(cost);
+export function costText({ cost, usage }: RunSummary): string {
+  return cost === undefined ? "" : formatCost(cost, usage?.costIsEstimate);
 }
 
 /** How long a run has existed, or took. */

@@ -5,7 +5,6 @@ export type {
   AgentConfig,
   AgentProfile,
   BuiltInTool,
-  ModelPrice,
   PackReference,
   ProviderName,
   ProviderSettings,

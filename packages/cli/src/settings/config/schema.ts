@@ -1,10 +1,12 @@
-import type { JsonSchema } from "@agent/core";
+import { EFFORTS, type JsonSchema } from "@agent/core";
 import { MODES } from "../../permissions/mode.js";
 
 const name = { type: "string", minLength: 1 };
 const amount = { type: "number", minimum: 0 };
 const positive = { type: "number", exclusiveMinimum: 0 };
 const names = (description: string) => ({ type: "array", items: name, description });
+
+const effort = { type: "string", enum: [...EFFORTS], description: "How much the model thinks" };
 
 const pack = {
   anyOf: [
@@ -65,6 +67,7 @@ const profile = {
     systemPrompt: { type: "string" },
     tools: names("Only these tools are on, if they are available at all"),
     model: name,
+    effort,
   },
   additionalProperties: false,
 };
@@ -101,7 +104,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
     prices: {
       type: "object",
       additionalProperties: price,
-      description: "Dollars a million tokens, by the model's name",
+      description: "Dollars per million tokens, by the model's name",
     },
     systemPrompt: { type: "string" },
     agents: { type: "object", additionalProperties: profile, description: "Named roles for --agent" },
@@ -109,6 +112,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
       anyOf: [positive, { const: false }],
       description: "After how many milliseconds the end of a turn rings the bell",
     },
+    effort,
     maxTurns: { ...positive, description: "How often the model is asked for one message" },
     maxRepeats: { ...positive, description: "How often the same calls may give the same results in a row" },
     contextTokens: { ...positive, description: "The conversation's budget in tokens, estimated" },

@@ -3,8 +3,10 @@ import type {
   AnyText,
   ChatProvider,
   CheckedPacks,
+  Effort,
   ExecutableTool,
   NamedPacks,
+  TokenPrice,
   ToolPack,
 } from "@agent/core";
 import type { OutagePolicy } from "@agent/durable";
@@ -51,22 +53,13 @@ export interface ProviderSettings {
   readonly timeoutMs?: number;
 }
 
-/** What a model costs, in dollars a million tokens. */
-export interface ModelPrice {
-  readonly input: number;
-  readonly output: number;
-  /** Input that came from the server's cache. Default: `input`. */
-  readonly cachedInput?: number;
-  /** Input the server wrote to its cache. Default: `input`. */
-  readonly cacheWrite?: number;
-}
-
 /** A named role for `--agent`. All roles use the same registered tools. */
 export interface AgentProfile<Packs extends readonly PackReference[] = readonly PackReference[]> {
   readonly systemPrompt?: string;
   /** Only these tools are on, if they are available at all. */
   readonly tools?: readonly ToolName<Packs>[];
   readonly model?: string;
+  readonly effort?: Effort;
 }
 
 /** The whole config. Every part may be left out. */
@@ -105,8 +98,8 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly model?: string;
   /** A model that answers if the first one fails: `"openai/gpt-5-mini"`. A notice says so each time. */
   readonly fallback?: string;
-  /** What models cost, so that the cost is shown: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
-  readonly prices?: Readonly<Record<string, ModelPrice>>;
+  /** What models cost, in dollars per million tokens, in place of list prices: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
+  readonly prices?: Readonly<Record<string, TokenPrice>>;
   readonly systemPrompt?: string;
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
@@ -115,7 +108,9 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly maxTurns?: number;
   /** The maximum number of identical rounds in a row (same calls, same results) before the run ends. */
   readonly maxRepeats?: number;
-  /** The conversation's budget in tokens, estimated. */
+  /** How much the model thinks: `"low"`, `"high"` … The model's own default otherwise. */
+  readonly effort?: Effort;
+  /** The conversation's budget in tokens, estimated. Default: what the model has, if it is known. */
   readonly contextTokens?: number;
   /** How often a failed request to the model is repeated before it counts as failed. Default 3. */
   readonly maxRetries?: number;

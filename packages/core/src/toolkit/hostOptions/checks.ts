@@ -1,8 +1,11 @@
 import { describeValue } from "@agent/internal";
 import { AgentError } from "../../errors.js";
-import type { ChatRequest } from "../../providers/interface.js";
+import type { ChatRequest, Effort } from "../../providers/interface.js";
 import type { PackRegistry } from "../../tools/pack.js";
 import { isRecord } from "../isRecord.js";
+
+/** The reasoning efforts, from the least to the most. */
+export const EFFORTS: readonly Effort[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /**
  * The error for an argument or option that is not what it must be, with the code `invalid_argument`.
@@ -38,6 +41,11 @@ export const checkPositive: ValueCheck = (name, value) => {
 export const checkNotNegative: ValueCheck = (name, value) => {
   if (typeof value !== "number" || !(value >= 0))
     throw invalidArgument(name, "a number of at least 0", value);
+};
+
+export const checkEffort: ValueCheck = (name, value) => {
+  if (!EFFORTS.some((effort) => effort === value))
+    throw invalidArgument(name, `one of ${EFFORTS.join(", ")}`, value);
 };
 
 export const checkBoolean: ValueCheck = (name, value) => {
@@ -94,6 +102,7 @@ export function checkRequest(request: ChatRequest): void {
   checkMessages("request.messages", request.messages);
   checkTools("request.tools", request.tools);
   checkSignal("request.signal", request.signal);
+  if (request.effort !== undefined) checkEffort("request.effort", request.effort);
   for (const name of CALLBACKS) {
     if (request[name] !== undefined) checkFunction(`request.${name}`, request[name]);
   }

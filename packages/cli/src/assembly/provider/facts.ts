@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ChatProvider, ModelFacts, ModelInfo, TokenPrice } from "@agent/core";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { checkFileSafety } from "../../settings/config/fileSafety.js";
+import { described } from "./described.js";
+
+const PRIVATE_FILE = 0o600;
+
+type FactsByModel = Readonly<Record<string, ModelFacts>>;
+
+/** The server that reported facts. */
+interface FactsSource {
+  readonly kind: string;
+  readonly address?: string;
+}
+
+/** The provider with facts about its model that are more certain than those it carries. */
+export function withFacts(
+  provider: ChatProvider,
+  { contextTokens, price, efforts }: ModelFacts,
+): ChatProvider {
+  if (contextTokens === undefined && price === undefined && efforts === undefined) return provider;
+  return {
+    ...described(provider),
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(price !== undefined && { price }),
+    ...(efforts !== undefined && { efforts }),
+    respond: (request) => provider.respond(request),
+  };
+}
+
+/** The price that the config has for a model: under its name, with or without its provider. */
+export function configuredPrice(
+  kind: string,
+  model: string,
+  prices: Readonly<Record<string, TokenPrice>>,
+): TokenPrice | undefined {
+  const name = [model, `${kind}/${model}`].find((one) => Object.hasOwn(prices, one));
+  return name === undefined ? undefined : prices[name];
+}
+
+/** The facts that a server reported at the last `agent models --refresh`, by model. */
+export function savedFacts(source: FactsSource): (model: string) => ModelFacts {
+  if (source.address === undefined) return () => ({});
+  const saved = readStore()[keyOf(source)] ?? {};
+  return (model) => (Object.hasOwn(saved, model) ? (saved[model] ?? {}) : {});
+}
+
+/** Keeps the facts that a server reported, in place of its earlier ones. Returns for how many models there are any. */
+export async function saveFacts(source: FactsSource, models: readonly ModelInfo[]): Promise<number> {
+  const known = models.filter(
+    ({ contextTokens, price, efforts }) => contextTokens !== undefined || price || efforts,
+  );
+  const facts = Object.fromEntries(known.map(({ id, name: _, ...rest }) => [id, rest]));
+  const servers = { ...readStore(), [keyOf(source)]: facts };
+  ensurePrivateDirectory(dirname(storePath()));
+  await writeFileAtomic(storePath(), `${JSON.stringify({ version: 1, servers })}\n`, { mode: PRIVATE_FILE });
+  return known.length;
+}
+
+function readStore(): Readonly<Record<string, FactsByModel>> {
+  try {
+    checkFileSafety(storePath());
+    const store: unknown = JSON.parse(readFileSync(storePath(), "utf8"));
+    return isRecord(store) && isRecord(store.servers) ? (store.servers as Record<string, FactsByModel>) : {};
+  } catch {
+    // Without a readable store, the facts of the provider packages count.
+    return {};
+  }
+}
+
+function keyOf({ kind, address = "" }: FactsSource): string {
+  return `${kind} ${address}`;
+}
+
+function storePath(): string {
+  return join(stateDirectory(), "models.json");
+}

@@ -1,0 +1,71 @@
+import { checkFunction, checkObject, checkText, EFFORTS } from "../toolkit/hostOptions/checks.js";
+import type { Notices } from "./adapt/notices.js";
+import type { ModelFacts } from "./factory.js";
+import type { ChatRequest, ChatResponse, Effort, ModelPrice, TokenUsage } from "./interface.js";
+
+const MILLION = 1_000_000;
+// A dated release of a model has the facts of the model. Any other ending may be another model: "-mini", "-pro".
+const RELEASE = /[-@](latest|\d{8}|\d{4}-\d{2}-\d{2})$/;
+
+/** Facts by model id, without the date of a release: `claude-sonnet-4-5`. */
+export type ModelTable = Readonly<Record<string, ModelFacts>>;
+
+/** The facts about a model, also under the id of one of its releases. Their price is marked as an estimate. */
+export function modelFacts(table: ModelTable, model: string): ModelFacts | undefined {
+  checkObject("table", table);
+  checkText("model", model);
+  const id = [model, model.replace(RELEASE, "")].find((one) => Object.hasOwn(table, one));
+  const facts = id === undefined ? undefined : table[id];
+  return facts?.price ? { ...facts, price: { ...facts.price, isEstimate: true } } : facts;
+}
+
+/**
+ * The effort to send for `request`: the nearest that the model supports, with a notice if it is another than the
+ * request names. `undefined`: send none. If `efforts` is not known, the effort of the request is sent.
+ */
+export function fitEffort(
+  request: Pick<ChatRequest, "effort" | "onNotice">,
+  model: string,
+  efforts: readonly Effort[] | undefined,
+  notices: Notices,
+): Effort | undefined {
+  checkObject("request", request);
+  checkText("model", model);
+  checkObject("notices", notices);
+  checkFunction("notices.say", notices.say);
+  const { effort } = request;
+  if (effort === undefined || !efforts || efforts.includes(effort)) return effort;
+  const wanted = EFFORTS.indexOf(effort);
+  const [nearest] = [...efforts].sort(
+    (a, b) => Math.abs(EFFORTS.indexOf(a) - wanted) - Math.abs(EFFORTS.indexOf(b) - wanted),
+  );
+  notices.say(
+    request,
+    nearest === undefined
+      ? `${model} has no reasoning effort to set; it answers without.`
+      : `${model} does not support the reasoning effort ${effort}; it works with ${nearest}.`,
+  );
+  return nearest;
+}
+
+/** The response with the cost of its tokens, if the provider did not report one and the price is known. */
+export function withCost(response: ChatResponse, price: ModelPrice | undefined): ChatResponse {
+  checkObject("response", response);
+  const { usage } = response;
+  if (!price || !usage || usage.cost !== undefined) return response;
+  const estimate = price.isEstimate && { costIsEstimate: true as const };
+  return { ...response, usage: { ...usage, cost: costOf(usage, price), ...estimate } };
+}
+
+function costOf(usage: TokenUsage, price: ModelPrice): number {
+  const { inputTokens, outputTokens, cachedTokens: cached = 0, cacheWriteTokens: written = 0 } = usage;
+  const { long } = price;
+  const {
+    input,
+    output,
+    cachedInput = input,
+    cacheWrite = input,
+  } = long && inputTokens > long.over ? long : price;
+  const fresh = Math.max(0, inputTokens - cached - written);
+  return (fresh * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / MILLION;
+}
