@@ -32,14 +32,11 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
   });
 
   test("/model changes the model, the reasoning effort, or both", async () => {
-    const { chat, model } = await start();
+    const { chat } = await start();
     const terminal = await chat([], { columns: 120 });
     terminal.send("/model high");
     await terminal.until("Reasoning effort: high.");
     await expect.poll(() => terminal.status()).toContain("scripted high");
-    terminal.send("say hello");
-    await terminal.until(/^hello$[\s\S]*tokens in/m);
-    expect(model.lastRequest).toContain('"reasoning_effort":"high"');
     terminal.send("/model scripted low");
     await terminal.until("Reasoning effort: low.");
     await expect.poll(() => terminal.status()).toContain("scripted low");

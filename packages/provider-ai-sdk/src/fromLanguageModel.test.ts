@@ -197,3 +197,20 @@ test.each([
 test("the public API of @agent/provider-ai-sdk", async () => {
   expect(Object.keys(await import("./index.js"))).toEqual(["fromLanguageModel"]);
 });
+
+test("passes a reasoning effort to models of version 4, and says that earlier ones have no setting for it", async () => {
+  const result = { content: [], finishReason: { unified: "stop", raw: "stop" }, usage: {} };
+  const asked = async (version: string) => {
+    const { model, calls } = modelOf(version, result);
+    const notices: string[] = [];
+    await fromLanguageModel(model).respond(
+      request({ effort: "off", onNotice: (text) => void notices.push(text) }),
+    );
+    return [calls[0]?.reasoning, ...notices];
+  };
+  expect(await asked("v4")).toEqual(["none"]);
+  expect(await asked("v3")).toEqual([
+    undefined,
+    "m has no common setting for the reasoning effort. Use callOptions.",
+  ]);
+});

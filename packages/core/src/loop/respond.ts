@@ -1,9 +1,9 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError, withProvider } from "../errors.js";
 import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
-import { withCost } from "../providers/modelFacts.js";
 import type { Exchange } from "./exchange.js";
 import type { TelemetryAttributes } from "./telemetry.js";
+import { withCost } from "./usage.js";
 
 /** One request to the model, inside a span of its own. Rejects with a coded error, whatever the provider does. */
 export function respond(

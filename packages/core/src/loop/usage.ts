@@ -1,6 +1,8 @@
-import type { TokenUsage } from "../providers/interface.js";
+import type { ChatResponse, ModelPrice, TokenUsage } from "../providers/interface.js";
+import { checkObject } from "../toolkit/hostOptions/checks.js";
 import type { Exchange } from "./exchange.js";
 
+const MILLION = 1_000_000;
 const OPTIONAL = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 /** The sum of the token usage of all requests for one message, child agents included. */
@@ -59,4 +61,26 @@ function sumTokens(a: TokenUsage, b: TokenUsage | undefined): TokenUsage {
     if (a[key] !== undefined || b?.[key] !== undefined) total[key] = (a[key] ?? 0) + (b?.[key] ?? 0);
   }
   return total;
+}
+
+/** The response with the cost of its tokens, if the provider did not report one and the price is known. */
+export function withCost(response: ChatResponse, price: ModelPrice | undefined): ChatResponse {
+  checkObject("response", response);
+  const { usage } = response;
+  if (!price || !usage || usage.cost !== undefined) return response;
+  const estimate = price.isEstimate && { costIsEstimate: true as const };
+  return { ...response, usage: { ...usage, cost: costOf(usage, price), ...estimate } };
+}
+
+function costOf(usage: TokenUsage, price: ModelPrice): number {
+  const { inputTokens, outputTokens, cachedTokens: cached = 0, cacheWriteTokens: written = 0 } = usage;
+  const { long } = price;
+  const {
+    input,
+    output,
+    cachedInput = input,
+    cacheWrite = input,
+  } = long && inputTokens > long.over ? long : price;
+  const fresh = Math.max(0, inputTokens - cached - written);
+  return (fresh * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / MILLION;
 }

@@ -1,6 +1,7 @@
 /** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
+export { withCost } from "../loop/usage.js";
 export { checkRequest } from "../toolkit/hostOptions/checks.js";
 export { isRecord } from "../toolkit/isRecord.js";
 export { createRedactor } from "../toolkit/text/redact.js";
@@ -37,4 +38,4 @@ export { fetchSameOrigin } from "./http/redirect.js";
 export { AttemptError, incompleteAnswer, type Retryable, type RetryPolicy } from "./http/retry.js";
 export { readEvents, readText } from "./http/sse.js";
 export { type AnswerReader, askWire, type Wire } from "./http/wire.js";
-export { fitEffort, type ModelTable, modelFacts, withCost } from "./modelFacts.js";
+export { fitEffort, type ModelTable, modelFacts } from "./modelFacts.js";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { agentWith, collect } from "../../test/conversation.js";
 import { Agent } from "../agent.js";
+import { withCost } from "../loop/usage.js";
 import { Notices } from "./adapt/notices.js";
 import type { ChatProvider, ChatRequest, ChatResponse, ModelPrice } from "./interface.js";
-import { fitEffort, modelFacts, withCost } from "./modelFacts.js";
+import { fitEffort, modelFacts } from "./modelFacts.js";
 
 const usage = {
   inputTokens: 400_000,

@@ -1,9 +1,8 @@
 import { checkFunction, checkObject, checkText, EFFORTS } from "../toolkit/hostOptions/checks.js";
 import type { Notices } from "./adapt/notices.js";
 import type { ModelFacts } from "./factory.js";
-import type { ChatRequest, ChatResponse, Effort, ModelPrice, TokenUsage } from "./interface.js";
+import type { ChatRequest, Effort } from "./interface.js";
 
-const MILLION = 1_000_000;
 // A dated release of a model has the facts of the model. Any other ending may be another model: "-mini", "-pro".
 const RELEASE = /[-@](latest|\d{8}|\d{4}-\d{2}-\d{2})$/;
 
@@ -46,26 +45,4 @@ export function fitEffort(
       : `${model} does not support the reasoning effort ${effort}; it works with ${nearest}.`,
   );
   return nearest;
-}
-
-/** The response with the cost of its tokens, if the provider did not report one and the price is known. */
-export function withCost(response: ChatResponse, price: ModelPrice | undefined): ChatResponse {
-  checkObject("response", response);
-  const { usage } = response;
-  if (!price || !usage || usage.cost !== undefined) return response;
-  const estimate = price.isEstimate && { costIsEstimate: true as const };
-  return { ...response, usage: { ...usage, cost: costOf(usage, price), ...estimate } };
-}
-
-function costOf(usage: TokenUsage, price: ModelPrice): number {
-  const { inputTokens, outputTokens, cachedTokens: cached = 0, cacheWriteTokens: written = 0 } = usage;
-  const { long } = price;
-  const {
-    input,
-    output,
-    cachedInput = input,
-    cacheWrite = input,
-  } = long && inputTokens > long.over ? long : price;
-  const fresh = Math.max(0, inputTokens - cached - written);
-  return (fresh * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / MILLION;
 }

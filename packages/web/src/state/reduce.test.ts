@@ -174,3 +174,10 @@ test("events with an unknown call id change nothing", () => {
   const state = reduceAll([{ type: "sent", content: "go" }]);
   expect(reduceAll([ended("unknown")], state)).toEqual(state);
 });
+
+test("keeps the size of the conversation and its limit, and not that of a summary", () => {
+  const usage = (more: object): ChatEvent => ({ type: "usage", usage: USAGE, total: USAGE, ...more });
+  expect(reduceAll([usage({ contextTokens: 100 })]).context).toEqual({ tokens: 5, limit: 100 });
+  expect(reduceAll([usage({})]).context).toEqual({ tokens: 5 });
+  expect(reduceAll([usage({ summary: true })]).context).toBeUndefined();
+});
