@@ -8,6 +8,8 @@ const SHORTEST_WORD = 2;
 const MAX_COMPARED = 30;
 const MAX_CANDIDATES = 3;
 const ALIKE_ENOUGH = 0.4;
+// By how many lines a place may be longer or shorter than the wanted text.
+const MAX_SHIFT = 4;
 // In a line longer than this (of a minified file, say) only the text around the hit is compared.
 const LONG_LINE = 500;
 const MAX_COMPARED_CHARACTERS = 20_000;
@@ -57,7 +59,47 @@ function rank(
   return best
     .filter((place, index) => !best.slice(0, index).some((other) => overlap(place, other)))
     .slice(0, MAX_CANDIDATES)
+    .map((place) => alignedToEnds(text, place, wanted))
     .map(({ start, end }) => ({ start, end, line: newlinesBetween(text, 0, start) + 1 }));
+}
+
+/**
+ * The place, longer or shorter by a few lines if the first or the last line of `wanted` is there: `wanted` may lack
+ * lines of the file, or have lines that the file lacks.
+ */
+function alignedToEnds(text: string, { start, end }: Span, wanted: string): Span {
+  const lines = wanted.split("\n").map((line) => line.trimEnd());
+  const content = lines.filter((line) => line !== "");
+  const [first = "", last = ""] = [content[0], content.at(-1)];
+  if (content.length < 2 || end - start > MAX_COMPARED_CHARACTERS) return { start, end };
+  const count = newlinesBetween(wanted.trimEnd(), 0, wanted.trimEnd().length);
+  const from = lineStart(text, start, MAX_SHIFT);
+  const near = lineSpans(text, from, nextLine(text, start, count + 2 * MAX_SHIFT));
+  const nearest = (line: string, expected: number, after: number): number | undefined =>
+    near
+      .flatMap((span, index) => (span.text === line && index > after ? [index] : []))
+      .filter((index) => Math.abs(index - expected) <= MAX_SHIFT)
+      .sort((x, y) => Math.abs(x - expected) - Math.abs(y - expected))[0];
+  const at = near.findIndex((span) => span.start >= start);
+  const top = nearest(first, at, -1) ?? at;
+  const bottom = nearest(last, top + count, top);
+  const [head, tail] = [near[top], near[bottom ?? -1]];
+  return head && tail ? { start: head.start, end: tail.end } : { start, end };
+}
+
+function lineSpans(text: string, from: number, to: number): (Span & { readonly text: string })[] {
+  const spans: (Span & { readonly text: string })[] = [];
+  for (let start = from; start < to; ) {
+    const end = nextLine(text, start);
+    spans.push({ start, end, text: text.slice(start, end).trimEnd() });
+    start = end;
+  }
+  return spans;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 interface Piece {

@@ -1,5 +1,5 @@
 import { matchLines } from "./matchLines.js";
-import { lineBreakFinder, lineBreakVariants, withLineBreaks } from "./textLines.js";
+import { lineBreakFinder, lineBreakVariants, lineStart, withLineBreaks } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every match is kept in memory, so their number is limited.
@@ -51,7 +51,7 @@ export interface Match {
 
 /**
  * Finds every occurrence of `oldText`, with the least tolerance that finds any: exactly, then with any line breaks,
- * then ignoring typographic characters, trailing blanks, and indentation. Text outside the occurrences is never
+ * then ignoring typographic characters, trailing blanks, indentation, and blanks within lines. Text outside the occurrences is never
  * changed. In bytes that are not text (`isDecoded` false) only line breaks may differ.
  */
 export function findMatch(
@@ -63,7 +63,7 @@ export function findMatch(
 ): Match {
   const lineBreakAt = lineBreakFinder(text);
   const withBreaks = lineBreakVariants(newText);
-  // The replacement gets the line breaks used at its place, unless the caller wrote carriage returns on purpose.
+  // The replacement gets the line breaks used at its place, unless the caller looked for carriage returns.
   const region = ({ start, end }: Place, index: number, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = withBreaks(eol);
@@ -71,11 +71,16 @@ export function findMatch(
     return { start, end, replacement };
   };
   const isLiteral = ({ start, end }: Place): boolean => {
-    if (!oldText.includes("\r") && !newText.includes("\r")) return false;
+    if (!oldText.includes("\r")) return false;
     return end - start === oldText.length && text.startsWith(oldText, start);
   };
   const exact = oldText.includes("\r") ? placesOf(text, oldText, limits) : [];
   const found = exact.length > 0 ? exact : placesByLine(text, oldText, limits);
+  if (found.length > 0 && isDecoded && /^[ \t]/.test(oldText) && found.every(startsInIndent(text))) {
+    // The end of a line's indentation is not the indentation that the caller meant.
+    const lines = matchLines(text, oldText, newText, limits);
+    if (lines) return lines;
+  }
   if (found.length > 0) {
     return {
       regions: found.map((place, index) => region(place, index, isLiteral(place))),
@@ -89,6 +94,12 @@ export function findMatch(
     return { regions, ignoring: "typographic quotes, dashes and spaces" };
   }
   return matchLines(text, oldText, newText, limits) ?? NONE;
+}
+
+/** Whether a place starts within the indentation of its line. */
+function startsInIndent(text: string): (place: Place) => boolean {
+  return ({ start }) =>
+    /[ \t]/.test(text[start - 1] ?? "") && text.slice(lineStart(text, start), start).trim() === "";
 }
 
 const NONE: Match = { regions: [], ignoring: undefined };

@@ -1,11 +1,16 @@
+import { indentMap, reindent } from "./indentation.js";
 import type { EditLimits, Match, Region } from "./match.js";
+import { keepSpacing, withoutSpacing } from "./spacing.js";
 import { type Line, lineBreakFinder, lineBreakVariants, linesOf, newlinesBetween } from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every line is kept in memory several times, so their number is limited.
 const MAX_LINES = 500_000;
 
-/** Finds whole lines that differ from `oldText` only in trailing blanks or, if there are none, only in indentation. */
+/**
+ * Finds whole lines that differ from `oldText` only in trailing blanks or, if there are none, only in indentation, or
+ * else only in blanks.
+ */
 export function matchLines(
   text: string,
   oldText: string,
@@ -44,9 +49,18 @@ export function matchLines(
   }
   const regions = find((line) => line.trim()).flatMap((first) => {
     const indents = indentMap(wanted, content.slice(first, first + wanted.length));
-    return indents ? [place(first, lineBreakVariants(reindent(newText, indents)))] : [];
+    return indents ? [place(first, lineBreakVariants(reindent(newText, indents, text)))] : [];
   });
-  return regions.length > 0 ? { regions, ignoring: "indentation" } : undefined;
+  if (regions.length > 0) return { regions, ignoring: "indentation" };
+  const spaced = find(withoutSpacing).flatMap((first) => {
+    const actual = lines.slice(first, first + wanted.length).map(({ start, end }) => text.slice(start, end));
+    const indents = indentMap(wanted, actual);
+    if (!indents) return [];
+    const inFile = wanted.map((line) => reindent(line, indents, text));
+    const replacement = keepSpacing(reindent(newText, indents, text), inFile, actual);
+    return [place(first, lineBreakVariants(replacement))];
+  });
+  return spaced.length > 0 ? { regions: spaced, ignoring: "blanks within lines" } : undefined;
 }
 
 /**
@@ -84,35 +98,4 @@ function spanOf(lines: readonly Line[], first: number, count: number, closed: bo
   const last = lines[first + count - 1];
   const start = lines[first]?.start ?? 0;
   return { start, end: (closed ? last?.next : last?.end) ?? start };
-}
-
-/**
- * Maps each indentation in the caller's text to the one in the file. `undefined` if one indentation would map to two
- * different ones: then the blocks have a different structure and do not match.
- */
-function indentMap(wanted: readonly string[], actual: readonly string[]): Map<string, string> | undefined {
-  const map = new Map<string, string>();
-  for (const [index, line] of wanted.entries()) {
-    if (line.trim() === "") continue;
-    const from = indentOf(line);
-    const to = indentOf(actual[index] ?? "");
-    if ((map.get(from) ?? to) !== to) return undefined;
-    map.set(from, to);
-  }
-  return map;
-}
-
-function reindent(text: string, map: ReadonlyMap<string, string>): string {
-  const longestFirst = [...map].sort(([a], [b]) => b.length - a.length);
-  const translate = (line: string): string => {
-    if (line.trim() === "") return line;
-    const indent = indentOf(line);
-    const known = longestFirst.find(([from]) => indent.startsWith(from));
-    return known ? known[1] + line.slice(known[0].length) : line;
-  };
-  return text.split("\n").map(translate).join("\n");
-}
-
-function indentOf(line: string): string {
-  return line.slice(0, line.length - line.trimStart().length);
 }

@@ -37,6 +37,23 @@ test("a block is found as a whole, and what differs in it is shown", () => {
   );
 });
 
+test("shows a block whole, although old_text lacks a line of it or has one more", () => {
+  const lacking =
+    "export function second(items) {\n  for (const item of items) {\n  }\n  return items.length;\n}\n";
+  expect(nearest(PROGRAM, lacking)).toContain(
+    [
+      'lines 9-14 ("-" is old_text, "+" the file):',
+      " export function second(items) {",
+      "   for (const item of items) {",
+      "+    console.log(item.title);",
+      "   }",
+    ].join("\n"),
+  );
+  const more =
+    "export function first(items) {\n  for (const item of items) {\n    console.log(item.name);\n    more();\n  }\n}\n";
+  expect(nearest(PROGRAM, more)).toMatch(/^The nearest lines are:\nlines 3-7 /);
+});
+
 test("a line is found, with the place where it differs, and the next best ones after it", () => {
   const text = nearest(PROGRAM, "console.log(item.names);");
   expect(text).toContain(

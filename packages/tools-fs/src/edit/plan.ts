@@ -1,12 +1,18 @@
+import { quote } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
-import { EditLimits, findMatch, type Region } from "./match.js";
+import { EditLimits, findMatch, type Match, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
+import { findPlaceholder } from "./placeholders.js";
+import { newTextProblem, rewrittenTexts } from "./rewritten.js";
+import { regionSettler } from "./settle.js";
 import type { TextFile } from "./textFile.js";
 import { newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
+const DOCUMENT = /\.(md|mdx|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$/i;
+const MARKUP = /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj)$/i;
 
 export interface Edit {
   /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
@@ -25,28 +31,25 @@ export interface EditPlan {
 
 /**
  * Finds where every edit applies, all against the same text. Throws if the text of one edit is absent or ambiguous, if
- * two edits overlap, or if the result would be too large; the error names the places. The caller then changes nothing.
+ * two edits overlap, or if the result would be too large; the error names the places. Also throws for a new text that is
+ * clearly not what the file should hold. The caller then changes nothing. `path` tells prose and markup from code.
  */
-export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
+export function planEdits(file: TextFile, edits: readonly Edit[], path: string): EditPlan {
   if (edits.length * file.text.length > MAX_SEARCHED) {
     throw new Error(
       `${edits.length} edits are too many for a file of this size; nothing was changed. Make several calls.`,
     );
   }
-  const remarks: string[] = [];
+  const remarks = new Set<string>();
   const limits = new EditLimits(file.sizeOf);
   const found = edits.map((edit) => {
-    const { regions, ignoring } = findMatch(
-      file.text,
-      file.fromArgument(edit.oldText),
-      file.fromArgument(edit.newText),
-      file.isDecoded,
-      limits,
-    );
+    const { regions, ignoring, ...texts } = findEdit(file, edit, path, limits);
     if (regions.length === 0) throw absent(file, edit);
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
-    if (ignoring !== undefined) remarks.push(`${edit.name} matched only after ignoring ${ignoring}.`);
-    return regions;
+    if (ignoring !== undefined) remarks.add(`${edit.name} matched only after ignoring ${ignoring}.`);
+    if (!file.isDecoded) return regions;
+    const settle = regionSettler(file.text, { ...texts, isDocument: DOCUMENT.test(path) }, remarks);
+    return regions.map(settle);
   });
   const regions = found.flat().sort((a, b) => a.start - b.start);
   const nameOf = (region: Region): string | undefined =>
@@ -59,7 +62,51 @@ export function planEdits(file: TextFile, edits: readonly Edit[]): EditPlan {
       );
     }
   }
-  return { regions, remarks };
+  return { regions, remarks: [...remarks] };
+}
+
+/** Where an edit applies, with its texts as they were read. Several readings are tried only if the first finds nothing. */
+function findEdit(
+  file: TextFile,
+  edit: Edit,
+  path: string,
+  limits: EditLimits,
+): Match & { readonly oldText: string; readonly newText: string } {
+  const oldText = file.fromArgument(edit.oldText);
+  const newText = file.fromArgument(edit.newText);
+  const match = findMatch(file.text, oldText, newText, file.isDecoded, limits);
+  if (!file.isDecoded) return { ...match, oldText, newText };
+  if (match.regions.length > 0) {
+    checkNewText(file, edit.name, oldText, newText, path);
+    return { ...match, oldText, newText };
+  }
+  for (const { without, problem, ...texts } of rewrittenTexts(oldText, newText)) {
+    const found = findMatch(file.text, texts.oldText, texts.newText, true, limits);
+    if (found.regions.length === 0) continue;
+    if (problem !== undefined) throw unclear(edit.name, problem);
+    if (texts.oldText === texts.newText) throw unclear(edit.name, `is old_text without ${without}`);
+    checkNewText(file, edit.name, texts.oldText, texts.newText, path);
+    const ignoring = [found.ignoring, without].filter((one) => one !== undefined).join(" and ");
+    return { ...found, ...texts, ignoring };
+  }
+  return { ...match, oldText, newText };
+}
+
+function checkNewText(file: TextFile, name: string, oldText: string, newText: string, path: string): void {
+  const isDocument = DOCUMENT.test(path);
+  const problem = newTextProblem(oldText, newText, isDocument || MARKUP.test(path));
+  if (problem !== undefined) throw unclear(name, problem);
+  const placeholder = isDocument ? undefined : findPlaceholder(oldText, newText, file.text);
+  if (placeholder !== undefined) {
+    throw unclear(name, `has ${quote(placeholder)} in place of code, which would be deleted`);
+  }
+}
+
+function unclear(name: string, problem: string): Error {
+  const newName = name.replace(/old_text$/, "new_text");
+  return new Error(
+    `${newName} ${problem}; nothing was changed. Write the text exactly as the file should have it.`,
+  );
 }
 
 function absent(file: TextFile, edit: Edit): Error {

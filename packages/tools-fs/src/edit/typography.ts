@@ -23,9 +23,16 @@ const PLAIN: Readonly<Record<string, string>> = {
   "\u202f": " ",
   "\u3000": " ",
 };
-const TYPOGRAPHIC = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
+const CLASS = `[${Object.keys(PLAIN).join("")}]`;
+const TYPOGRAPHIC = new RegExp(CLASS, "g");
+const ANY_TYPOGRAPHIC = new RegExp(CLASS);
 
 /** The text with typographic quotes, dashes and spaces replaced by their ASCII forms. Keeps length and positions. */
 export function plainTypography(text: string): string {
   return text.replace(TYPOGRAPHIC, (character) => PLAIN[character] ?? character);
+}
+
+/** Whether the text has typographic quotes, dashes or spaces. */
+export function isTypographic(text: string): boolean {
+  return ANY_TYPOGRAPHIC.test(text);
 }

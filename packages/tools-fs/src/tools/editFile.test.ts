@@ -112,7 +112,7 @@ test("a difference in indentation is ignored, and the file's indentation is kept
     new_text: "  foo() {\n    if (x)\n      return 2;\n  }\n",
   });
   expect(text).toContain("ignoring indentation");
-  expect(content()).toBe("class A {\n\tfoo() {\n\t\tif (x)\n\t\t  return 2;\n\t}\n}\n");
+  expect(content()).toBe("class A {\n\tfoo() {\n\t\tif (x)\n\t\t\treturn 2;\n\t}\n}\n");
 });
 
 test("typographic quotes are ignored only in the matching place", async () => {

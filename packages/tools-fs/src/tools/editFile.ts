@@ -129,7 +129,7 @@ export class EditFileTool extends FileTool {
       throw new Error(`${showPath(path)} is not a text file (${binaryType(bytes)}), so it cannot be edited.`);
     }
 
-    const { regions, remarks } = planEdits(file, edits);
+    const { regions, remarks } = planEdits(file, edits, target);
     const content = file.toBytes(applied(file.text, regions));
     if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
     if (protection.hasContentRule(target)) {

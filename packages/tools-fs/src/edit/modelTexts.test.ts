@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fileTools, temporaryDirectory } from "../../test/support.js";
+
+interface EditCase {
+  readonly class: string;
+  readonly name: string;
+  readonly path: string;
+  readonly file: string;
+  readonly oldText: string;
+  readonly newText: string;
+  /** `undefined`: no reading is safe. */
+  readonly expected: string | undefined;
+}
+
+const CORPUS = new URL("../../../../bench/corpora/edits.mjs", import.meta.url);
+const { editCases } = (await import(CORPUS.href)) as { editCases: () => EditCase[] };
+
+async function edit(one: Pick<EditCase, "path" | "file" | "oldText" | "newText">) {
+  const path = join(temporaryDirectory(), one.path);
+  writeFileSync(path, one.file);
+  const text = await fileTools()("edit_file", { path, old_text: one.oldText, new_text: one.newText });
+  return { text, content: readFileSync(path, "utf8") };
+}
+
+test("leaves no file of the corpus as nobody meant it, and applies most edits", async () => {
+  const cases = editCases();
+  const wrong: string[] = [];
+  let applied = 0;
+  for (const one of cases) {
+    const { content } = await edit(one);
+    if (content === one.expected) applied++;
+    else if (content !== one.file) wrong.push(`${one.class}: ${one.name}\n${content}`);
+  }
+  expect(wrong).toEqual([]);
+  expect(cases.length).toBeGreaterThanOrEqual(150);
+  expect(applied / cases.filter(({ expected }) => expected !== undefined).length).toBeGreaterThan(0.95);
+});
+
+describe("says what it did", () => {
+  test.each([
+    [
+      "const a = 'x';\n",
+      "const a = ‘x’;",
+      "const a = ‘y’;",
+      /ignoring typographic.*written as the file has them/,
+    ],
+    ["a\nb\n", "a", "1\r\n2", /line breaks of new_text were written as the file has them/],
+    ["a\nb\nc\n", "b\n", "2", /line break at the end of old_text was kept/],
+    ["a\nb\n", "1\ta\n2\tb", "1\ta\n2\tc", /only after ignoring line numbers/],
+    ["a\nb\n", "```\na\nb\n```", "```\na\nc\n```", /only after ignoring a Markdown fence/],
+    ["a < b\n", "a &lt; b", "a &lt; c", /only after ignoring HTML entities/],
+    ['a("b")\n', 'a(\\"b\\")', 'a(\\"c\\")', /only after ignoring backslashes/],
+    ["a   = b\n", "a = b", "a = c", /only after ignoring blanks within lines/],
+    ["x {\n\ty\n}\n", "x {", "x {\n    z", /Spaces that indent new_text were written as tabs/],
+  ])("%j %j", async (file, oldText, newText, remark) => {
+    expect((await edit({ path: "a.js", file, oldText, newText })).text).toMatch(remark);
+  });
+});
+
+describe("refuses with a reason", () => {
+  test.each([
+    [
+      "a();\nb();\n",
+      "a();\nb();",
+      "// ... existing code ...\nc();",
+      /in place of code, which would be deleted/,
+    ],
+    ["a();\n", "a();", "```js\nb();\n```", /new_text is inside a Markdown fence/],
+    ["if (a < b) c();\n", "if (a < b) c();", "if (a &lt; d) c();", /new_text has HTML entities/],
+    ['a("b");\n', 'a("b");', 'a(\\"c\\");', /new_text has a backslash before every quote/],
+    ["if (a) {\n  b();\n}\n", "b();", "b();\nc();", /continues at the margin/],
+    ["const a = 'It’s';\n", "const a = 'It's';", "const a = 'It's what's';", /new_text has "'" both where/],
+  ])("%j %j", async (file, oldText, newText, reason) => {
+    const { text, content } = await edit({ path: "a.js", file, oldText, newText });
+    expect(text).toMatch(reason);
+    expect(content).toBe(file);
+  });
+});
