@@ -82,7 +82,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("call run_bash {}");
     await terminal.until(/│ Error executing run_bash: .*\n└ ✗ failed/);
     terminal.send("call no_such_tool {}");
-    await terminal.until("│ Tool not found: no_such_tool\n└ ✗ no such tool");
+    await terminal.until(/│ Tool not found: no_such_tool\. [\s\S]*└ ✗ no such tool/);
     terminal.send("call read_note {}");
     await terminal.until("│ Tool not available: read_note\n└ ✗ not available");
     terminal.send(runBash("kill -9 $$"));

@@ -57,7 +57,7 @@ describe("tool management", () => {
     const agent = agentWith([call("a"), "done"], [fakeTool("a")]);
     agent.removeTool("a");
     await agent.chat("go");
-    expect(toolTexts(agent)).toEqual(["Tool not found: a"]);
+    expect(toolTexts(agent)).toEqual([expect.stringMatching(/^Tool not found: a\. /)]);
   });
 
   test("Scenario: Enable tool at runtime; Scenario: Disable tool at runtime: requests to the model follow", async () => {

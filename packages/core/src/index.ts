@@ -97,7 +97,7 @@ export type {
   PackOptions,
   ToolNames,
 } from "./tools/packTypes.js";
-export type { PreparedCall } from "./tools/preparedCall.js";
+export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export type { ResultView } from "./tools/resultView.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";

@@ -8,10 +8,11 @@ import type { AccessNeed } from "../tools/types.js";
 import { ApprovalGate, type ApprovalRequest, type LateDecision, SuspendedCall } from "./approval.js";
 import { type CallSlot, type CallSlots, isExclusive } from "./callSlots.js";
 import type { ChildStarter } from "./children.js";
-import type { Exchange } from "./exchange.js";
+import type { Exchange, LoopTools } from "./exchange.js";
 import { announceRun, askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
 import type { RequestedCall } from "./requestedCalls.js";
 import { DIRECT_STEPS } from "./steps.js";
+import { toolNameHint } from "./toolNames.js";
 
 const MAX_NESTING = 8;
 
@@ -45,10 +46,19 @@ export async function prepareRequested(
   }
   try {
     // A schema library may run code that never returns.
-    return await orAborted(tools.prepare(name, args), signal);
+    const prepared = await orAborted(tools.prepare(name, args, { repair: true }), signal);
+    return "outcome" in prepared && prepared.outcome === "not_found"
+      ? withToolNames(prepared, name, tools)
+      : prepared;
   } catch {
     return abortedBefore(name);
   }
+}
+
+/** The result of a call that names no tool, with the names there are. */
+function withToolNames(result: ToolResult, name: string, tools: LoopTools): ToolResult {
+  const names = tools.getSharedSchemas().map((tool) => tool.function.name);
+  return { ...result, text: `${result.text}. ${toolNameHint(name, names)}` };
 }
 
 /** Whether a prepared call must not overlap with others. The tool that runs decides, which a redirect may have changed. */

@@ -99,8 +99,8 @@ function checkMessage(name: string, message: unknown): void {
 /** The tools of a child: those of the parent with these names, on and off with the parent's. */
 function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
   return {
-    prepare: async (name, args) => {
-      if (names.has(name)) return await tools.prepare(name, args);
+    prepare: async (name, args, options) => {
+      if (names.has(name)) return await tools.prepare(name, args, options);
       return { ...unavailable("not_available", name), durationMs: 0 };
     },
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),

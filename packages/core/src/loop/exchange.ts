@@ -6,7 +6,7 @@ import type { CallContext } from "../tools/callContext.js";
 import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
-import type { PreparedCall } from "../tools/preparedCall.js";
+import type { PreparedCall, PrepareOptions } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
@@ -36,7 +36,11 @@ export interface LoopLimits {
 
 /** The part of a registry the loop uses; a child agent's is a subset of its parent's. */
 export interface LoopTools {
-  prepare(name: string, args: Record<string, unknown>): Promise<PreparedCall | ToolResult>;
+  prepare(
+    name: string,
+    args: Record<string, unknown>,
+    options?: PrepareOptions,
+  ): Promise<PreparedCall | ToolResult>;
   getSharedSchemas(): readonly ChatTool[];
   getCapabilities(name: string): readonly ToolCapability[];
   isRepeatable(name: string): boolean;

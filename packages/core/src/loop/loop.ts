@@ -11,6 +11,15 @@ import { RepeatCounter } from "./repeats.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
 import { resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
 import { countUsage } from "./usage.js";
+import {
+  findWrittenCall,
+  writtenCallCorrection,
+  writtenCallFailure,
+  writtenCallReason,
+} from "./writtenCalls.js";
+
+// How often a call that the model wrote as text is sent back before the message fails.
+const MAX_WRITTEN_CALLS = 1;
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
@@ -31,6 +40,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   const repeats = new RepeatCounter(limits.maxRepeats);
   const startAgent = createChildStarter(exchange, runLoop);
   let rejectedAnswers = 0;
+  let writtenCalls = 0;
   if (exchange.depth === 0 && conversation.pending) {
     await resumeToolRound(conversation.pending, exchange, startAgent);
     throwIfAborted(signal);
@@ -51,6 +61,14 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
     if (steer(exchange)) continue;
+    const written = findWrittenCall(text, exchange.tools.getSharedSchemas());
+    if (written !== undefined) {
+      if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
+      // The text is not the answer: a display discards it.
+      exchange.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
+      conversation.append({ role: "user", content: writtenCallCorrection(written) });
+      continue;
+    }
     const parsed = output && (await orAborted(output.read(text), signal));
     if (parsed && "problem" in parsed) {
       rejectedAnswers++;

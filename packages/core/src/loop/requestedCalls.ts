@@ -2,7 +2,9 @@ import { isRecord, quote } from "@agent/internal";
 import type { ChatResponse, ChatToolCall } from "../providers/interface.js";
 import { isNestedDeeper } from "../toolkit/jsonDepth.js";
 import { MAX_ARGUMENT_DEPTH } from "../tools/arguments.js";
+import type { ChatTool } from "../tools/interface.js";
 import { asToolName } from "../tools/toolName.js";
+import { meantTool } from "./toolNames.js";
 
 /** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
 export interface RequestedCall {
@@ -14,11 +16,20 @@ export interface RequestedCall {
   readonly problem: string | undefined;
 }
 
-/** The calls of an answer, at most `most` of them. Never throws: what cannot be read is a problem of its call. */
-export function readCalls(response: ChatResponse, most: number): { calls: RequestedCall[]; dropped: number } {
+/**
+ * The calls of an answer, at most `most` of them. Never throws: what cannot be read is a problem of its call. A name that
+ * none of the `tools` has, and that can mean one of them only, is read as that one.
+ */
+export function readCalls(
+  response: ChatResponse,
+  most: number,
+  tools: readonly ChatTool[] = [],
+): { calls: RequestedCall[]; dropped: number } {
   const used = new Set<string>();
+  const names = tools.map((tool) => tool.function.name);
   const calls = response.toolCalls.slice(0, most).map((call: Partial<ChatToolCall>, index) => {
-    const name = asText(call?.function?.name);
+    const written = asText(call?.function?.name);
+    const name = names.includes(written) ? written : (meantTool(written, names) ?? written);
     const raw = asText(call?.function?.arguments);
     // Some servers send no id, or the same one twice; each result must still find its call.
     let id = asText(call?.id) || `call_${index}`;

@@ -36,7 +36,7 @@ export async function runToolRound(
   repeats: RepeatCounter,
 ): Promise<void> {
   const { emit, limits, conversation, tools } = exchange;
-  const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer);
+  const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer, exchange.tools.getSharedSchemas());
   for (const { id, name, args } of calls) {
     const about = exchange.stream ? tools.aboutCall(name, args) : {};
     emit({ type: "tool_requested", id, name, args, ...about, ...(replayed && { replayed }) });

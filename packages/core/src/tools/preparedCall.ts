@@ -20,7 +20,7 @@ import {
   type ToolResult,
 } from "./execution.js";
 import type { ExecutableTool, RedirectedCall } from "./interface.js";
-import { isUsable, parseArguments, type RegisteredTool, titleNames } from "./registeredTool.js";
+import { isUsable, type RegisteredTool, readArguments, titleNames } from "./registeredTool.js";
 import { redactJson } from "./resultView.js";
 import type { ToolCapability } from "./types.js";
 
@@ -31,7 +31,7 @@ const PREVIEW_LIMIT_MS = 5000;
 /** A call that was looked up and validated, and has done nothing yet. */
 export interface PreparedCall {
   readonly name: string;
-  /** A copy of the arguments as the model sent them. */
+  /** A copy of the arguments, repaired where they had exactly one other reading. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
   readonly repeatable: boolean;
@@ -41,6 +41,11 @@ export interface PreparedCall {
   preview(signal?: AbortSignal): Promise<CallPreview | undefined>;
   /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
   run(options?: RunOptions): Promise<ToolResult>;
+}
+
+export interface PrepareOptions {
+  /** Reads arguments that do not fit in the only way that does, if there is one. For calls that a model wrote. */
+  readonly repair?: boolean;
 }
 
 /** The tools of a registry as they are now, on or off. */
@@ -55,32 +60,40 @@ export async function prepareCall(
   args: Record<string, unknown> | undefined,
   lookUp: LookUp,
   limits: ExecutionLimits,
+  { repair = false }: PrepareOptions = {},
 ): Promise<PreparedCall | ToolResult> {
   const found = findUsable(name, lookUp);
   if ("outcome" in found) return { ...found, durationMs: 0 };
   const { tool, capabilities } = found;
   try {
-    const copy = copyArguments(args);
-    const parsed = await parseArguments(found, copy);
-    if ("problem" in parsed) return { ...failure(name, parsed.problem, limits), durationMs: 0 };
+    const read = await readArguments(found, copyArguments(args), repair);
+    if ("problem" in read) return { ...failure(name, read.problem, limits), durationMs: 0 };
+    // Everything that decides about the call sees the arguments as they were read.
+    const { args: copy, parsed, notes } = read;
     const target = tool.redirect?.(copy);
-    if (target !== undefined) return await prepareTarget(name, target, lookUp, limits);
+    if (target !== undefined) return await prepareTarget(name, target, lookUp, limits, { repair });
     return {
       name,
       args: copy,
       capabilities,
       repeatable: found.repeatable,
-      ...describer(found, copy, () => (parsed.value === copy ? copyArguments(copy) : parsed.value), limits),
+      ...describer(found, copy, () => (parsed === copy ? copyArguments(copy) : parsed), limits),
       run: async (options = {}) => {
         const now = findUsable(name, lookUp);
         if (now !== found) {
           return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
         }
         // A tool gets its own copy: the arguments that were decided about stay unchanged.
-        const input = parsed.value === copy ? copyArguments(copy) : parsed.value;
+        const input = parsed === copy ? copyArguments(copy) : parsed;
         const started = performance.now();
         const ending = await runSafely(tool, input, options, limits);
-        return { ...ending, durationMs: performance.now() - started };
+        const durationMs = performance.now() - started;
+        if (notes.length === 0) return { ...ending, durationMs };
+        return {
+          ...ending,
+          text: `${ending.text}\n[The call was read with ${notes.join("; ")}.]`,
+          durationMs,
+        };
       },
     };
   } catch (error) {
@@ -167,12 +180,13 @@ async function prepareTarget(
   target: RedirectedCall,
   lookUp: LookUp,
   limits: ExecutionLimits,
+  options: PrepareOptions,
 ): Promise<PreparedCall | ToolResult> {
   if (lookUp(target.name)?.tool.redirect) {
     const problem = `${quote(target.name)} redirects calls itself and cannot be called through another tool.`;
     return { ...failure(name, problem, limits), durationMs: 0 };
   }
-  return await prepareCall(target.name, { ...target.args }, lookUp, limits);
+  return await prepareCall(target.name, { ...target.args }, lookUp, limits, options);
 }
 
 /** Runs the tool, unless the caller's options are invalid or the call is aborted already. */

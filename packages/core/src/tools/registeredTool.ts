@@ -2,9 +2,11 @@ import { describeValue, didYouMean, errorMessage, quote } from "@agent/internal"
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkText } from "../toolkit/hostOptions/checks.js";
+import { describeProblems } from "./argumentProblems.js";
 import { isKind, kindOf, TOOL_KINDS, type ToolKind } from "./callDescription.js";
 import type { ExecutableTool, JsonSchema, ParsedArguments } from "./interface.js";
 import type { RegisterOptions } from "./pack.js";
+import { cleanPaths, repairArguments } from "./repair.js";
 import { type SharedSchema, shareSchema } from "./sharedSchema.js";
 import { isToolName } from "./toolName.js";
 import { TOOL_CAPABILITIES, type ToolCapability } from "./types.js";
@@ -130,8 +132,42 @@ export function titleNames({ tool: { titleFrom }, schema }: RegisteredTool): rea
   return Array.isArray(required) ? required.filter(isString).slice(0, 1) : [];
 }
 
+/** Arguments as the call runs with them, or everything that is wrong with them. */
+type ReadArguments =
+  | {
+      /** As the deciders see them. */
+      readonly args: Record<string, unknown>;
+      /** As the tool wants them. */
+      readonly parsed: Record<string, unknown>;
+      readonly notes: readonly string[];
+    }
+  | { readonly problem: string };
+
+/**
+ * Checks arguments. With `repair`, those that do not fit are repaired if that is possible in exactly one way, and `notes`
+ * says how; otherwise the problem names everything that is wrong.
+ */
+export async function readArguments(
+  entry: RegisteredTool,
+  given: Record<string, unknown>,
+  repair: boolean,
+): Promise<ReadArguments> {
+  const paths = repair ? cleanPaths(given) : undefined;
+  const { args, notes } = paths ?? { args: given, notes: [] };
+  const parsed = await parseArguments(entry, args);
+  if (!("problem" in parsed)) return { args, parsed: parsed.value, notes };
+  if (!repair) return parsed;
+  const { parameters = {} } = entry.schema.schema.function;
+  const repaired = repairArguments(parameters, args);
+  const again = repaired && (await parseArguments(entry, repaired.args));
+  if (again && !("problem" in again)) {
+    return { args: repaired.args, parsed: again.value, notes: [...notes, ...repaired.notes] };
+  }
+  return { problem: describeProblems(parameters, args, parsed.problem) };
+}
+
 /** Checks arguments by the tool's own `parseArguments`, or by its schema. */
-export function parseArguments(
+function parseArguments(
   { tool, schema }: RegisteredTool,
   args: Record<string, unknown>,
 ): ParsedArguments | Promise<ParsedArguments> {

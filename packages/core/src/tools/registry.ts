@@ -15,7 +15,7 @@ import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
 import type { PackServices } from "./packServices.js";
-import { type PreparedCall, prepareCall } from "./preparedCall.js";
+import { type PreparedCall, type PrepareOptions, prepareCall } from "./preparedCall.js";
 import { examineTool, isUsable, type RegisteredTool, titleNames } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
@@ -234,10 +234,15 @@ export class ToolRegistry implements PackRegistry {
 
   /**
    * Looks a call up and validates its arguments. Has no side effect and never rejects: resolves to the call, or to
-   * the result of one that cannot run (it has an `outcome`).
+   * the result of one that cannot run (it has an `outcome`). With `repair`, arguments that do not fit are read in the
+   * only way that does, if there is one.
    */
-  async prepare(name: string, args?: Record<string, unknown>): Promise<PreparedCall | ToolResult> {
-    return await prepareCall(name, args, (wanted) => this.#tools.get(wanted), this.#limits);
+  async prepare(
+    name: string,
+    args?: Record<string, unknown>,
+    options?: PrepareOptions,
+  ): Promise<PreparedCall | ToolResult> {
+    return await prepareCall(name, args, (wanted) => this.#tools.get(wanted), this.#limits, options);
   }
 
   /** Runs a tool and resolves to the text for the model. Never rejects. */

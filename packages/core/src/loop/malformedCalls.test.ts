@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
+import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
+import type { ExecutableTool, JsonSchema } from "../tools/interface.js";
+import { findWrittenCall } from "./writtenCalls.js";
+
+/** A tool that notes with which arguments it ran. */
+function noting(name: string, properties: Record<string, JsonSchema>, optional: readonly string[] = []) {
+  const ran: Record<string, unknown>[] = [];
+  const tool: ExecutableTool = {
+    name,
+    getSchema: () => functionTool(name, "Test.", properties, [...optional]),
+    execute: async (args) => {
+      ran.push(args);
+      return "ran";
+    },
+  };
+  return { tool, ran };
+}
+
+const EDIT = {
+  path: { type: "string" },
+  old_text: { type: "string" },
+  limit: { type: "integer", minimum: 1 },
+  all: { type: "boolean" },
+  paths: { type: "array", items: { type: "string" } },
+  edits: {
+    type: "array",
+    items: {
+      type: "object",
+      properties: { old_text: { type: "string" } },
+      required: ["old_text"],
+      additionalProperties: false,
+    },
+  },
+};
+const OPTIONAL = ["old_text", "limit", "all", "paths", "edits"];
+
+describe("a call that a model wrote wrongly", () => {
+  test.each([
+    [{ path: "a", limit: "5" }, { path: "a", limit: 5 }, '"limit" as the number 5'],
+    [{ path: "a", all: "True" }, { path: "a", all: true }, '"all" as true'],
+    [{ path: "a", paths: '["x","y"]' }, { path: "a", paths: ["x", "y"] }, '"paths" as a list'],
+    [{ path: "a", paths: "x" }, { path: "a", paths: ["x"] }, '"paths" as a list with one item'],
+    [{ path: "a", limit: null }, { path: "a" }, '"limit" as absent, because it was null'],
+    [{ file_path: "a" }, { path: "a" }, '"file_path" as "path"'],
+    [{ filePath: "a" }, { path: "a" }, '"filePath" as "path"'],
+    [{ path: "a", old_string: "x" }, { path: "a", old_text: "x" }, '"old_string" as "old_text"'],
+    [
+      { path: "a", edits: [{ oldString: "x" }] },
+      { path: "a", edits: [{ old_text: "x" }] },
+      '"edits[0].oldString"',
+    ],
+    [
+      { path: "a", edits: '[{"old_text":"x"}]' },
+      { path: "a", edits: [{ old_text: "x" }] },
+      '"edits" as a list',
+    ],
+    [{ path: "a.txt\n" }, { path: "a.txt" }, '"path" as "a.txt"'],
+    [{ path: '"a b.txt"' }, { path: "a b.txt" }, '"path" as "a b.txt"'],
+    [{ path: "file:///tmp/a%20b" }, { path: "/tmp/a b" }, '"path" as "/tmp/a b"'],
+    [{ path: 4 }, { path: "4" }, '"path" as text'],
+  ])("is run in its only reading: %j", async (args, meant, note) => {
+    const { tool, ran } = noting("edit", EDIT, OPTIONAL);
+    const agent = agentWith([call("edit", args), "Done."], [tool]);
+    await collect(agent, "Go.");
+    expect(ran).toEqual([meant]);
+    expect(toolTexts(agent)[0]).toMatch(/^ran\n\[The call was read with /);
+    expect(toolTexts(agent)[0]).toContain(note);
+  });
+
+  test.each([
+    [{ path: "a", limit: "five" }],
+    [{ path: "a", paths: "x,y" }],
+    [{ path: "a", all: "yes" }],
+    [{ file: "a", file_path: "b" }],
+    [{ path: { a: 1 } }],
+    [{ path: "a", limit: "0" }],
+  ])("is not run if it has no reading, or several: %j", async (args) => {
+    const { tool, ran } = noting("edit", EDIT, OPTIONAL);
+    const agent = agentWith([call("edit", args), "Done."], [tool]);
+    await collect(agent, "Go.");
+    expect(ran).toEqual([]);
+    expect(toolTexts(agent)[0]).toContain("Expected: { path: string, old_text?: string, limit?: integer,");
+  });
+
+  test("gets all its problems in one message", async () => {
+    const { tool } = noting("edit", EDIT, OPTIONAL);
+    const agent = agentWith([call("edit", { limit: "many", all: 7, speed: 1 }), "Done."], [tool]);
+    await collect(agent, "Go.");
+    const [text = ""] = toolTexts(agent);
+    for (const name of ["path", "limit", "all", "speed"]) expect(text).toContain(`"${name}"`);
+  });
+
+  test("is decided about with the arguments that it runs with", async () => {
+    const seen: unknown[] = [];
+    const { tool } = noting("edit", EDIT, OPTIONAL);
+    const agent = agentWith([call("edit", { file_path: '".env"' }), "Done."], [tool], {
+      approve: ({ args }) => {
+        seen.push(args);
+        return "allow";
+      },
+    });
+    await collect(agent, "Go.");
+    expect(seen).toEqual([{ path: ".env" }]);
+  });
+
+  test("is an error for a program that calls the registry", async () => {
+    const { tool, ran } = noting("edit", EDIT, OPTIONAL);
+    const { registry } = agentWith([], [tool]);
+    expect(await registry.execute("edit", { path: "a", limit: "5" })).toMatch(
+      /^Error executing edit: "limit" must/,
+    );
+    expect(ran).toEqual([]);
+  });
+});
+
+describe("a name that no tool has", () => {
+  test.each(["functions.read_file", "READ_FILE", "readFile", "read-file", "default_api:read_file"])(
+    "is read as the only tool it can mean: %s",
+    async (name) => {
+      const { tool, ran } = noting("read_file", { path: { type: "string" } });
+      const { events } = await collect(agentWith([call(name, { path: "a" }), "Done."], [tool]), "Go.");
+      expect(ran).toEqual([{ path: "a" }]);
+      expect(events).toContainEqual(expect.objectContaining({ type: "tool_start", name: "read_file" }));
+    },
+  );
+
+  test.each([
+    ["Read", 'Did you mean "read_file"?'],
+    ["bash", 'Did you mean "run_bash"?'],
+    ["red_file", 'Did you mean "read_file"?'],
+    ["teleport", "The tools are: save_session_context, read_file, run_bash."],
+  ])("gets the nearest name and the list: %s", async (name, hint) => {
+    const tools = ["read_file", "run_bash"].map((one) => noting(one, {}).tool);
+    const agent = agentWith([call(name), "Done."], tools);
+    await collect(agent, "Go.");
+    expect(toolTexts(agent)[0]).toMatch(new RegExp(`^Tool not found: ${name}\\. `));
+    expect(toolTexts(agent)[0]).toContain(hint);
+    expect(toolTexts(agent)[0]).toContain("The tools are: save_session_context, read_file, run_bash.");
+  });
+
+  test("is not guessed between two tools", async () => {
+    const [a, b] = [noting("read_file", {}), noting("readFile", {})];
+    await collect(agentWith([call("READFILE"), "Done."], [a.tool, b.tool]), "Go.");
+    expect([...a.ran, ...b.ran]).toEqual([]);
+  });
+});
+
+describe("a call that the model writes as text", () => {
+  const TEXTS = [
+    '<tool_call>\n{"name": "look", "arguments": {"path": "a"}}\n</tool_call>',
+    'I will look.\n<tool_call>{"name": "look", "arguments": {}}</tool_call>',
+    '<function_calls><invoke name="look"><parameter name="path">a</parameter></invoke></function_calls>',
+    "<function=look>\n<parameter=path>\na\n</parameter>\n</function>",
+    '[TOOL_CALLS][{"name": "look", "arguments": {}}]',
+    '```json\n{"name": "look", "arguments": {"path": "a"}}\n```',
+    '{"tool": "look", "args": {}}',
+  ];
+
+  test.each(TEXTS)("is sent back once and is not the answer: %j", async (text) => {
+    const { tool, ran } = noting("look", {});
+    const agent = agentWith([text, call("look"), "Found it."], [tool]);
+    const { events } = await collect(agent, "Go.");
+    expect(ran).toEqual([{}]);
+    expect(events.at(-1)).toMatchObject({ type: "done", text: "Found it." });
+    expect(events).toContainEqual(expect.objectContaining({ type: "retry" }));
+  });
+
+  test("fails the message if the model does it again", async () => {
+    const { tool } = noting("look", {});
+    const text = '<tool_call>{"name": "look", "arguments": {}}</tool_call>';
+    await expect(agentWith([text, text], [tool]).chat("Go.")).rejects.toMatchObject({
+      code: "provider_failed",
+      message: expect.stringContaining("as text, so they cannot be run"),
+    });
+  });
+
+  test.each([
+    'Models write ```<tool_call>{"name": "look"}</tool_call>``` for a call.',
+    'Models write <tool_call>{"name": "look"}</tool_call>, and the server reads it.',
+    '<tool_call>{"name": "unknown_tool", "arguments": {}}</tool_call>',
+    '{"name": "Ada", "age": 36}',
+    "Done. `look` found nothing.",
+  ])("is not seen in an answer about calls: %j", (text) => {
+    const { tool } = noting("look", {});
+    expect(findWrittenCall(text, [tool.getSchema()])).toBeUndefined();
+  });
+});
