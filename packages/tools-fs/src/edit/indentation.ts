@@ -4,7 +4,7 @@ const LONGEST_INDENT = 200;
 export type IndentMap = ReadonlyMap<string, string>;
 
 /** Why new lines cannot be indented: they have a level that `old_text` does not show, and nothing tells the file's. */
-export class IndentationError extends Error {}
+class IndentationError extends Error {}
 
 /**
  * Maps each indentation in the caller's text to the one in the file. `undefined` if one indentation would map to two
@@ -60,7 +60,7 @@ function ratio(map: IndentMap, levels: readonly string[], file: string): number 
 }
 
 /** The step by which the lines of a file are indented; `undefined` if none are. */
-export function stepOf(file: string): { readonly character: string; readonly width: number } | undefined {
+function stepOf(file: string): { readonly character: string; readonly width: number } | undefined {
   const indents = file.match(/^(?:\t+| {2,})(?=\S)/gm) ?? [];
   const tabs = indents.filter((indent) => indent.startsWith("\t"));
   if (indents.length === 0) return undefined;

@@ -144,7 +144,7 @@ function edited(before: string | undefined, args: Readonly<Record<string, unknow
   const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
   if (file === undefined) return undefined;
   try {
-    return applied(file.text, planEdits(file, readEdits(args)).regions);
+    return applied(file.text, planEdits(file, readEdits(args), requireString(args, "path")).regions);
   } catch {
     // `execute` reports why.
     return undefined;
