@@ -107,6 +107,18 @@ export class UpdateWriter {
           yield { sessionUpdate: "compaction_update", compactionId, status: "completed" };
         }
         break;
+      case "tool_progress":
+        if (event.message !== undefined) yield* this.#output(event.id, `${event.message}\n`);
+        break;
+      // The session shows notices; the rest has no place in the protocol.
+      case "notice":
+      case "retry":
+      case "tool_draft":
+      case "steered":
+      case "done":
+        break;
+      default:
+        event satisfies never;
     }
   }
 

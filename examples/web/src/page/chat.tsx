@@ -45,7 +45,7 @@ interface BlockProps {
 
 function BlockView({ block, questionAbout }: BlockProps) {
   if (block.type === "call") return <Call call={block} decide={questionAbout(block)} />;
-  return <div className={block.type === "text" ? "text" : "text reasoning"}>{block.text}</div>;
+  return <div className={block.type === "text" ? "text" : `text ${block.type}`}>{block.text}</div>;
 }
 
 interface ComposerProps {

@@ -3,7 +3,7 @@ import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { callTitle } from "../display/callTitle.js";
 import type { FileChange } from "../display/fileChange.js";
-import { contextText, cutOffText, retryText, usageText } from "../display/notices.js";
+import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
 import type { PersonDecision } from "../permissions/permissions.js";
@@ -149,7 +149,19 @@ export class PlainView implements ChatView {
         return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);
       case "context":
         return [contextText(event)];
+      case "notice":
+        return [noticeText(event)];
+      case "reasoning":
+      case "tool_draft":
+      case "tool_output":
+      case "tool_process":
+      case "tool_progress":
+      case "child":
+      case "steered":
+      case "usage":
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   }

@@ -27,6 +27,22 @@ const end = (id: string, text = "text"): ToolEndEvent => ({
 });
 
 describe("Activity", () => {
+  test("shows a notice of the provider and the progress of a running call", () => {
+    const subject = activity();
+    subject.event({ type: "notice", text: "a schema was simplified" });
+    expect(subject.frame(WIDTH, ROWS).above.join("\n")).toContain("a schema was simplified");
+    subject.event(start("1"));
+    subject.event({
+      type: "tool_progress",
+      id: "1",
+      name: "read_file",
+      done: 3,
+      total: 10,
+      message: "files",
+    });
+    expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toContain("3 of 10 files");
+  });
+
   test("emoji made of several stay whole, also while they arrive; other invisible characters are spelled out", () => {
     const subject = activity();
     const family = "👩\u200d💻 ❤\ufe0f\u200d🔥 👍🏽\u200d👎 a\u200db";

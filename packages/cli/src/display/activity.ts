@@ -6,7 +6,7 @@ import { CallDraft } from "./draft.js";
 import { formatDuration } from "./duration.js";
 import { ExpandStore } from "./expandStore.js";
 import type { FileChange } from "./fileChange.js";
-import { contextText, cutOffText, retryText, usageText } from "./notices.js";
+import { contextText, cutOffText, noticeText, progressText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
 import { Reasoning } from "./reasoning.js";
 import { Sections } from "./sections.js";
@@ -119,17 +119,28 @@ export class Activity {
       case "context":
         this.note(contextText(event));
         return;
+      case "notice":
+        this.note(noticeText(event));
+        return;
+      case "tool_progress":
+        this.#calls.output(event.id, `${progressText(event)}\n`);
+        return;
       case "done":
         this.#flushReads();
         this.#finishAnswer();
         for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
         return;
-      default:
+      case "tool_process":
+      case "child":
+      case "steered":
+      case "usage":
         return;
+      default:
+        event satisfies never;
     }
   }
 
-  /** Sets the call that the person is being asked about, or none. */
+  /** Sets the call that the user is being asked about, or none. */
   asking(id: string | undefined): void {
     this.#calls.asking(id);
   }

@@ -1,4 +1,4 @@
-import type { ContextEvent, DoneEvent, RetryEvent } from "@agent/core";
+import type { ContextEvent, DoneEvent, NoticeEvent, RetryEvent, ToolProgressEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatCost } from "./cost.js";
 
@@ -28,6 +28,17 @@ export function cutOffText(done: DoneEvent): string | undefined {
 /** `voidAbove`: a part of the failed answer is on the screen and cannot be erased. */
 export function retryText({ reason }: RetryEvent, voidAbove: boolean): string {
   return `↻ ${escapeToLine(reason)}: asking again${voidAbove ? "; the unfinished answer above is void" : ""}`;
+}
+
+/** A notice of the provider, on one line. */
+export function noticeText({ text }: NoticeEvent): string {
+  return `… ${escapeToLine(text)}`;
+}
+
+/** How far a call has come: `3 of 10 files read`. */
+export function progressText({ done, total, message }: ToolProgressEvent): string {
+  const amount = [done, total].filter((value) => value !== undefined).join(" of ");
+  return [amount, message].filter((part) => part !== undefined && part !== "").join(" ");
 }
 
 export function contextText({ action, tokensBefore, tokensAfter }: ContextEvent): string {

@@ -12,6 +12,12 @@ function lines(...events: AgentEvent[]): string[] {
 }
 
 describe("plainActivity", () => {
+  test("prints a notice of the provider on one line", () => {
+    expect(lines({ type: "notice", text: "a schema\nwas \x1b[1msimplified" })).toEqual([
+      "… a schema\\nwas \\x1b[1msimplified",
+    ]);
+  });
+
   test("one line when a call starts and one when it ends, with mark, words and time, and the end of a failed command", () => {
     const id = "1";
     const stderr = "one\ntwo\nthree\nnot \x1b[1mfound\n";

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { callTitle } from "./callTitle.js";
-import { contextText, retryText } from "./notices.js";
+import { contextText, noticeText, retryText } from "./notices.js";
 import { PLAIN_STYLE } from "./style.js";
 import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
 import { cutToWidth } from "./width.js";
@@ -36,6 +36,7 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
     }
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
     if (event.type === "context") write(`${contextText(event)}\n`);
+    if (event.type === "notice") write(`${noticeText(event)}\n`);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AgentEvent, ChildEvent, ToolDraftEvent, ToolEndEvent } from "@agent/core";
+import type { AgentEvent, ChildEvent, ToolDraftEvent, ToolEndEvent, ToolRequestedEvent } from "@agent/core";
 import type { Block, CallBlock, CallState, ChildBlocks } from "./chatState.js";
 import { head, tail } from "./shorten.js";
 
@@ -12,8 +12,24 @@ export function reduceBlocks(blocks: readonly Block[], event: AgentEvent): reado
       return writeDraft(blocks, event);
     case "tool_requested":
       return request(blocks, event);
+    case "notice":
+      return [...blocks, { type: "notice", text: event.text }];
     case "tool_start":
-      return changeCall(blocks, event.id, (call) => ({ ...call, state: "running", args: event.args }));
+      return changeCall(blocks, event.id, (call) => ({
+        ...call,
+        state: "running",
+        args: event.args,
+        ...(event.about && { title: event.about.title, kind: event.about.kind }),
+      }));
+    case "tool_progress": {
+      const { done, total, message } = event;
+      const progress = {
+        ...(done !== undefined && { done }),
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message: head(message) }),
+      };
+      return changeCall(blocks, event.id, (call) => ({ ...call, progress }));
+    }
     case "tool_output":
       return changeCall(blocks, event.id, (call) => ({ ...call, output: tail(call.output + event.chunk) }));
     case "tool_end":
@@ -25,7 +41,15 @@ export function reduceBlocks(blocks: readonly Block[], event: AgentEvent): reado
       }));
     case "retry":
       return withoutUnfinished(blocks);
+    case "tool_process":
+    case "steered":
+    case "usage":
+    case "context":
+    case "done":
+      return blocks;
     default:
+      // A server with a newer version may send events that this page does not know.
+      event satisfies never;
       return blocks;
   }
 }
@@ -60,22 +84,34 @@ function writeDraft(blocks: readonly Block[], { index, name, delta }: ToolDraftE
 /** Turns a draft into a call. Calls are requested in the order they were written, so the first draft is the one. */
 function request(
   blocks: readonly Block[],
-  { id, name, args }: Pick<CallBlock, "id" | "name" | "args">,
+  { id, name, args, title, kind }: ToolRequestedEvent,
 ): readonly Block[] {
-  const call: CallBlock = { type: "call", id, name, args, state: "requested", output: "" };
+  const call: CallBlock = {
+    type: "call",
+    id,
+    name,
+    args,
+    ...(title !== undefined && { title }),
+    ...(kind && { kind }),
+    state: "requested",
+    output: "",
+  };
   const draft = blocks.findIndex((block) => block.type === "call" && block.state === "writing");
   return draft === -1 ? [...blocks, call] : blocks.with(draft, call);
 }
 
 function endCall(call: CallBlock, event: ToolEndEvent): CallBlock {
-  const { outcome, text, parts, summary, durationMs } = event;
+  const { outcome, text, parts, summary, durationMs, view, about } = event;
+  const { progress: _, ...rest } = call;
   return {
-    ...call,
+    ...rest,
     state: outcome,
     text: head(text),
     durationMs,
     ...(parts && { parts }),
     ...(summary !== undefined && { summary }),
+    ...(about && { title: about.title, kind: about.kind }),
+    ...(view && { view }),
   };
 }
 

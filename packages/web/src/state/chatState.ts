@@ -1,4 +1,12 @@
-import type { Content, ContentPart, TokenUsage, ToolOutcome } from "@agent/core";
+import type {
+  Content,
+  ContentPart,
+  ResultView,
+  TokenUsage,
+  ToolKind,
+  ToolOutcome,
+  ToolProgress,
+} from "@agent/core";
 import type { PendingApproval } from "../events.js";
 
 /** Everything a page shows of a conversation. Plain JSON: it is sent to a page that connects. */
@@ -22,7 +30,7 @@ export type ViewMessage =
   | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true };
 
 /** A part of an answer, in the order it came. */
-export type Block = TextBlock | ReasoningBlock | CallBlock;
+export type Block = TextBlock | ReasoningBlock | NoticeBlock | CallBlock;
 
 export interface TextBlock {
   readonly type: "text";
@@ -34,9 +42,15 @@ export interface ReasoningBlock {
   readonly text: string;
 }
 
+/** A notice of the provider for the user, such as a schema that it simplified for the server. */
+export interface NoticeBlock {
+  readonly type: "notice";
+  readonly text: string;
+}
+
 /**
- * `writing`: the model writes its arguments. `requested`: not started. `waiting`: a person must decide. `running`: it
- * runs. `ended`: it has ended, in a conversation loaded from a file, which does not store the outcome. Else the outcome.
+ * `writing`: the model writes its arguments. `requested`: not started. `waiting`: the user must decide. `running`: it
+ * runs. `ended`: it has ended, in a conversation whose file does not store the outcome. Else the outcome.
  */
 export type CallState = "writing" | "requested" | "waiting" | "running" | "ended" | ToolOutcome;
 
@@ -46,6 +60,9 @@ export interface CallBlock {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly state: CallState;
+  /** What the call is about, on one line. */
+  readonly title?: string;
+  readonly kind?: ToolKind;
   /** The arguments' JSON as far as it was written, while `state` is `writing`. */
   readonly draft?: string;
   /** Live output: its last part. */
@@ -54,6 +71,10 @@ export interface CallBlock {
   readonly text?: string;
   readonly parts?: readonly ContentPart[];
   readonly summary?: string;
+  /** How the result is drawn. Absent: draw `text`. */
+  readonly view?: ResultView;
+  /** How far it has come, while it runs. */
+  readonly progress?: ToolProgress;
   readonly durationMs?: number;
   /** The blocks of its child agents. */
   readonly children?: readonly ChildBlocks[];

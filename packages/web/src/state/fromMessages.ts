@@ -1,24 +1,24 @@
-import type { ChatMessage, Content, Conversation } from "@agent/core";
+import type { ChatMessage, Content, Conversation, ResultDetails } from "@agent/core";
 import type { Block, CallBlock, ChatState, ViewMessage } from "./chatState.js";
 import { EMPTY_CHAT } from "./chatState.js";
 import { head } from "./shorten.js";
 
 /** The state of a saved conversation for a page. */
-export function chatStateOf({
-  sessionContext,
-  pending,
-}: Pick<Conversation, "sessionContext" | "pending">): ChatState {
+export function chatStateOf(
+  conversation: Pick<Conversation, "sessionContext" | "pending"> & Partial<Pick<Conversation, "detailsOf">>,
+): ChatState {
+  const { sessionContext, pending } = conversation;
   const shown: ViewMessage[] = [];
   const waiting: readonly ChatMessage[] = pending ? [pending.answer, ...pending.results] : [];
   for (const message of [...sessionContext, ...waiting]) {
     if (message.role === "user") shown.push({ role: "user", content: message.content });
     if (message.role === "assistant") addAnswer(shown, message);
-    if (message.role === "tool") addResult(shown, message.tool_call_id, message.content);
+    if (message.role === "tool") addResult(shown, message, conversation.detailsOf?.(message));
   }
   return { ...EMPTY_CHAT, messages: shown };
 }
 
-/** Adds to the last answer: all answers between two messages of a person are shown as one. */
+/** Adds to the last answer: all answers between two messages of the user are shown as one. */
 function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "assistant" }>): void {
   const last = shown.at(-1);
   const before = last?.role === "assistant" ? last.blocks : [];
@@ -41,13 +41,26 @@ function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "a
   });
 }
 
-function addResult(shown: ViewMessage[], id: string, content: Content): void {
+function addResult(
+  shown: ViewMessage[],
+  { tool_call_id: id, content }: Extract<ChatMessage, { role: "tool" }>,
+  details: ResultDetails | undefined,
+): void {
   const last = shown.at(-1);
   if (last?.role !== "assistant") return;
   const index = last.blocks.findLastIndex((block) => block.type === "call" && block.id === id);
   const call = last.blocks[index];
   if (call?.type !== "call") return;
-  const ended: CallBlock = { ...call, state: "ended", text: head(textOf(content)) };
+  const { outcome = "ended", durationMs, summary, about, view } = details ?? {};
+  const ended: CallBlock = {
+    ...call,
+    state: outcome,
+    text: head(textOf(content)),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(summary !== undefined && { summary }),
+    ...(about && { title: about.title, kind: about.kind }),
+    ...(view && { view }),
+  };
   shown[shown.length - 1] = { ...last, blocks: last.blocks.with(index, ended) };
 }
 

@@ -2,6 +2,7 @@ import type { AgentEvent } from "@agent/core";
 import { expect, test } from "vitest";
 import type { ChatEvent } from "../events.js";
 import { type CallBlock, type ChatState, EMPTY_CHAT } from "./chatState.js";
+import { chatStateOf } from "./fromMessages.js";
 import { reduceChat } from "./reduce.js";
 
 const USAGE = { inputTokens: 3, outputTokens: 2 };
@@ -180,4 +181,59 @@ test("keeps the size of the conversation and its limit, and not that of a summar
   expect(reduceAll([usage({ contextTokens: 100 })]).context).toEqual({ tokens: 5, limit: 100 });
   expect(reduceAll([usage({})]).context).toEqual({ tokens: 5 });
   expect(reduceAll([usage({ summary: true })]).context).toBeUndefined();
+});
+
+test("shows notices, the progress of a running call, and the view of its result", () => {
+  const view = { type: "markdown", text: "drawn" } as const;
+  const about = { title: "ls -a", kind: "execute" } as const;
+  const before = reduceAll([
+    { type: "sent", content: "go" },
+    { type: "notice", text: "a schema was simplified" },
+    { type: "tool_requested", id: "a", name: "run_bash", args: {}, title: "ls", kind: "execute" },
+  ]);
+  expect(before.messages.at(-1)).toMatchObject({
+    blocks: [
+      { type: "notice", text: "a schema was simplified" },
+      { type: "call", title: "ls", kind: "execute" },
+    ],
+  });
+  const running = reduceAll(
+    [
+      { type: "tool_start", id: "a", name: "run_bash", args: {}, about },
+      { type: "tool_progress", id: "a", name: "run_bash", done: 1, total: 2, message: "half" },
+    ],
+    before,
+  );
+  expect(lastCall(running)).toMatchObject({
+    title: "ls -a",
+    progress: { done: 1, total: 2, message: "half" },
+  });
+  const after = reduceAll([{ ...ended("a"), view } as AgentEvent], running);
+  expect(lastCall(after)).toMatchObject({ state: "ok", view });
+  expect(lastCall(after)).not.toHaveProperty("progress");
+});
+
+test("shows the outcome and the view of a saved conversation", () => {
+  const result = { role: "tool", tool_call_id: "a", content: "text" } as const;
+  const call = { id: "a", type: "function", function: { name: "run_bash", arguments: "{}" } } as const;
+  const view = { type: "markdown", text: "drawn" } as const;
+  const state = chatStateOf({
+    sessionContext: [
+      { role: "user", content: "go" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      result,
+    ],
+    pending: undefined,
+    detailsOf: (message) =>
+      message === result
+        ? { outcome: "error", durationMs: 3, about: { title: "ls", kind: "execute" }, view }
+        : undefined,
+  });
+  expect(lastCall(state)).toMatchObject({
+    state: "error",
+    durationMs: 3,
+    title: "ls",
+    kind: "execute",
+    view,
+  });
 });
