@@ -86,8 +86,11 @@ test("keeps a directory above a hidden place from being renamed", () => {
   );
 });
 
-test.skipIf(process.platform !== "darwin")("works on macOS", async () => {
-  const status = await new Sandbox(resolveSandbox("auto")).status();
-  expect(status.problem).toBeUndefined();
-  expect(status.level).toBe("sandbox-exec");
-});
+// Defined only where it can run: the public CI has a macOS job.
+if (process.platform === "darwin") {
+  test("works on macOS", async () => {
+    const status = await new Sandbox(resolveSandbox("auto")).status();
+    expect(status.problem).toBeUndefined();
+    expect(status.level).toBe("sandbox-exec");
+  });
+}
