@@ -71,6 +71,26 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     after: 'console.log(await new GreetTool().execute({ who: "Ada" }));',
     prints: "Hello, Ada!\n",
   },
+  "docs/writing-a-pack.md#describe-what-a-call-does": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      writeFileSync("note.txt", "hello");
+      const agent = new Agent(
+        scriptedProvider([{ calls: [{ name: "notes_shout", args: { path: "note.txt" } }] }, "Done."]),
+        {
+          packs: [shout],
+          approve: ({ description, preview }) => {
+            console.log(description.title, preview.changes[0].hunks[0].lines);
+            return "allow";
+          },
+        },
+      );
+      for await (const event of agent.streamChat("go"))
+        if (event.type === "tool_end") console.log(event.text, event.value, event.view.text);`,
+    prints: "note.txt [ '-hello', '+HELLO' ]\nWrote 5 letters. { letters: 5 } **HELLO**\n",
+  },
   "docs/writing-a-pack.md#more-than-tools": {
     before: `
       import { createServer } from "node:http";
