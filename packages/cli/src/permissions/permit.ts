@@ -1,8 +1,9 @@
 import type { PackHost, PermitAnswer, PermitRequest } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { matchesGlob } from "./glob.js";
 import type { GrantScope } from "./grants.js";
 import type { Permissions } from "./permissions.js";
-import { formatRule, parseRule } from "./rule.js";
+import { formatRule, isAbout, parseRule } from "./rule.js";
 
 /** How long the user allows something: for the call that asks, or as a grant. */
 export type PermitScope = "once" | GrantScope;
@@ -11,7 +12,7 @@ export type PermitScope = "once" | GrantScope;
 export type AskPermit = (request: PermitRequest) => Promise<PermitScope | "no" | undefined>;
 
 export interface PermitOptions {
-  readonly permissions: () => Pick<Permissions, "grants" | "grant">;
+  readonly permissions: () => Pick<Permissions, "rules" | "grants" | "grant">;
   /** Absent: no one can be asked, and only what is granted already is allowed. */
   readonly ask: AskPermit | undefined;
   readonly onProblem: (message: string) => void;
@@ -26,8 +27,8 @@ export const PERMIT_CHOICES: readonly { readonly value: PermitScope | "no"; read
 ];
 
 /**
- * Answers packs that ask about something beyond the approval of a call: from the grants, otherwise from the user, one
- * question at a time. A permission that is given for a session or project is stored as a grant and can be revoked.
+ * Answers packs that ask about something beyond the approval of a call: from the `deny` rules and the grants, otherwise
+ * from the user, one question at a time. A permission that is given for a session or project is stored as a grant and can be revoked.
  */
 export function createPermit({
   permissions,
@@ -37,6 +38,10 @@ export function createPermit({
   const answer = async (request: PermitRequest): Promise<PermitAnswer> => {
     const rule = parseRule(request.permission);
     const text = formatRule(rule);
+    const { deny } = permissions().rules;
+    if (deny.some((one) => isAbout(one, rule.tool) && matchesGlob(one.pattern ?? "*", rule.pattern ?? ""))) {
+      return "refused";
+    }
     if (permissions().grants.some((grant) => formatRule(grant.rule) === text)) return "allowed";
     const scope = request.signal.aborted ? undefined : await ask?.(request);
     if (scope === undefined) return "unanswered";

@@ -71,7 +71,11 @@ const WRITABLE_BY_EVERYONE = 0o002;
 
 function isOwn(directory: string): boolean {
   const info = lookAt(directory);
-  return info === undefined || (isOurs(info.uid) && !isOpenToEveryone(info));
+  if (info === undefined) return true;
+  if (!isOurs(info.uid)) return false;
+  // The mode of a link means nothing: that of the directory it leads to does.
+  const target = info.isSymbolicLink() ? lookThrough(directory) : info;
+  return target === undefined || (isOurs(target.uid) && !isOpenToEveryone(target));
 }
 
 function isOpenToEveryone(info: Stats | undefined): boolean {
@@ -83,6 +87,14 @@ function isOurs(uid: number): boolean {
   const own = process.geteuid?.();
   if (own === undefined || uid === own || uid === 0) return true;
   return own === 0 && process.env.SUDO_UID === String(uid);
+}
+
+function lookThrough(path: string): Stats | undefined {
+  try {
+    return nodeFs.statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function lookAt(path: string): Stats | undefined {

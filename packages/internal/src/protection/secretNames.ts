@@ -40,7 +40,9 @@ export const KEY_VARIABLES: readonly string[] = [
 
 /** The name of a value, in lower case and without digits at its end, that is a secret. `author` and `tokens` are none. */
 const SECRET_WORD =
-  /^auth(?!or(?!i[sz]))|keys?$|^apikey|token(?!i[sz]|s$)|secret|passw|passphrase|passcode|cookie|credential|^(?:pass|pat|pwd|jwt|dsn|bearer|webhook)$/;
+  /^auth(?!or(?!i[sz]))|keys?$|^apikey|token(?!i[sz]|s$)|secret|passw|passphrase|connectionstring|passcode|cookie|credential|^(?:pass|pat|pwd|jwt|dsn|bearer|webhook)$/;
+/** The name of a setting for git, not its value. */
+const GIT_SETTING = /^GIT_CONFIG_KEY_\d+$/;
 /** The working directory of every shell, which is called as a password often is. */
 const WORKING_DIRECTORY = "PWD";
 /** Prefixes of well-known issuers, so that a key is recognised whatever it is called. */
@@ -49,7 +51,7 @@ const ISSUED =
 
 /** Whether a variable, header, option or parameter of this name holds a key, a token, a password or the like. */
 export function isSecretName(name: string): boolean {
-  if (name === WORKING_DIRECTORY) return false;
+  if (name === WORKING_DIRECTORY || GIT_SETTING.test(name)) return false;
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { RunBashTool } from "../tools/bash.js";
-import { matchNames } from "./environment.js";
+import { buildEnvironment, matchNames } from "./environment.js";
 
 leaveNoProcessBehind();
 afterEach(() => vi.unstubAllEnvs());
@@ -107,6 +107,23 @@ describe("git inside a command", () => {
     expect(code).not.toBe(0);
     expect(stderr).toContain("safe.bareRepository");
     expect(existsSync(mark)).toBe(false);
+  });
+
+  test("keeps the names of settings in a sandbox, and hides the header of a login", () => {
+    vi.stubEnv("GIT_CONFIG_COUNT", "2");
+    vi.stubEnv("GIT_CONFIG_KEY_0", "user.name");
+    vi.stubEnv("GIT_CONFIG_VALUE_0", "Ada");
+    vi.stubEnv("GIT_CONFIG_KEY_1", "http.https://example.com/.extraheader");
+    vi.stubEnv("GIT_CONFIG_VALUE_1", "AUTHORIZATION: basic eDp5");
+    const env = buildEnvironment({ hidden: [], secret: [], passed: [] }, {}, "tag");
+    expect(env).toMatchObject({
+      GIT_CONFIG_COUNT: "3",
+      GIT_CONFIG_KEY_0: "user.name",
+      GIT_CONFIG_VALUE_0: "Ada",
+      GIT_CONFIG_KEY_1: "http.https://example.com/.extraheader",
+      GIT_CONFIG_VALUE_1: "",
+      GIT_CONFIG_KEY_2: "safe.bareRepository",
+    });
   });
 
   test("keeps the settings of the environment", async () => {

@@ -71,9 +71,20 @@ export function buildEnvironment(
     const value = hidden(name) || guessed.has(name) ? undefined : process.env[name];
     if (value !== undefined && !secrets.some((text) => value.includes(text))) env[name] = value;
   }
+  if (rules.passed !== undefined) hideGitSecrets(env, matchNames(rules.passed));
   addGitSetting(env, "safe.bareRepository", "explicit");
   Object.assign(env, extra);
   return Object.assign(env, tagVariable(tag));
+}
+
+/** Empties the values of git's settings that hold a secret, such as the header of a login. */
+function hideGitSecrets(env: Record<string, string>, isPassed: (name: string) => boolean): void {
+  for (const [name, key] of Object.entries(env)) {
+    const number = /^GIT_CONFIG_KEY_(\d+)$/.exec(name)?.[1];
+    const value = `GIT_CONFIG_VALUE_${number}`;
+    if (number === undefined || isPassed(value)) continue;
+    if (isSecretName(key) || /extraheader$/i.test(key)) env[value] = "";
+  }
 }
 
 /**

@@ -18,6 +18,8 @@ import { watchForStop } from "./stop.js";
 const GRACE_MS = 1000;
 /** How long to wait for the exit of a shell that has been killed. */
 const REAP_MS = 500;
+// The time in which it is known whether bubblewrap, which has ended, had started the command.
+const SETUP_END_MS = 5000;
 
 export interface RunOptions extends LaunchOptions {
   readonly tag: string;
@@ -69,7 +71,7 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
   };
   try {
     const first = await Promise.race([exited, stop.requested, refused]);
-    if (first instanceof Error || (isExit(first) && (await hasEntered(shell)) === false)) {
+    if (first instanceof Error || (isExit(first) && !(await hasEntered(shell, tree)))) {
       await tree.end(0);
       await output.drain();
       const { stderr } = output.finish();
@@ -121,9 +123,16 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
   }
 }
 
-/** Whether a shell that has exited ran its command. */
-async function hasEntered({ entered }: ShellProcess): Promise<boolean> {
-  return (await entered?.catch(() => false)) ?? true;
+/** Whether a shell that has exited ran its command. What a killed bubblewrap left behind, waiting for it, is killed. */
+async function hasEntered(
+  { entered }: ShellProcess,
+  tree: { end(graceMs: number): Promise<unknown> },
+): Promise<boolean> {
+  if (entered === undefined) return true;
+  const known = entered.catch(() => false);
+  const answer = await withTimeout<boolean | undefined>(known, SETUP_END_MS, () => undefined);
+  if (answer === undefined) await tree.end(0);
+  return answer ?? false;
 }
 
 function isExit(ending: ShellExit | StopReason | "detach"): ending is ShellExit {

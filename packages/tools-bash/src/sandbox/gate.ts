@@ -11,6 +11,7 @@ import type { CommandNetwork } from "./network/commandNetwork.js";
 /** bubblewrap gives up its capabilities when all mounts are made, and waits for the gate right after that. */
 const NO_CAPABILITIES = /^CapPrm:\s*0+$/m;
 const CHILD_PID = /"child-pid":\s*(\d+)\s*[,}]/;
+const RECHECK_MS = 5;
 const POLL_MS = 1;
 const FILE_SYSTEMS = { bind: undefined, "empty file": undefined, tmpfs: "tmpfs", dev: "tmpfs", proc: "proc" };
 
@@ -36,7 +37,12 @@ export async function passGate({ info, open }: Gate, mounts: readonly Mount[]): 
     if (NO_CAPABILITIES.test(status)) break;
     await delay(POLL_MS);
   }
-  const problem = findDifference(pid, mounts);
+  let problem = findDifference(pid, mounts);
+  if (problem !== undefined) {
+    // A setuid bubblewrap becomes readable for this user only a moment after it has dropped its capabilities.
+    await delay(RECHECK_MS);
+    problem = findDifference(pid, mounts);
+  }
   if (problem !== undefined) {
     kill(pid);
     throw new Error(

@@ -75,7 +75,8 @@ export function planMounts(
   for (const { path } of guarded) if (isCovered(path, wanted)) wanted.delete(path);
   for (const mount of [...wanted.values()]) {
     for (const parent of parentsInside(mount.path, writable)) {
-      if (!wanted.has(parent)) wanted.set(parent, bind(parent, true));
+      // A directory below a read-only one must not become writable again.
+      if (!wanted.has(parent) && !isCovered(parent, wanted)) wanted.set(parent, bind(parent, true));
     }
   }
   return [...base, ...[...wanted.values()].sort((one, other) => depth(one.path) - depth(other.path))];

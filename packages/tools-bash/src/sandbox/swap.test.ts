@@ -167,6 +167,20 @@ describe.skipIf(program === undefined)(
       expect((await running).stdout).toBe("ran\n");
     });
 
+    test("keeps a protected directory read-only above a secret place in it", async () => {
+      mkdirSync(inWorkspace("conf/user/storage"), { recursive: true });
+      writeFileSync(inWorkspace("conf/user/settings.json"), "{}");
+      const tool = new RunBashTool(required, {
+        protectedPaths: [inWorkspace("conf")],
+        access: { secret: [inWorkspace("conf/user/storage")] },
+      });
+      const { stdout } = JSON.parse(
+        await tool.execute({ command: "echo evil > conf/user/settings.json || echo refused" }),
+      );
+      expect(stdout).toBe("refused\n");
+      expect(readFileSync(inWorkspace("conf/user/settings.json"), "utf8")).toBe("{}");
+    });
+
     test("hides each of several secret places in one directory", async () => {
       for (const name of ["one", "two"]) {
         mkdirSync(inWorkspace(`.config/${name}`), { recursive: true });

@@ -167,6 +167,10 @@ export class HostProxy {
       const forward = await this.#forward(request, target, false);
       response.once("close", () => forward.destroy());
       forward.once("response", (answer) => {
+        // A server that closes the connection half-way ends no stream by itself.
+        answer.once("close", () => {
+          if (!answer.complete) response.destroy();
+        });
         try {
           response.writeHead(
             answer.statusCode ?? 502,
@@ -180,6 +184,9 @@ export class HostProxy {
       });
       const fail = (error: unknown): void => respond(response, 502, failureText(target.destination, error));
       forward.once("error", fail);
+      forward.once("close", () => {
+        if (!response.headersSent) fail(new Error("the server ended the connection"));
+      });
       request.pipe(forward);
     } catch (error) {
       respond(response, statusOf(error), textOf(error));
@@ -204,6 +211,9 @@ export class HostProxy {
             "close",
           ]),
         );
+        answer.once("close", () => {
+          if (!answer.complete) client.destroy();
+        });
         answer.pipe(client);
       });
       forward.once("upgrade", (answer, server, rest) => {
