@@ -62,6 +62,11 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   "docs/embedding.md#another-model-and-a-provider-of-your-own": { prints: "Hello there.\nAnn.\n" },
   "docs/embedding.md#serverless-and-bundlers": { prints: "Hello. 2\n" },
   "docs/providers.md#providers": { prints: "Hello there.\n" },
+  // Prices count only at the vendor's own address.
+  "docs/providers.md#facts-about-models": {
+    before: "delete process.env.ANTHROPIC_BASE_URL;",
+    prints: /^\d+ [\d.]+ \[ 'low', .*\]\n$/,
+  },
   "docs/providers.md#choosing-one-by-name": {
     prints: "google [ 'GEMINI_API_KEY', 'GOOGLE_API_KEY' ] gemini-flash-latest\ngemini-of-the-list\n",
   },

@@ -11,6 +11,7 @@ export type {
   CallState,
   ChatState,
   ChildBlocks,
+  NoticeBlock,
   ReasoningBlock,
   TextBlock,
   ViewMessage,

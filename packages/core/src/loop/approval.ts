@@ -2,7 +2,7 @@ import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { CallContext } from "../tools/callContext.js";
-import { type CallPreview, type DescribedCall, isWithinShown } from "../tools/callDescription.js";
+import { type CallPreview, type DescribedCall, isWithinShown, stableJson } from "../tools/callDescription.js";
 import type { ToolCapability } from "../tools/types.js";
 
 const ABORTED = "aborted before it was approved.";
@@ -24,6 +24,8 @@ export interface ApprovalRequest {
   readonly label?: string;
   /** The id of the call that this one is nested in. */
   readonly parent?: string;
+  /** Set if the call cannot wait for a later decision: it is inside another one that cannot run again. */
+  readonly cannotWait?: true;
   /** What the caller of `chat` passed as `context`. */
   readonly context?: CallContext;
   /** Aborts when the answer is no longer wanted. */
@@ -74,6 +76,8 @@ export type Approve = (
 /** A decision that was given for a pending call, and what was shown with the call. */
 export interface LateDecision {
   readonly decision: ApprovalDecision;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
   readonly shown: DescribedCall | undefined;
   /** The token of the preview that was shown. */
   readonly basis: string | undefined;
@@ -163,8 +167,13 @@ function deny(reason: string): GateAnswer {
 }
 
 /** A denial always counts. An approval counts only for what was shown when it was given. */
-function counts({ decision, shown }: LateDecision, { description }: ApprovalRequest): boolean {
-  return (isRecord(decision) && "deny" in decision) || isWithinShown(description, shown);
+function counts({ decision, name, args, shown }: LateDecision, request: ApprovalRequest): boolean {
+  if (isRecord(decision) && "deny" in decision) return true;
+  return (
+    request.name === name &&
+    stableJson(request.args) === stableJson(args) &&
+    isWithinShown(request.description, shown)
+  );
 }
 
 /** The rules of an agent that has none: everything is asked about but the tools that were allowed for its lifetime. */

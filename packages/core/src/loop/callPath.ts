@@ -36,17 +36,21 @@ interface ParentCall {
   readonly repeatable: boolean;
 }
 
-/** Looks a call up and validates it. Has no side effect and never rejects. */
+/**
+ * Looks a call up and validates it. Has no side effect and never rejects. With `repair`, arguments that a model wrote
+ * wrongly are read as they are meant.
+ */
 export async function prepareRequested(
   { name, args, problem }: RequestedCall,
   { tools, signal }: Exchange,
+  { repair = true } = {},
 ): Promise<PreparedCall | ToolResult> {
   if (problem !== undefined) {
     return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
   }
   try {
     // A schema library may run code that never returns.
-    const prepared = await orAborted(tools.prepare(name, args, { repair: true }), signal);
+    const prepared = await orAborted(tools.prepare(name, args, { repair }), signal);
     return "outcome" in prepared && prepared.outcome === "not_found"
       ? withToolNames(prepared, name, tools)
       : prepared;
@@ -175,6 +179,7 @@ async function askGate(
     description: described,
     ...(label !== undefined && { label }),
     ...parentOf(parents),
+    ...(parents.length > 0 && !mayWait(parents, exchange) && { cannotWait: true as const }),
     context,
     signal,
   };
@@ -290,7 +295,7 @@ function nestedCalls(
     const call: RequestedCall = { id, name, args: { ...args }, raw: "", problem: undefined };
     const described = exchange.stream ? exchange.tools.aboutCall(name, call.args) : {};
     exchange.emit({ type: "tool_requested", id, name, args, ...described, parent: parent.id });
-    const prepared = await prepareRequested(call, nested.exchange);
+    const prepared = await prepareRequested(call, nested.exchange, { repair: false });
     const inner = await nested.slots.acquire(runsAlone(prepared));
     try {
       return await runCall(call, prepared, inner, nested);

@@ -178,6 +178,35 @@ describe("a decision given later", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  test("is asked for again if a hook now changes the arguments", async () => {
+    let path = "a.txt";
+    const hooks = [{ name: "move", beforeCall: () => ({ args: { path } }) }];
+    const { agent, run, asked, id } = await suspendedAgent({ now: {} }, { hooks });
+    path = "b.txt";
+    await expect(agent.resume({ [id]: "allow" })).rejects.toMatchObject({ code: "suspended" });
+    expect(run).not.toHaveBeenCalled();
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  test("of a child agent leaves a session that can be loaded", async () => {
+    const path = `${temporaryDirectory()}/session.jsonl`;
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path);
+    const { tool } = writer();
+    const parent: ExecutableTool = {
+      ...fakeTool("delegate", () => ""),
+      execute: async (_args, running) => (await running?.startAgent?.({ message: "go" }))?.text ?? "",
+    };
+    const agent = agentWith([call("delegate"), call("save", { path: "a" }), "Done."], [parent, tool], {
+      conversation,
+      approve: ({ name }) => (name === "save" ? "suspend" : "allow"),
+    });
+    await expect(agent.chat("go")).rejects.toMatchObject({ code: "suspended" });
+    await recorder.close();
+    const session = await loadSession(path);
+    expect(session.pending?.calls.map(({ name }) => name)).toEqual(["delegate"]);
+  });
+
   test("does not overrule the rules", async () => {
     let ruling: "ask" | "deny" = "ask";
     const rules = {

@@ -61,7 +61,10 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
     if (steer(exchange)) continue;
-    const written = findWrittenCall(text, exchange.tools.getSharedSchemas());
+    const parsed = output && (await orAborted(output.read(text), signal));
+    // An answer that fits the wanted form may look like a call: it is the answer.
+    const isAnswer = parsed !== undefined && !("problem" in parsed);
+    const written = isAnswer ? undefined : findWrittenCall(text, exchange.tools.getSharedSchemas());
     if (written !== undefined) {
       if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
       // The text is not the answer: a display discards it.
@@ -69,7 +72,6 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       conversation.append({ role: "user", content: writtenCallCorrection(written) });
       continue;
     }
-    const parsed = output && (await orAborted(output.read(text), signal));
     if (parsed && "problem" in parsed) {
       rejectedAnswers++;
       if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);

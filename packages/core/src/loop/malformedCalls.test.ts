@@ -9,6 +9,7 @@ function noting(name: string, properties: Record<string, JsonSchema>, optional: 
   const ran: Record<string, unknown>[] = [];
   const tool: ExecutableTool = {
     name,
+    pathArguments: ["path"],
     getSchema: () => functionTool(name, "Test.", properties, [...optional]),
     execute: async (args) => {
       ran.push(args);
@@ -186,4 +187,36 @@ describe("a call that the model writes as text", () => {
     const { tool } = noting("look", {});
     expect(findWrittenCall(text, [tool.getSchema()])).toBeUndefined();
   });
+});
+
+test("leaves arguments alone that the tool does not declare as paths", async () => {
+  const ran: unknown[] = [];
+  const tool: ExecutableTool = {
+    name: "upload",
+    getSchema: () => functionTool("upload", "Test.", { file: { type: "string" }, path: { type: "string" } }),
+    execute: async (args) => {
+      ran.push(args);
+      return "ran";
+    },
+  };
+  const args = { file: "content\n", path: "file:///a" };
+  await agentWith([call("upload", args), "Done."], [tool]).chat("Go.");
+  expect(ran).toEqual([args]);
+});
+
+test("takes an answer of the wanted form as the answer, although it names a tool", async () => {
+  const { tool } = noting("edit", EDIT, OPTIONAL);
+  const answer = JSON.stringify({ tool: "edit", reason: "it fits" });
+  const output = {
+    type: "object",
+    properties: { tool: { type: "string" }, reason: { type: "string" } },
+    required: ["tool", "reason"],
+  } as const;
+  expect(await agentWith([answer], [tool]).chat("Which tool?", { output })).toEqual(JSON.parse(answer));
+});
+
+test("finds no call in a long run of blanks without trying every way to divide it", () => {
+  const tools = [functionTool("x", "Test.", {})];
+  expect(findWrittenCall(`{"name": "x"}${" ".repeat(200_000)}x`, tools)).toBeUndefined();
+  expect(findWrittenCall(`  {"name": "x"}\n `, tools)).toBe("x");
 });

@@ -73,9 +73,9 @@ export async function resumeToolRound(
   const late = new Map(
     pending.calls
       .filter(({ id }) => Object.hasOwn(exchange.decisions, id))
-      .map(({ id, description, preview }) => [
+      .map(({ id, name, args, description, preview }) => [
         id,
-        { decision: exchange.decisions[id] as never, shown: description, basis: preview?.basis },
+        { decision: exchange.decisions[id] as never, name, args, shown: description, basis: preview?.basis },
       ]),
   );
   await runUnfinished(
@@ -140,11 +140,13 @@ async function pendingCall(
   failure: Failure | undefined,
   exchange: Exchange,
 ): Promise<PendingCall> {
-  if (failure?.error instanceof SuspendedCall) {
-    const { id, name, args, capabilities, description, preview } = failure.error.request;
+  const request = failure?.error instanceof SuspendedCall ? failure.error.request : undefined;
+  // A question inside a child agent or a nested call is not one about this call, which would run again.
+  if (request && request.id === call.id && request.scope === exchange.scope && request.parent === undefined) {
+    const { id, name, args, capabilities, description, preview } = request;
     return { id, name, args, capabilities, description, ...(preview && { preview }) };
   }
-  // The call comes after the one that waits for a decision. It is described as things are now, so that a user can decide
+  // The call comes after the one that waits for a decision, or contains it. It is described as things are now, so that a user can decide
   // about it too; if the earlier calls change what it does, it is asked about again.
   const prepared = await prepareRequested(call, exchange);
   if ("outcome" in prepared) {

@@ -13,17 +13,18 @@ const FORMS: readonly RegExp[] = [
   // Mistral: [TOOL_CALLS][{"name": …}]
   /\[TOOL_CALLS\][\s\S]*$/,
   // Nothing but the call, as JSON.
-  /^\s*(?:```(?:json|tool_call)?\s*)?\[?\s*\{\s*"(?:name|tool|function|tool_name)"[\s\S]*\}\s*\]?\s*(?:```)?\s*$/,
+  /^(?:```(?:json|tool_call)?\s*)?\[?\s*\{\s*"(?:name|tool|function|tool_name)"[\s\S]*[}\]`]$/,
 ];
 // After the call there may be its end mark, but no answer.
-const END = /[>}\]`]\s*$/;
+const END = /[>}\]`]$/;
 
 /** The name of the tool that an answer without calls calls as text, if its end is such a call. */
 export function findWrittenCall(text: string, tools: readonly ChatTool[]): string | undefined {
   if (!/tool_call|invoke|<function=|TOOL_CALLS|"(?:name|tool|function|tool_name)"/.test(text))
     return undefined;
   // A fence around prose and calls is an explanation, unless the fence is all there is.
-  const prose = /^\s*```/.test(text) ? text : text.replace(/```[\s\S]*?```/g, "");
+  // Trimmed here: several `\s*` in a row in a pattern take cubic time on a long run of blanks.
+  const prose = (/^\s*```/.test(text) ? text : text.replace(/```[\s\S]*?```/g, "")).trim();
   for (const form of FORMS) {
     const call = form.exec(prose)?.[0];
     if (call === undefined || !END.test(call)) continue;

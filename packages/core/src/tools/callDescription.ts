@@ -244,7 +244,14 @@ export function isWithinShown(now: DescribedCall, shown: DescribedCall | undefin
 /** The line of a file is for display: an edit further up moves it. */
 function targetKey(target: CallTarget): string {
   const { line: _, ...rest } = target as CallTarget & { line?: number };
-  return JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return stableJson(rest);
+}
+
+/** JSON that does not depend on the order of keys. */
+export function stableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    isRecord(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item,
+  );
 }
 
 /** Cuts diffs to a number of bytes and counts the lines that are left out. */

@@ -53,6 +53,11 @@ export interface ExecutableTool {
    * Default: the first required string of the schema.
    */
   readonly titleFrom?: string | readonly string[];
+  /**
+   * The arguments that are paths, or lists of paths. A model sometimes quotes one, ends it with a line break or writes it
+   * as a `file:` address: the agent reads it as it is meant.
+   */
+  readonly pathArguments?: readonly string[];
   /** The kind of work it does, for display. Default: by its capabilities. */
   readonly kind?: ToolKind;
   /** The JSON Schema of the value that a call reports as its result, if it reports one. */

@@ -152,16 +152,20 @@ export async function readArguments(
   given: Record<string, unknown>,
   repair: boolean,
 ): Promise<ReadArguments> {
-  const paths = repair ? cleanPaths(given) : undefined;
-  const { args, notes } = paths ?? { args: given, notes: [] };
+  const cleaned = repair ? cleanPaths(given, entry.tool.pathArguments ?? []) : undefined;
+  const { args, notes } = cleaned ?? { args: given, notes: [] };
   const parsed = await parseArguments(entry, args);
   if (!("problem" in parsed)) return { args, parsed: parsed.value, notes };
   if (!repair) return parsed;
   const { parameters = {} } = entry.schema.schema.function;
   const repaired = repairArguments(parameters, args);
-  const again = repaired && (await parseArguments(entry, repaired.args));
-  if (again && !("problem" in again)) {
-    return { args: repaired.args, parsed: again.value, notes: [...notes, ...repaired.notes] };
+  // A path may have come under another name.
+  const paths = repaired && cleanPaths(repaired.args, entry.tool.pathArguments ?? []);
+  const whole = paths?.args ?? repaired?.args;
+  const again = whole && (await parseArguments(entry, whole));
+  if (whole && again && !("problem" in again)) {
+    const all = [...notes, ...(repaired?.notes ?? []), ...(paths?.notes ?? [])];
+    return { args: whole, parsed: again.value, notes: all };
   }
   return { problem: describeProblems(parameters, args, parsed.problem) };
 }

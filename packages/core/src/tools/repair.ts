@@ -23,7 +23,6 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["cwd", "workdir", "workingdirectory"],
   ["url", "uri", "link"],
 ];
-const PATH_NAMES = /^(file_?path|path|paths|file|files|directory|dir|cwd)$/i;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 
 /** A repair of arguments that do not fit their schema; `undefined` if nothing in them has exactly one other reading. */
@@ -35,13 +34,13 @@ export function repairArguments(parameters: JsonSchema, args: Arguments): Repair
 
 /**
  * Paths as they are meant: without quotes around them, without a line break at the end, and not as a `file:` address.
- * Only arguments named like a path are looked at.
+ * Only the arguments that the tool declares as paths are looked at.
  */
-export function cleanPaths(args: Arguments): Repaired | undefined {
+export function cleanPaths(args: Arguments, names: readonly string[]): Repaired | undefined {
   const notes: string[] = [];
   const cleaned: Arguments = {};
   for (const [name, value] of Object.entries(args)) {
-    if (!PATH_NAMES.test(name)) continue;
+    if (!names.includes(name)) continue;
     const clean = Array.isArray(value) ? value.map(cleanPath) : cleanPath(value);
     if (JSON.stringify(clean) === JSON.stringify(value)) continue;
     cleaned[name] = clean;

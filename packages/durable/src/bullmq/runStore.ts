@@ -5,6 +5,7 @@ import {
   type Approval,
   type DecidedApproval,
   type Decision,
+  decided,
   EXPIRED,
   isEnded,
   type NewRun,
@@ -124,10 +125,7 @@ export class RunStore {
       const approval = approvals.find((one) => one.key === key);
       if (row?.state !== "waiting" || !approval) return NOTHING;
       const left = approvals.filter((one) => one !== approval);
-      const decisions: DecidedApproval[] = [
-        ...JSON.parse(row.decisions),
-        { key, name: approval.name, decision, shown: approval.description },
-      ];
+      const decisions: DecidedApproval[] = [...JSON.parse(row.decisions), decided(approval, decision)];
       await client.query(`update ${this.#s}.run set approvals = $2, decisions = $3 where id = $1`, [
         id,
         JSON.stringify(left),
@@ -224,12 +222,7 @@ export class RunStore {
       );
       const dispatch: Dispatch[] = [];
       for (const { id, tenant, approvals, decisions } of rows) {
-        const denied = (JSON.parse(approvals) as Approval[]).map(({ key, name, description }) => ({
-          key,
-          name,
-          decision: { deny: EXPIRED },
-          shown: description,
-        }));
+        const denied = (JSON.parse(approvals) as Approval[]).map((one) => decided(one, { deny: EXPIRED }));
         await client.query(`update ${this.#s}.run set approvals = '[]', decisions = $2 where id = $1`, [
           id,
           JSON.stringify([...JSON.parse(decisions), ...denied]),

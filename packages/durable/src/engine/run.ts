@@ -64,6 +64,14 @@ export interface DecidedApproval {
   readonly name: string;
   readonly decision: Decision;
   readonly shown?: DescribedCall;
+  /** The token of the preview that was shown. */
+  readonly basis?: string;
+}
+
+/** A decision about a waiting call, with what was shown. */
+export function decided({ key, name, description, preview }: Approval, decision: Decision): DecidedApproval {
+  const basis = preview?.basis;
+  return { key, name, decision, shown: description, ...(basis !== undefined && { basis }) };
 }
 
 /** Failures of a model's server that may pass, since the last completed step of a run. */

@@ -1,6 +1,7 @@
 import { AgentError } from "@agent/core";
 import { modelScope, tenantScope } from "../engine/modelLimits.js";
 import {
+  decided,
   EXPIRED,
   isEnded,
   type Pause,
@@ -223,7 +224,7 @@ export class RunTable {
     const approval = run.approvals.find((one) => one.key === key);
     if (run.state !== "waiting" || !approval) return false;
     run.approvals = run.approvals.filter((one) => one !== approval);
-    run.decisions = [...run.decisions, { key, name: approval.name, decision, shown: approval.description }];
+    run.decisions = [...run.decisions, decided(approval, decision)];
     if (run.approvals.length === 0) {
       this.#stopWaiting(run);
       this.#enqueue(run);
@@ -292,12 +293,7 @@ export class RunTable {
     }
     const { run } = stored;
     this.#stopWaiting(run);
-    const expired = run.approvals.map(({ key, name, description }) => ({
-      key,
-      name,
-      decision: { deny: EXPIRED },
-      shown: description,
-    }));
+    const expired = run.approvals.map((one) => decided(one, { deny: EXPIRED }));
     run.decisions = [...run.decisions, ...expired];
     run.approvals = [];
     this.#enqueue(run);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { AnswerKey, CallKey } from "@agent/core";
 import type { JournalEntry } from "../engine/engine.js";
 
@@ -6,9 +7,26 @@ export function answerKey({ scope, turn, kind, attempt }: AnswerKey): string {
   return `${scope}${turn}/${kind}.${attempt}`;
 }
 
-/** The key of a call, and of the approval it may need. */
-export function callKey({ scope, turn, callId }: Pick<CallKey, "scope" | "turn" | "callId">): string {
-  return `${scope}${turn}/call.${encodeURIComponent(callId)}`;
+/** The scope of a nested call: that of a child agent ends in a number alone. */
+const NESTED = /\/t\d+\/$/;
+
+/**
+ * The key of a call, and of the approval it may need. A nested call is known only by its position in the outer one, which
+ * may make other calls when it runs again: what is called is part of its key.
+ */
+export function callKey({
+  scope,
+  turn,
+  callId,
+  name,
+  args,
+}: Pick<CallKey, "scope" | "turn" | "callId" | "name" | "args">): string {
+  const key = `${scope}${turn}/call.${encodeURIComponent(callId)}`;
+  if (!NESTED.test(scope)) return key;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([name, args]))
+    .digest("base64url");
+  return `${key}.${digest.slice(0, 22)}`;
 }
 
 /** Under this key the journal says which version of the definition's code worked on the run last. */

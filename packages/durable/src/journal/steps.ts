@@ -19,11 +19,11 @@ const INTERRUPTED =
 
 /** Decides when a model may be asked, and what a failure means for the run. */
 export interface ModelCallGate {
-  /** Resolves when the model may be asked; rejects to suspend the run. */
-  before(model: string | undefined): Promise<void>;
+  /** Resolves when the model may be asked; with `mayLeave` it may reject to suspend the run. */
+  before(model: string | undefined, mayLeave: boolean): Promise<void>;
   succeeded(model: string | undefined): Promise<void>;
   /** Resolves to the error that the agent gets. */
-  failed(error: unknown, model: string | undefined): Promise<unknown>;
+  failed(error: unknown, model: string | undefined, mayLeave: boolean): Promise<unknown>;
   /** A step was completed. */
   progressed(): void;
 }
@@ -42,6 +42,8 @@ export class JournalSteps implements Steps {
   readonly #entries = new Map<string, JournalEntry>();
   readonly #writer: JournalOptions["writer"];
   readonly #models: ModelCallGate;
+  /** The calls that run now and cannot be repeated: a run that left would lose them. */
+  #openIntents = 0;
   #isClosed = false;
   #asked = 0;
 
@@ -68,12 +70,12 @@ export class JournalSteps implements Steps {
     if (known?.kind === "result") return known.value as ChatResponse;
     if (known?.kind === "error") throw recordedError(known.value as RunError);
     this.#checkOpen();
-    await this.#models.before(key.model);
+    await this.#models.before(key.model, this.#openIntents === 0);
     let response: ChatResponse;
     try {
       response = await ask();
     } catch (thrown) {
-      const error = await this.#models.failed(thrown, key.model);
+      const error = await this.#models.failed(thrown, key.model, this.#openIntents === 0);
       if (decidesTheRest(key, error)) {
         this.#keep({ key: name, kind: "error", value: { code: error.code, message: error.message } });
       }
@@ -97,13 +99,18 @@ export class JournalSteps implements Steps {
       this.#keep({ key: name, kind: "result", value: told });
       return told;
     }
+    let hasIntent = false;
     const result = await run(async () => {
       this.#checkOpen();
       // A repeatable call needs no intent: without a result it is run again in any case.
       if (key.repeatable) return;
       this.#keep({ key: name, kind: "intent", value: null });
+      hasIntent = true;
+      this.#openIntents++;
       // The only place where the run waits for its journal: the call that follows must not happen twice.
       await this.#writer.settle();
+    }).finally(() => {
+      if (hasIntent) this.#openIntents--;
     });
     if (result.outcome !== "aborted") this.#keep({ key: name, kind: "result", value: result });
     return result;

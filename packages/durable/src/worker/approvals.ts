@@ -22,10 +22,13 @@ export class RunApprovals {
     const { decisions } = this.#run;
     const own = decisions.findLast((one) => one.key === key);
     // An approval counts only for what was shown: a call that would do something else now is asked about again.
-    if (own && (isDenial(own.decision) || isWithinShown(description, own.shown))) return own.decision;
+    const isSame = own && isWithinShown(description, own.shown) && own.basis === preview?.basis;
+    if (own && (isSame || isDenial(own.decision))) return own.decision;
     // "Always" covers calls within the access rules. A call that needs more is asked about each time.
     const isAlways = decisions.some((one) => one.name === name && one.decision === "always");
     if (description.needs.length === 0 && isAlways) return "always";
+    if (request.cannotWait)
+      return { deny: "a question inside another call cannot wait for a later decision." };
     this.#pending.set(key, { key, name, args, capabilities, description, ...(preview && { preview }) });
     throw new AgentError("suspended", `${name} waits for a decision.`);
   };

@@ -34,15 +34,19 @@ export class ModelCalls implements ModelCallGate {
     this.#failures = undefined;
   }
 
-  /** Resolves when the model may be asked. Rejects with `suspended` if the run has to wait longer than a moment. */
-  async before(model = UNNAMED): Promise<void> {
-    const pause = await this.#claim.takeModelCall(model);
-    if (!pause) return;
-    if (pause.hasModelCall && pause.ms <= SHORT_WAIT_MS) {
+  /**
+   * Resolves when the model may be asked. Rejects with `suspended` if the run has to wait longer than a moment and may
+   * leave its worker: a call that cannot be repeated must not be left half-way.
+   */
+  async before(model = UNNAMED, mayLeave = true): Promise<void> {
+    let pause = await this.#claim.takeModelCall(model);
+    while (pause && !(mayLeave && !(pause.hasModelCall && pause.ms <= SHORT_WAIT_MS))) {
       await sleep(pause.ms, this.#stop);
       if (this.#claim.signal.aborted) throw this.#claim.signal.reason;
-      return;
+      if (pause.hasModelCall || this.#stop.aborted) return;
+      pause = await this.#claim.takeModelCall(model);
     }
+    if (!pause) return;
     const failures = this.#failures;
     if (failures && isOverdue(failures, this.#policy, pause.ms)) {
       throw new AgentError("provider_failed", gaveUp(pause.reason.message, failures));
@@ -55,10 +59,11 @@ export class ModelCalls implements ModelCallGate {
   }
 
   /** Resolves to the error that the agent gets for a failed call. */
-  async failed(error: unknown, model = UNNAMED): Promise<unknown> {
+  async failed(error: unknown, model = UNNAMED, mayLeave = true): Promise<unknown> {
     if (!mayPass(error) || this.#claim.signal.aborted) return error;
     const { retryAfterMs, status, requestId, provider } = error;
     await this.#claim.reportModelCall(model, retryAfterMs === undefined ? {} : { retryAfterMs });
+    if (!mayLeave) return error;
     const pause = pauseAfter(error, this.#failures, this.#policy);
     if (pause) return this.#suspend(pause);
     if (!this.#failures) return error;

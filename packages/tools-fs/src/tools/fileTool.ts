@@ -16,6 +16,7 @@ export abstract class FileTool implements ExecutableTool {
   abstract readonly name: string;
   abstract readonly capabilities: NonNullable<ExecutableTool["capabilities"]>;
   readonly titleFrom: string | readonly string[] = "path";
+  readonly pathArguments: readonly string[] = ["path"];
   protected readonly workspace: Workspace;
 
   constructor(workspace = new Workspace()) {

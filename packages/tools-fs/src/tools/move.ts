@@ -29,6 +29,7 @@ export class MoveTool extends FileTool {
   readonly capabilities = WRITES;
   readonly kind = "move";
   override readonly titleFrom = ["source", "destination"];
+  override readonly pathArguments = ["source", "destination"];
 
   getSchema(): ChatTool {
     return functionTool(

@@ -17,6 +17,7 @@ export class SearchFilesTool implements ExecutableTool {
   readonly capabilities = READS;
   readonly kind = "search";
   readonly titleFrom = ["pattern", "path"];
+  readonly pathArguments = ["path"];
   readonly deadlineMs: number;
   readonly #settings: Settings;
 

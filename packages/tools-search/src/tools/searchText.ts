@@ -29,6 +29,7 @@ export class SearchTextTool implements ExecutableTool {
   readonly capabilities = READS;
   readonly kind = "search";
   readonly titleFrom = ["query", "paths"];
+  readonly pathArguments = ["paths"];
   readonly deadlineMs: number;
   readonly #settings: Settings;
 
