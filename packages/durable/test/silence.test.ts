@@ -53,6 +53,7 @@ describe.skipIf(!withServers)("a network that goes silent", () => {
     await follow(other, id, "running");
     await workWith(other, definition, { leaseMs: LEASE_MS });
     const all = await follow(other, id);
+    for (const proxy of proxies) proxy.restore();
     expect(all.at(-1)).toMatchObject({ run: { state: "done", epoch: 2, crashes: 1 } });
     const ends = eventsOf(all).filter((event) => event.type === "tool_end");
     expect(ends).toMatchObject([{ outcome: "interrupted" }]);

@@ -6,35 +6,53 @@ import { onTestFinished } from "vitest";
 export interface SilentProxy {
   /** The server's address, through the proxy. */
   readonly address: string;
-  /** As when a machine or a cable is gone: nothing arrives any more, and nobody is told. New connections work. */
+  /** As when a machine or a cable is gone: nothing arrives any more, and no one is notified. New connections wait. */
   silence(): void;
+  /** Lets new connections through again. */
+  restore(): void;
 }
 
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
-  const server = createServer((near) => {
+  const waiting = new Set<Socket>();
+  let isSilent = false;
+  const forward = (near: Socket): void => {
     const far = connect(Number(port), hostname);
     pairs.add([near, far]);
     near.pipe(far).pipe(near);
     for (const socket of [near, far]) socket.on("error", () => undefined);
+  };
+  const server = createServer((near) => {
+    if (!isSilent) {
+      forward(near);
+      return;
+    }
+    waiting.add(near);
+    near.on("error", () => undefined).once("close", () => waiting.delete(near));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
     server.close();
-    for (const socket of [...pairs].flat()) socket.destroy();
+    for (const socket of [...[...pairs].flat(), ...waiting]) socket.destroy();
   });
   const address = new URL(target);
   address.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     address: address.href,
     silence() {
+      isSilent = true;
       for (const [near, far] of pairs) {
         near.unpipe(far);
         far.unpipe(near);
         // Closes the server's side, as if the server had noticed by itself; the client keeps waiting.
         far.destroy();
       }
+    },
+    restore() {
+      isSilent = false;
+      for (const near of waiting) forward(near);
+      waiting.clear();
     },
   };
 }
