@@ -20,10 +20,10 @@ export class BuiltInModes implements ModeChoice {
   }
 
   /** The decision of the mode about a call; `ask` means that the person decides. */
-  decide({ capabilities, description: { needs } }: ApprovalRequest): "allow" | "ask" | "refuse" {
+  decide({ capabilities, description: { needs, caution } }: ApprovalRequest): "allow" | "ask" | "refuse" {
     const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
     if (reads && needs.length === 0) return "allow";
     if (this.current === "read-only") return reads ? "ask" : "refuse";
-    return this.current === "auto" && needs.length === 0 ? "allow" : "ask";
+    return this.current === "auto" && needs.length === 0 && caution === undefined ? "allow" : "ask";
   }
 }

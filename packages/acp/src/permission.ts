@@ -18,13 +18,14 @@ export async function choosePermission(
 ): Promise<string | undefined> {
   const {
     args,
-    description: { needs },
+    description: { needs, caution },
     signal,
   } = request;
   const view = await describeCall(request, cwd, read);
   const reasons = needs.map(({ kind, path, reason }) =>
     textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
   );
+  if (caution !== undefined) reasons.push(textContent(`${shownLine(caution)}.`));
   return await editor.askPermission(
     {
       toolCallId: callId,

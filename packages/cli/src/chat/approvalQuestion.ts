@@ -64,7 +64,9 @@ function callLines({ name, args }: AskedCall, style: Style, hasDiff: boolean): s
 }
 
 function needLines({ description }: AskedCall, style: Style): string[] {
-  return description.needs.map((need) => `│ ${style.yellow(`! ${describeNeed(need)}`)}`);
+  const { needs, caution } = description;
+  const warnings = [...needs.map(describeNeed), ...(caution === undefined ? [] : [escapeToLine(caution)])];
+  return warnings.map((warning) => `│ ${style.yellow(`! ${warning}`)}`);
 }
 
 /** The access a call needs, with the whole path: `it writes /home/me/.bashrc (outside the project)`. */

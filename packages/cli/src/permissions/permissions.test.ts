@@ -252,6 +252,28 @@ describe("the policy", () => {
     },
   );
 
+  test("asks in auto mode if the tool advises caution, unless a rule allows the call", () => {
+    const call = {
+      name: "web_fetch",
+      args: { url: "https://example.com/?q=secret" },
+      capabilities: ["read", "network"] as const,
+      description: { needs: [], caution: "the address is not from you" },
+    };
+    const options = {
+      rules: { allow: [], ask: [], deny: [] },
+      granted: [],
+      confirm: new Set<string>(),
+      mode: "auto" as const,
+      runsOnly: () => true,
+      mayRun: () => false,
+      ...places,
+    };
+    expect(rule(call, options).type).toBe("ask");
+    expect(rule({ ...call, description: { needs: [] } }, options).type).toBe("allow");
+    const allow = [parseRule("web_fetch")];
+    expect(rule(call, { ...options, rules: { ...options.rules, allow } }).type).toBe("allow");
+  });
+
   test("a denial names its rule", () => {
     expect(
       rule(

@@ -13,7 +13,7 @@ export interface PolicyCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  readonly description: Pick<DescribedCall, "needs">;
+  readonly description: Pick<DescribedCall, "needs" | "caution">;
 }
 
 export interface PolicyOptions extends RulePlaces {
@@ -40,7 +40,7 @@ const ASK: Ruling = { type: "ask" };
 /**
  * Decides about a call, in this order: `deny` rules; plan mode, which denies everything that does more than read;
  * access beyond the rules, which is always asked about; grants; calls that a `deny` or an `ask` rule may concern, which
- * are asked about; `allow` rules; tools in `confirm`; the mode.
+ * are asked about; `allow` rules; tools in `confirm` and calls whose tool advises caution; the mode.
  */
 export function rule(call: PolicyCall, options: PolicyOptions): Ruling {
   const { rules, granted, mode } = options;
@@ -98,8 +98,8 @@ function mayLaunch(one: Rule, { name, args }: PolicyCall, { mayRun }: PolicyOpti
   return mayRun(words, args.command);
 }
 
-function byMode({ name, capabilities }: PolicyCall, { mode, confirm }: PolicyOptions): Ruling {
-  if (confirm.has(name)) return ASK;
+function byMode({ name, capabilities, description }: PolicyCall, { mode, confirm }: PolicyOptions): Ruling {
+  if (confirm.has(name) || description.caution !== undefined) return ASK;
   if (mode === "auto" || onlyReads(capabilities)) return ALLOW;
   return mode === "edits" && onlyEdits(capabilities) ? ALLOW : ASK;
 }

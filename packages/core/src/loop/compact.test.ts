@@ -60,7 +60,12 @@ describe("a conversation that outgrows its budget", () => {
     expect(events.some((event) => event.action === "summarised")).toBe(true);
     const messages = agent.context.sessionContext;
     expect(messages[0]).toEqual({ role: "user", content: "request 1" });
-    expect(messages[1]?.content).toBe("[Summary of the conversation so far]\nThe user asked for many files.");
+    expect(messages[1]).toEqual({
+      role: "user",
+      content: "[Summary of the conversation so far]\nThe user asked for many files.",
+      generated: true,
+    });
+    expect(JSON.stringify(requests)).not.toContain("generated");
     expect(messages.at(-1)?.content).toBe("answer 40");
     for (const request of requests) {
       expect(request[0]).toEqual({ role: "system", content: "Be brief." });

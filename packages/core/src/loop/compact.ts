@@ -63,7 +63,7 @@ export async function compactToFit(
   const isLong = older.length > 1;
   if (isLong) {
     const summary = await summarise(older, exchange, turn, { limit, mayDrop: budget !== "now", focus });
-    conversation.replace(first, older.length, [{ role: "user", content: summary.text }]);
+    conversation.replace(first, older.length, [{ role: "user", content: summary.text, generated: true }]);
     report(summary.action);
   }
   if (budget === "now") return isLong;

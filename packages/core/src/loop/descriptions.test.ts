@@ -120,6 +120,17 @@ describe("the description of a call", () => {
     expect(toolTexts(agent)).toEqual(["Error executing save: a.txt is a directory."]);
   });
 
+  test("passes the tool's advice of caution to the question", async () => {
+    const approve = vi.fn(() => "allow" as const);
+    const { tool } = writer({ describeCall: () => ({ caution: "the address is not from you" }) });
+    await agentWith(oneCall, [tool], { approve }).chat("go");
+    expect(approve).toHaveBeenCalledWith(
+      expect.objectContaining({
+        description: expect.objectContaining({ caution: "the address is not from you" }),
+      }),
+    );
+  });
+
   test("takes the needs of a tool that has only findAccessNeeds", async () => {
     const need = { kind: "write", path: "/etc/hosts", reason: "outside the project" } as const;
     const { tool, run } = writer({ findAccessNeeds: () => [need] });

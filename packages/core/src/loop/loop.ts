@@ -69,13 +69,13 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
       // The text is not the answer: a display discards it.
       exchange.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
-      conversation.append({ role: "user", content: writtenCallCorrection(written) });
+      conversation.append({ role: "user", content: writtenCallCorrection(written), generated: true });
       continue;
     }
     if (parsed && "problem" in parsed) {
       rejectedAnswers++;
       if (rejectedAnswers > limits.maxOutputRetries) throw outputFailure(parsed.problem, rejectedAnswers);
-      conversation.append({ role: "user", content: outputCorrection(parsed.problem) });
+      conversation.append({ role: "user", content: outputCorrection(parsed.problem), generated: true });
       continue;
     }
     // Close the queue: a message given to `steer` from now on would never be delivered.

@@ -47,7 +47,11 @@ function adaptMessage(
         ...(isOwn && { state }),
       };
     }
-    case "user":
+    case "user": {
+      if (typeof message.content === "string" && !message.generated) return message;
+      const content = adaptContent(message.content, accepts);
+      return content === message.content && !message.generated ? message : { role: "user", content };
+    }
     case "tool": {
       if (typeof message.content === "string") return message;
       const content = adaptContent(message.content, accepts);

@@ -21,7 +21,12 @@ export interface ProviderState {
 /** One entry of the conversation, in the wire shape of the chat completions API. */
 export type ChatMessage =
   | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: Content }
+  | {
+      readonly role: "user";
+      readonly content: Content;
+      /** The program wrote it, not the user: a summary, a correction. Never sent to a provider. */
+      readonly generated?: true;
+    }
   | {
       readonly role: "assistant";
       readonly content: string | null;

@@ -52,6 +52,11 @@ export interface CallDescription {
   readonly needs?: readonly AccessNeed[];
   /** Set if the tool would refuse the call: the call fails with this message, and no one is asked. */
   readonly refusal?: string;
+  /**
+   * Why a user should decide about this call even in a mode that asks about nothing: `the address may carry data out`. A
+   * rule that allows the call, or the whole tool, is enough to run it.
+   */
+  readonly caution?: string;
   /** Whether the call runs inside a sandbox that is required, not merely tried. */
   readonly contained?: boolean;
   /** Rules worth offering to the user, the narrowest first. */
@@ -166,12 +171,13 @@ function oneLine(text: string): string {
  */
 export function readDescription(value: unknown): CallDescription {
   const given = copyJson(value, MAX_DESCRIPTION_BYTES, "the description");
-  const { title, kind, targets, needs, refusal, contained, always } = given;
+  const { title, kind, targets, needs, refusal, caution, contained, always } = given;
   check(title === undefined || typeof title === "string", "title must be a string", title);
   check(kind === undefined || isKind(kind), `kind must be one of ${TOOL_KINDS.join(", ")}`, kind);
   check(targets === undefined || isListOf(targets, isTarget), "targets must be a list of targets", targets);
   check(needs === undefined || isListOf(needs, isNeed), "needs must be a list of access needs", needs);
   check(refusal === undefined || typeof refusal === "string", "refusal must be a string", refusal);
+  check(caution === undefined || typeof caution === "string", "caution must be a string", caution);
   check(contained === undefined || typeof contained === "boolean", "contained must be a boolean", contained);
   check(
     always === undefined || isListOf(always, isOffer),
@@ -203,13 +209,14 @@ export function completeDescription(
   redact: (text: string) => string,
   problem?: string,
 ): DescribedCall {
-  const { title, kind, targets, needs, refusal, contained, always } = given;
+  const { title, kind, targets, needs, refusal, caution, contained, always } = given;
   return {
     title: oneLine(redact(title ?? defaults.title)),
     kind: kind ?? defaults.kind,
     ...(targets && { targets }),
     needs: needs ?? [],
     ...(refusal !== undefined && { refusal: redact(refusal).slice(0, MAX_REFUSAL) }),
+    ...(caution !== undefined && { caution: redact(caution).slice(0, MAX_REFUSAL) }),
     ...(contained && { contained }),
     ...(always && { always }),
     ...(problem !== undefined && { problem }),
