@@ -16,7 +16,7 @@ const given = words.find((word) => /^\d+$/.test(word));
 const ROUNDS = Number(given ?? 25);
 const ENDINGS = Number(given ?? 100);
 const AT_ONCE = 4;
-const BIN = fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../packages/cli/bin.js", import.meta.url));
 /** How long something may live on after its end before it counts as left. */
 const LEFT_AFTER_MS = 2000;
 

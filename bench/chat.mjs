@@ -214,7 +214,7 @@ async function typing(folder) {
   const server = fork(fileURLToPath(import.meta.url), ["serve", String(MEGABYTE_DELTAS), "20"]);
   const port = await new Promise((resolve) => server.once("message", resolve));
   const task = {
-    argv: [process.execPath, fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url))],
+    argv: [process.execPath, fileURLToPath(new URL("../packages/cli/bin.js", import.meta.url))],
     env: {
       PATH: process.env.PATH,
       HOME: folder,

@@ -20,7 +20,7 @@ import { median } from "./support/statistics.mjs";
 
 const WITH_PEERS = process.argv.includes("peers");
 const ROUNDS = Number(process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? (WITH_PEERS ? 5 : 25));
-const BIN = fileURLToPath(new URL("../packages/cli/dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../packages/cli/bin.js", import.meta.url));
 const TERMINAL = fileURLToPath(new URL("support/terminal.py", import.meta.url));
 // The peers are installed outside the repository and kept between runs: they are large.
 const PEERS_FOLDER = join(tmpdir(), "agent-bench-peers");

@@ -16,7 +16,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { externalDirectory, isExternalInstalled } from "../external.mjs";
 
 const execute = promisify(execFile);
-const AGENT = fileURLToPath(new URL("../../packages/cli/dist/bin.js", import.meta.url));
+const AGENT = fileURLToPath(new URL("../../packages/cli/bin.js", import.meta.url));
 const MANIFEST = new URL("package.json", import.meta.url);
 const modules = join(externalDirectory(MANIFEST), "node_modules");
 // The client needs a newer Node than the agent.

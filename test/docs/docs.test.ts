@@ -23,7 +23,7 @@ test("every TypeScript example in the documentation and the doc comments passes 
   mkdirSync(join(HERE, ".turbo"), { recursive: true });
   const directory = mkdtempSync(join(HERE, ".turbo/docs-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const cli = join(ROOT, "packages/cli/dist/bin.js");
+  const cli = join(ROOT, "packages/cli/bin.js");
   const scaffold = spawnSync(process.execPath, [cli, "pack", "new", "@acme/agent-pack-notes"], {
     cwd: directory,
     encoding: "utf8",

@@ -8,7 +8,7 @@ import { ROOT } from "./pages.js";
 
 // Below this package, so that a program finds all of ours and what their pages import besides.
 const PLACES = fileURLToPath(new URL("../.turbo", import.meta.url));
-const CLI = join(ROOT, "packages/cli/dist/bin.js");
+const CLI = join(ROOT, "packages/cli/bin.js");
 const LONGEST_MS = 60_000;
 
 /** The files that the pages talk about. */

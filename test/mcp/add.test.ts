@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { installed, isInstalled, why } from "./suites.js";
 
-const AGENT = fileURLToPath(new URL("../../packages/cli/dist/bin.js", import.meta.url));
+const AGENT = fileURLToPath(new URL("../../packages/cli/bin.js", import.meta.url));
 const DOCUMENTATION = new URL("../../docs/mcp-and-editors.md", import.meta.url);
 
 /** A project in which npx finds the servers without downloading them, and the command in it. */

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { installed, isInstalled, runSuite, why } from "./suites.js";
 
 const INSPECTOR = installed("inspector", "clients", "launcher", "build", "index.js");
-const AGENT = fileURLToPath(new URL("../../packages/cli/dist/bin.js", import.meta.url));
+const AGENT = fileURLToPath(new URL("../../packages/cli/bin.js", import.meta.url));
 
 /** Asks `agent mcp serve` something through the inspector, in a project with one file. */
 async function inspect(...args: string[]): Promise<unknown> {

@@ -169,7 +169,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     if (/E404|ETARGET|ENOTFOUND|EBADPLATFORM/.test(node.stderr))
       skip(`node@${version} cannot be had from the registry`);
     expect(node.stdout).toMatch(new RegExp(`hello\nTool not available: remove\nv${version}\\.`));
-    const program = join(path, "node_modules/@agent/cli/dist/bin.js");
+    const program = join(path, "node_modules/@agent/cli/bin.js");
     const cli = await commands.run(path, "npx", [
       "--yes",
       `node@${version}`,

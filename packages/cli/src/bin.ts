@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync, writeSync } from "node:fs";
 import { drawFirstPrompt } from "./chat/firstPrompt.js";
 

@@ -9,7 +9,7 @@ import { afterEach } from "vitest";
 
 // Of util-linux: runs a program in a terminal of its own.
 const SCRIPT = "script";
-export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../bin.js", import.meta.url));
 
 export interface RunResult {
   readonly code: number | null;

@@ -56,7 +56,7 @@ describe.skipIf(!hasTmux)("the first prompt (skipped without tmux)", () => {
 });
 
 test("the files of the first prompt import nothing but Node and each other", () => {
-  const folder = dirname(BIN);
+  const folder = join(dirname(BIN), "dist");
   const files = new Set(["bin.js"]);
   const others = new Set<string>();
   for (const file of files) {

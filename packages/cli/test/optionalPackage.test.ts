@@ -19,7 +19,8 @@ const LEFT_OUT = new Set(["@agent/acp", "@agent/tools-mcp"]);
 function commandAlone(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-alone-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const here = dirname(dirname(BIN));
+  const here = dirname(BIN);
+  cpSync(BIN, join(root, "bin.js"));
   cpSync(join(here, "dist"), join(root, "dist"), { recursive: true });
   cpSync(join(here, "package.json"), join(root, "package.json"));
   const modules = join(here, "node_modules");
@@ -30,7 +31,7 @@ function commandAlone(): string {
     mkdirSync(dirname(join(root, "node_modules", name)), { recursive: true });
     symlinkSync(realpathSync(join(modules, name)), join(root, "node_modules", name));
   }
-  return join(root, "dist", "bin.js");
+  return join(root, "bin.js");
 }
 
 test.each([
@@ -113,8 +114,8 @@ test("agent mcp finds the package beside the link through which it was started, 
   const sandbox = new Sandbox(commandAlone());
   plantMcp(sandbox);
   const link = join(sandbox.project, "node_modules", "@agent", "cli");
-  symlinkSync(dirname(dirname(sandbox.bin)), link);
-  const linked = new Sandbox(join(link, "dist", "bin.js"));
+  symlinkSync(dirname(sandbox.bin), link);
+  const linked = new Sandbox(join(link, "bin.js"));
   await linked.run(["mcp", "list"]);
   expect(existsSync(join(linked.project, "ran"))).toBe(true);
 });

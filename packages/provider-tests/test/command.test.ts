@@ -22,7 +22,7 @@ import { KEY } from "./strictWires.js";
 
 /** The built `agent` command with the real provider packages, which talk to the strict servers. */
 
-const BIN = fileURLToPath(new URL("../../cli/dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../cli/bin.js", import.meta.url));
 const WRONG = "sk-wrong-9876543210";
 
 interface Wired {

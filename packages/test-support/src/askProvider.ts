@@ -1,26 +1,36 @@
-import type { ChatProvider, ChatResponse, ChatTool, ProviderRetry } from "@agent/core";
-
 export type Mode = "JSON" | "streaming";
 export const MODES: readonly Mode[] = ["JSON", "streaming"];
 
-/** Everything one request told. */
-export interface Asked {
-  readonly response: ChatResponse;
-  /** The streamed text, without what a retry made void. */
+/** A chat provider, typed by its shape: this package depends on no other, so that the tests of core can use it. */
+interface Provider<Response, Retry> {
+  respond(request: {
+    readonly messages: readonly { readonly role: "user"; readonly content: string }[];
+    // biome-ignore lint/suspicious/noExplicitAny: the tools of any copy of core.
+    readonly tools: readonly any[];
+    readonly signal: AbortSignal;
+    readonly onRetry?: (retry: Retry) => void;
+    readonly onText?: (text: string) => void;
+  }): Promise<Response>;
+}
+
+/** Everything that one request reported. */
+export interface Asked<Response, Retry> {
+  readonly response: Response;
+  /** The streamed text, without text that a retry discarded. */
   readonly text: string;
-  readonly retries: readonly ProviderRetry[];
+  readonly retries: readonly Retry[];
 }
 
 /** Sends one user message. */
-export async function askProvider(
-  provider: ChatProvider,
+export async function askProvider<Response, Retry>(
+  provider: Provider<Response, Retry>,
   mode: Mode,
   {
     signal = new AbortController().signal,
     tools = [],
-  }: { signal?: AbortSignal; tools?: readonly ChatTool[] } = {},
-): Promise<Asked> {
-  const retries: ProviderRetry[] = [];
+  }: { signal?: AbortSignal; tools?: readonly object[] } = {},
+): Promise<Asked<Response, Retry>> {
+  const retries: Retry[] = [];
   let text = "";
   const response = await provider.respond({
     messages: [{ role: "user", content: "hello" }],
