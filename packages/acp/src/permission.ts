@@ -2,26 +2,23 @@ import type { ApprovalDecision, ApprovalRequest } from "@agent/core";
 import type { Editor } from "./editor.js";
 import type { PermissionChoice } from "./host.js";
 import type { BuiltInModes } from "./modes.js";
-import type { TextReader } from "./textReader.js";
-import { describeCall, shownLine, textContent } from "./toolCalls.js";
+import { shownLine, textContent, viewCall } from "./toolCalls.js";
 
 const ALLOW: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
 const ALWAYS: PermissionChoice = { id: "always", name: "Always allow this tool", kind: "allow_always" };
 const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
 
-/** Shows a call in the editor, with the whole command or diff, and lets the person choose. */
+/** Shows a call in the editor, with the whole command or diff, and lets the user choose. */
 export async function choosePermission(
   editor: Editor,
   request: ApprovalRequest,
   choices: readonly PermissionChoice[],
-  { callId, cwd, read }: { readonly callId: string; readonly cwd: string; readonly read: TextReader },
+  { callId, cwd }: { readonly callId: string; readonly cwd: string },
 ): Promise<string | undefined> {
-  const {
-    args,
-    description: { needs, caution },
-    signal,
-  } = request;
-  const view = await describeCall(request, cwd, read);
+  const { name, args, preview, signal } = request;
+  const { title, kind, needs, caution, targets = [] } = request.description;
+  const files = targets.filter((target) => target.type === "file");
+  const view = viewCall({ name, args, preview, about: { title, kind, files } }, cwd);
   const reasons = needs.map(({ kind, path, reason }) =>
     textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
   );

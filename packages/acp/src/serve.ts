@@ -159,7 +159,7 @@ class Sessions {
     // The session may be open already: end its work before the stored conversation is read.
     if (resume !== undefined) await this.close(resume);
     const editor = new Editor(client, this.capabilities);
-    const session = new AcpSession(editor, cwd, [cwd, ...additionalDirectories]);
+    const session = new AcpSession(editor, cwd);
     const { servers, problems } = toServers(params.mcpServers ?? []);
     const editorFiles = editor.files();
     const opened = await this.#host.openSession({

@@ -11,16 +11,14 @@ import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentcl
 import { expandCommand, sessionCommands } from "./commands.js";
 import { ConfigOptions } from "./configOptions.js";
 import type { Editor } from "./editor.js";
-import { FileChanges } from "./fileChanges.js";
 import type { HostSession, PermissionChoice } from "./host.js";
 import { BuiltInModes } from "./modes.js";
 import { BuiltInPermissions, choosePermission } from "./permission.js";
 import { toContent } from "./prompt.js";
 import { replayEvents } from "./replay.js";
 import { invalidParams, invalidRequest } from "./requestErrors.js";
-import { type TextReader, textReader } from "./textReader.js";
 import { unlessAborted } from "./unlessAborted.js";
-import { chunk, UpdateWriter, type UpdateWriterOptions } from "./updates.js";
+import { chunk, UpdateWriter } from "./updates.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its response. Tools may end after it. */
 const CANCEL_WAIT_MS = 20;
@@ -31,8 +29,6 @@ const MAX_TITLE_LENGTH = 80;
 export class AcpSession {
   readonly #editor: Editor;
   readonly #cwd: string;
-  readonly #read: TextReader;
-  readonly #changes: FileChanges;
   readonly #modes = new BuiltInModes();
   readonly #permissions = new BuiltInPermissions(this.#modes);
   readonly #ended = new AbortController();
@@ -45,11 +41,9 @@ export class AcpSession {
   #hasTitle = false;
   #problems: readonly string[] = [];
 
-  constructor(editor: Editor, cwd: string, roots: readonly string[]) {
+  constructor(editor: Editor, cwd: string) {
     this.#editor = editor;
     this.#cwd = cwd;
-    this.#read = textReader(roots, editor.files());
-    this.#changes = new FileChanges(cwd, this.#read);
   }
 
   /**
@@ -61,8 +55,7 @@ export class AcpSession {
     this.#problems = [...problems, ...(host.problems ?? [])];
     this.#editor.sessionId = host.id;
     this.#config = new ConfigOptions(host.modes ?? this.#modes, host.model);
-    this.#writer = this.#createWriter(host, this.#read, (id) => this.#changes.take(id));
-    host.agent.registry.provide({ hooks: this.#changes.hooks });
+    this.#writer = this.#createWriter(host);
     this.#hasTitle = host.agent.conversation.sessionContext.length > 0;
   }
 
@@ -93,11 +86,10 @@ export class AcpSession {
   }
 
   async choose(request: ApprovalRequest, choices: readonly PermissionChoice[]): Promise<string | undefined> {
-    const callId = this.#parts().writer.idOf(request.id);
-    const [cwd, read] = [this.#cwd, this.#read];
-    const chosen = await choosePermission(this.#editor, request, choices, { callId, cwd, read });
-    await this.#changes.lookAgain(request.id);
-    return chosen;
+    const { writer } = this.#parts();
+    writer.notePreview(request.id, request.preview);
+    const call = { callId: writer.idOf(request.id), cwd: this.#cwd };
+    return await choosePermission(this.#editor, request, choices, call);
   }
 
   /** The modes, models and options of the session, for the response to the request that opened it. */
@@ -131,13 +123,8 @@ export class AcpSession {
 
   /** Sends the conversation so far. */
   async replay(): Promise<void> {
-    // Show diffs computed from the arguments of the calls: the files have changed since.
     const { host } = this.#parts();
-    const writer = this.#createWriter(
-      host,
-      async () => undefined,
-      () => undefined,
-    );
+    const writer = this.#createWriter(host);
     for (const event of replayEvents(host.agent)) {
       if (event.type === "user") await this.#editor.update(chunk("user_message_chunk", event.text));
       else for await (const update of writer.updatesFor(event)) await this.#editor.update(update);
@@ -164,7 +151,6 @@ export class AcpSession {
       return { stopReason: "end_turn" };
     }
     await this.#announceTitle(written);
-    this.#changes.clear();
     const content = (await host.beforeMessage?.(expanded.send)) ?? expanded.send;
     return await this.#chat(content, signal);
   }
@@ -243,17 +229,14 @@ export class AcpSession {
     for await (const update of this.#parts().writer.updatesFor(event)) await this.#editor.update(update);
   }
 
-  #createWriter(host: HostSession, read: TextReader, diffsOf: UpdateWriterOptions["diffsOf"]): UpdateWriter {
-    const { registry } = host.agent;
+  #createWriter(host: HostSession): UpdateWriter {
+    const { jobs } = host.agent.registry.services;
     return new UpdateWriter({
       editor: this.#editor,
       cwd: this.#cwd,
-      read,
-      diffsOf,
       // Another model may be chosen meanwhile.
       contextTokens: () => host.contextTokens,
-      capabilitiesOf: (name) => registry.getCapabilities(name),
-      endProcess: (pid) => void registry.services.jobs.endProcess?.(pid)?.catch(() => undefined),
+      endProcess: (pid) => void jobs.endProcess?.(pid)?.catch(() => undefined),
     });
   }
 

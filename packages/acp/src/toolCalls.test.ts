@@ -1,94 +1,107 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { ToolCapability } from "@agent/core";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { textReader } from "./textReader.js";
-import { describeCall } from "./toolCalls.js";
+import type { CallAbout, CallPreview, FileDiff } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { viewCall } from "./toolCalls.js";
 
 const RIGHT_TO_LEFT = "\u202e";
-
-function project(files: Readonly<Record<string, string>> = {}): string {
-  const directory = mkdtempSync(join(tmpdir(), "agent-acp-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-  return directory;
-}
+const CWD = "/project";
 
 /** The view of a call in an editor. */
-async function view(
-  name: string,
+function view(
   args: Record<string, unknown>,
-  { cwd = project(), capabilities = ["write"] as readonly ToolCapability[] } = {},
+  { name = "tool", ...about }: Partial<CallAbout> & { name?: string } = {},
+  preview?: CallPreview,
 ) {
-  const shown = await describeCall({ name, args, capabilities }, cwd, textReader([cwd], undefined));
+  const shown = viewCall({ name, args, about, preview }, CWD);
   const texts = shown.content.flatMap((one) =>
     one.type === "content" && one.content.type === "text" ? [one.content.text] : [],
   );
-  const diffs = shown.content.filter(({ type }) => type === "diff");
-  return { ...shown, text: texts.join("\n"), diffs };
+  return { ...shown, text: texts.join("\n"), diffs: shown.content.filter(({ type }) => type === "diff") };
 }
 
+const edited = (...hunks: FileDiff["hunks"]): FileDiff => ({
+  path: `${CWD}/a.ts`,
+  change: "edited",
+  added: 1,
+  removed: 1,
+  hunks,
+});
+
 describe("a question in the editor", () => {
-  test("escapes invisible characters in a command and in arguments", async () => {
-    const command = `echo ${RIGHT_TO_LEFT}# \u200brm -rf ~\u00a0x`;
-    const shown = await view("run_bash", { command, cwd: "a\u2066b" }, { capabilities: ["execute"] });
-    expect(shown.text).toContain("echo \\u202e# \\u200brm -rf ~\\xa0x");
-    expect(shown.text).toContain('"cwd": "a\\u2066b"');
-    expect(shown.title).toBe("echo \\u202e# \\u200brm -rf ~\\xa0x");
+  test("shows a command whole and escapes invisible characters in it and in arguments", () => {
+    const script = `echo ${RIGHT_TO_LEFT}# \u200brm -rf ~\n  second`;
+    const about = { kind: "execute", title: script.replace(/\s+/g, " ") } as const;
+    const shown = view({ script, where: "a\u2066b" }, about);
+    expect(shown.text).toContain("```sh\necho \\u202e# \\u200brm -rf ~\n  second\n```");
+    expect(shown.text).toContain('"where": "a\\u2066b"');
+    expect(shown.title).toBe("echo \\u202e# \\u200brm -rf ~ second");
   });
 
-  test("warns about lookalike letters and right-to-left text", async () => {
-    const shown = await view("run_bash", { command: "cаt אב file" }, { capabilities: ["execute"] });
-    expect(shown.text).toContain('command has lookalikes: "а" is U+0430');
+  test("shows a command whole whose title is cut", () => {
+    const script = `echo ${"x".repeat(500)}; rm -rf ~`;
+    const shown = view({ script }, { kind: "execute", title: `${script.slice(0, 399)}…` });
+    expect(shown.text).toBe(`\`\`\`sh\n${script}\n\`\`\``);
+  });
+
+  test("warns about lookalike letters and right-to-left text", () => {
+    const shown = view({ script: "cаt אב file" }, { kind: "execute", title: "cаt אב file" });
+    expect(shown.text).toContain('script has lookalikes: "а" is U+0430');
     expect(shown.text).toContain("run from right to left");
   });
 
-  test("names the invisible characters of a diff beside it", async () => {
-    const content = `const a = 1;\nif (isUser${RIGHT_TO_LEFT}) {}\n`;
-    const shown = await view("write_file", { path: "a.ts", content });
-    expect(shown.diffs).toMatchObject([{ newText: content }]);
-    expect(shown.text).toContain("content has invisible characters:\nif (isUser\\u202e) {}");
-    expect((await view("write_file", { path: "a.ts", content: "const a = 1;\n" })).text).toBe("");
+  test("names the invisible characters of a diff beside it", () => {
+    const text = `if (isUser${RIGHT_TO_LEFT}) {}`;
+    const changes = [edited({ oldStart: 1, newStart: 1, lines: [`+${text}`] })];
+    const shown = view({ path: "a.ts", text }, { kind: "edit", title: "a.ts" }, { changes, shows: ["text"] });
+    expect(shown.diffs).toMatchObject([{ newText: `${text}\n` }]);
+    expect(shown.text).toContain("text has invisible characters:\nif (isUser\\u202e) {}");
+    const plain = view(
+      { path: "a.ts", text: "x" },
+      { kind: "edit", title: "a.ts" },
+      { changes, shows: ["text"] },
+    );
+    expect(plain.text).toBe("");
   });
 
-  test("shows the arguments that a diff does not show", async () => {
-    const save = { path: "a.txt", content: "harmless", afterwards: "rm -rf ~" };
-    expect((await view("save", save)).text).toContain('"afterwards": "rm -rf ~"');
-    const edits = [{ old_text: "a", new_text: "b", afterwards: "rm -rf ~" }];
-    expect((await view("change", { path: "a.txt", edits })).text).toContain('"afterwards": "rm -rf ~"');
-    const both = { path: "a.txt", content: "harmless", new_text: "rm -rf ~" };
-    expect((await view("save", both)).text).toContain('"new_text": "rm -rf ~"');
+  test("shows the arguments that a diff does not show", () => {
+    const changes = [edited({ oldStart: 1, newStart: 1, lines: ["-a", "+b"] })];
+    const args = { path: "a.ts", text: "b", afterwards: "rm -rf ~" };
+    const shown = view(args, { kind: "edit", title: "a.ts" }, { changes, shows: ["text"] });
+    expect(shown.text).toContain('"afterwards": "rm -rf ~"');
+    expect(shown.text).not.toContain('"text"');
   });
 
-  test("shows several edits as the tool makes them: each in the file as it is now", async () => {
-    const cwd = project({ "a.txt": "yes no" });
-    const edits = [
-      { old_text: "yes", new_text: "no" },
-      { old_text: "no", new_text: "yes" },
+  test("shows one diff for each hunk, and the first changed line", () => {
+    const changes = [
+      edited(
+        { oldStart: 9, newStart: 9, lines: [" nine", "-ten", "+10", " eleven"] },
+        { oldStart: 99, newStart: 99, lines: ["-x", "+y"] },
+      ),
     ];
-    const shown = await view("edit_file", { path: "a.txt", edits }, { cwd });
-    expect(shown.diffs).toMatchObject([{ oldText: "yes no", newText: "no yes" }]);
-  });
-});
-
-describe("a call made to block the editor", () => {
-  test("edits that double a text again and again are shown by their old and new texts", async () => {
-    const cwd = project({ "a.txt": "a" });
-    const edits = Array.from({ length: 60 }, () => ({ old_text: "a", new_text: "aa", replace_all: true }));
-    const shown = await view("edit_file", { path: "a.txt", edits }, { cwd });
-    expect(shown.diffs).toHaveLength(60);
-    expect(shown.diffs[0]).toMatchObject({ oldText: "a", newText: "aa" });
+    const about = { kind: "edit", title: "a.ts", files: [{ path: `${CWD}/a.ts` }] } as const;
+    const { diffs, locations, title } = view({ path: "a.ts" }, about, { changes });
+    const path = `${CWD}/a.ts`;
+    expect(diffs).toEqual([
+      { type: "diff", path, oldText: "nine\nten\neleven\n", newText: "nine\n10\neleven\n" },
+      { type: "diff", path, oldText: "x\n", newText: "y\n" },
+    ]);
+    expect(locations).toEqual([{ path, line: 10 }]);
+    expect(title).toBe("tool a.ts");
   });
 
-  test("a command of a million backticks is shown", async () => {
-    const command = "` ".repeat(500_000);
-    const shown = await view("run_bash", { command }, { capabilities: ["execute"] });
-    expect(shown.text).toContain(command);
+  test("says what a diff leaves out, deletes or moves", () => {
+    const changes: FileDiff[] = [
+      { ...edited({ oldStart: 1, newStart: 1, lines: ["+b"] }), more: 12 },
+      { path: "gone.ts", change: "deleted", added: 0, removed: 3, hunks: [] },
+      { path: "new.ts", oldPath: "old.ts", change: "moved", added: 0, removed: 0, hunks: [] },
+    ];
+    const { text } = view({}, {}, { changes });
+    expect(text).toContain("12 more lines");
+    expect(text).toContain("gone.ts: deleted");
+    expect(text).toContain("old.ts → new.ts");
   });
 
-  test.runIf(process.platform === "linux")("a file of the kernel without an end is not read", async () => {
-    const shown = await view("write_file", { path: "/proc/self/pagemap", content: "x" });
-    expect(shown.diffs).toMatchObject([{ oldText: "", newText: "x" }]);
+  test("shows a command of a million backticks", () => {
+    const script = "` ".repeat(500_000);
+    expect(view({ script }, { kind: "execute", title: "` ` `…" }).text).toContain(script);
   });
 });

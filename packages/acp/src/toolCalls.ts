@@ -1,9 +1,7 @@
-import { isAbsolute, resolve } from "node:path";
-import type { ContentPart, ToolCapability } from "@agent/core";
+import { resolve } from "node:path";
+import type { CallAbout, CallPreview, ContentPart, FileDiff, ToolKind } from "@agent/core";
 import { escapeToLine, fenced, misreadings, spellOut, truncateUtf8 } from "@agent/internal";
-import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { argumentsBesideDiff, changedLine, predictDiffs } from "./diffs.js";
-import type { TextReader } from "./textReader.js";
+import type { ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 
 const MAX_TITLE_BYTES = 200;
 /** The most lines with invisible characters that a warning shows escaped, and the most characters of each. */
@@ -12,44 +10,72 @@ const LONGEST_HIDING_LINE = 400;
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** The parts of a call that an editor shows. */
+/** A call with everything that is known about it so far. */
 export interface ShownCall {
   readonly name: string;
   readonly args: Args;
-  readonly capabilities: readonly ToolCapability[];
+  readonly about: Partial<CallAbout>;
+  readonly preview?: CallPreview | undefined;
 }
 
-/** The view of a call in an editor: everything that a person needs to decide. */
-export interface CallView {
+/** The view of a call in an editor: everything that a user needs to decide. */
+interface CallView {
   readonly title: string;
   readonly kind: ToolKind;
   readonly content: ToolCallContent[];
   readonly locations: ToolCallLocation[];
 }
 
-/** Describes a call before it runs: the whole command, its diff, or all its arguments. */
-export async function describeCall(
-  { name, args, capabilities }: ShownCall,
-  cwd: string,
-  read: TextReader,
-): Promise<CallView> {
-  const onlyReads = capabilities.length > 0 && capabilities.every((one) => one === "read");
-  const diffs = onlyReads ? [] : await predictDiffs(args, cwd, read);
-  const line = diffs[0] === undefined ? args.offset : changedLine(diffs[0]);
-  const isLine = typeof line === "number" && Number.isInteger(line) && line >= 0 && line < 2 ** 32;
+/** Draws a call before it runs: the whole command, its diff, or all its arguments. */
+export function viewCall({ name, args, about, preview }: ShownCall, cwd: string): CallView {
+  const { title = "", kind = "other", files = [] } = about;
+  const diffs = diffContent(preview?.changes ?? [], cwd);
+  const shown = diffs.length > 0 ? (preview?.shows ?? []) : [];
+  const rest = Object.entries(args).filter(([key]) => !shown.includes(key));
+  // The title of a command is the command. Other titles are arguments, which say little without the tool's name.
+  const text = kind === "execute" && title !== "" ? title : `${name} ${title}`.trim();
   return {
-    title: shownLine(truncateUtf8(titleOf(name, args), MAX_TITLE_BYTES)) || name || "(unnamed tool)",
-    kind: kindOf(name, capabilities),
+    title: shownLine(truncateUtf8(text, MAX_TITLE_BYTES)) || "(unnamed tool)",
+    kind,
     content: [
       ...diffs,
-      ...argumentContent(name, diffs.length > 0 ? argumentsBesideDiff(args) : args),
+      ...argumentContent(name, Object.fromEntries(rest), title, kind, diffs.length > 0),
       ...warnings(args, diffs.length > 0),
     ],
-    locations: pathsOf(args, cwd).map((path, at) => ({ path, ...(at === 0 && isLine && { line }) })),
+    locations: locationsOf(files, preview, cwd),
   };
 }
 
-/** The result of a call as an editor shows it. */
+/** Changes of files as the protocol has them: one diff per hunk, so that a large file is not sent whole. */
+export function diffContent(files: readonly FileDiff[], cwd: string): ToolCallContent[] {
+  return files.flatMap((file): ToolCallContent[] => {
+    const path = resolve(cwd, file.path);
+    const side = (lines: readonly string[], other: "+" | "-"): string =>
+      lines
+        .filter((line) => !line.startsWith(other))
+        .map((line) => `${line.slice(1)}\n`)
+        .join("");
+    const diffs = file.hunks.map(
+      ({ lines }): ToolCallContent => ({
+        type: "diff",
+        path,
+        ...(file.change !== "created" && { oldText: side(lines, "+") }),
+        newText: side(lines, "-"),
+      }),
+    );
+    const { change, oldPath, more } = file;
+    const notes = [
+      ...(change === "moved" && oldPath !== undefined ? [`${oldPath} → ${file.path}`] : []),
+      ...(change === "deleted" || (diffs.length === 0 && change !== "moved")
+        ? [`${file.path}: ${change}`]
+        : []),
+      ...(more ? [`${more} more lines of ${file.path} are changed and not shown.`] : []),
+    ];
+    return [...diffs, ...notes.map((note) => textContent(shownLine(note)))];
+  });
+}
+
+/** The text and the images of a result. */
 export function resultContent(text: string, parts: readonly ContentPart[] = []): ToolCallContent[] {
   const blocks = parts.flatMap((part): ToolCallContent[] =>
     part.type === "image"
@@ -68,39 +94,64 @@ export function shownLine(text: string): string {
   return escapeToLine(spellOut(text));
 }
 
-/** The files a call names, as absolute paths. */
-export function pathsOf(args: Args, cwd: string): string[] {
-  const several: unknown[] = Array.isArray(args.paths) ? args.paths : [];
-  const named = [args.path, args.source, args.destination, ...several].filter(
-    (one): one is string => typeof one === "string" && one !== "",
+/** The files of a call, each with the line that it is about. */
+export function locationsOf(
+  files: NonNullable<CallAbout["files"]>,
+  preview: CallPreview | undefined,
+  cwd: string,
+): ToolCallLocation[] {
+  const changed = new Map(
+    (preview?.changes ?? []).map((file) => [resolve(cwd, file.path), changedLine(file)]),
   );
-  return [...new Set(named.map((path) => (isAbsolute(path) ? path : resolve(cwd, path))))];
-}
-
-function titleOf(name: string, args: Args): string {
-  if (typeof args.command === "string") return args.command;
-  const subject = [args.path, args.source, args.pattern, args.query].find((one) => typeof one === "string");
-  return subject === undefined ? name : `${name} ${String(subject)}`;
-}
-
-function kindOf(name: string, capabilities: readonly ToolCapability[]): ToolKind {
-  if (capabilities.includes("execute")) return "execute";
-  if (name === "move") return "move";
-  if (capabilities.includes("destroy")) return "delete";
-  if (capabilities.includes("write")) return capabilities.includes("network") ? "other" : "edit";
-  if (name.startsWith("search_")) return "search";
-  if (capabilities.includes("network")) return "fetch";
-  return capabilities.includes("read") ? "read" : "other";
-}
-
-function argumentContent(name: string, args: Args): ToolCallContent[] {
-  if (typeof args.command === "string") {
-    const rest = Object.entries(args).filter(([key]) => key !== "command");
-    const more = rest.length === 0 ? "" : `\n${fenced(shownJson(Object.fromEntries(rest)), "json")}`;
-    return [textContent(`${fenced(spellOut(args.command), "sh")}${more}`)];
+  // A call may read and write the same file.
+  const lines = new Map<string, number | undefined>();
+  for (const file of files) {
+    const path = resolve(cwd, file.path);
+    lines.set(path, lines.get(path) ?? file.line ?? changed.get(path));
   }
-  if (Object.keys(args).length === 0) return [];
-  return [textContent(`${name}\n${fenced(shownJson(args), "json")}`)];
+  return [...lines].map(([path, line]) => ({ path, ...(isLine(line) && { line }) }));
+}
+
+/** The first line that a diff changes, counted from 1: an editor that follows the agent scrolls there. */
+function changedLine({ hunks }: FileDiff): number | undefined {
+  const [hunk] = hunks;
+  if (!hunk) return undefined;
+  const at = hunk.lines.findIndex((line) => !line.startsWith(" "));
+  return hunk.newStart + Math.max(0, at);
+}
+
+function isLine(line: number | undefined): line is number {
+  return line !== undefined && Number.isInteger(line) && line >= 0 && line < 2 ** 32;
+}
+
+/** The arguments whole. The argument that gave a command its title is shown as a script. */
+function argumentContent(
+  name: string,
+  args: Args,
+  title: string,
+  kind: ToolKind,
+  hasDiff: boolean,
+): ToolCallContent[] {
+  const entries = Object.entries(args);
+  const script = kind === "execute" ? entries.find(([, value]) => isTitle(value, title)) : undefined;
+  // The title and the path of a diff say what these arguments say.
+  const rest = entries.filter(([key, value]) => key !== script?.[0] && !(hasDiff && value === title));
+  const json = rest.length === 0 ? "" : fenced(shownJson(Object.fromEntries(rest)), "json");
+  if (script) {
+    const text = fenced(spellOut(String(script[1])), "sh");
+    return [textContent(json === "" ? text : `${text}\n${json}`)];
+  }
+  return json === "" ? [] : [textContent(`${name}\n${json}`)];
+}
+
+function isTitle(value: unknown, title: string): boolean {
+  if (typeof value !== "string" || title === "") return false;
+  const start = title.endsWith("…") ? title.slice(0, -1) : title;
+  const line = value
+    .slice(0, 4 * (title.length + 1))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line === title || (start !== title && line.startsWith(start.trimEnd()));
 }
 
 function shownJson(value: unknown): string {

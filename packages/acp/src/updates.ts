@@ -1,28 +1,31 @@
-import type { AgentEvent, ToolCapability } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
+import type { AgentEvent, CallAbout, CallPreview } from "@agent/core";
 import { fenced, truncateUtf8Start } from "@agent/internal";
-import type { SessionUpdate, ToolCallContent, ToolKind } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
-import type { TextReader } from "./textReader.js";
-import { type CallView, describeCall, resultContent, textContent } from "./toolCalls.js";
+import { diffContent, locationsOf, resultContent, textContent, viewCall } from "./toolCalls.js";
+import { viewContent } from "./views.js";
 
 const MAX_LIVE_BYTES = 16 * 1024;
 const LIVE_EVERY_MS = 100;
 
 type Args = Readonly<Record<string, unknown>>;
+type RequestedEvent = Extract<AgentEvent, { type: "tool_requested" }>;
+type StartEvent = Extract<AgentEvent, { type: "tool_start" }>;
 type EndEvent = Extract<AgentEvent, { type: "tool_end" }>;
 
 interface OpenCall {
   readonly id: string;
   readonly name: string;
   readonly args: Args;
-  readonly kind: ToolKind;
-  /** The diffs predicted before the call ran. */
-  readonly predicted: readonly ToolCallContent[];
+  about: Partial<CallAbout>;
+  /** What the user was shown when the call was approved. */
+  preview?: CallPreview;
+  /** A terminal is opened once, or not at all if the editor has none. */
+  opening?: Promise<void>;
   terminal?: CommandTerminal;
   pid?: number;
-  /** Whether the person closed its terminal. */
+  /** Whether the user closed its terminal. */
   isClosed?: boolean;
   output: string;
   shownAt: number;
@@ -31,12 +34,8 @@ interface OpenCall {
 export interface UpdateWriterOptions {
   readonly editor: Editor;
   readonly cwd: string;
-  readonly read: TextReader;
-  readonly capabilitiesOf: (name: string) => readonly ToolCapability[];
   readonly contextTokens: () => number | undefined;
-  /** The diffs of what a call changed in files; `undefined` for a call of a stored conversation. */
-  readonly diffsOf: (callId: string) => readonly ToolCallContent[] | undefined;
-  /** Ends a command whose terminal the person closed in the editor. */
+  /** Ends a command whose terminal the user closed in the editor. */
   readonly endProcess: (pid: number) => void;
 }
 
@@ -55,6 +54,12 @@ export class UpdateWriter {
   /** The editor's id of the newest call with this id: models use ids again. */
   idOf(callId: string): string {
     return this.#calls.get(callId)?.id ?? callId;
+  }
+
+  /** Keeps what the user was shown of a call: a call that reports no view of its changes made these. */
+  notePreview(callId: string, preview: CallPreview | undefined): void {
+    const call = this.#calls.get(callId);
+    if (call && preview) call.preview = preview;
   }
 
   /** Updates that report the calls still running as failed, for a response that is sent before they end. */
@@ -76,23 +81,22 @@ export class UpdateWriter {
         yield chunk("agent_thought_chunk", event.text);
         break;
       case "tool_requested":
-        yield* this.#requested(event.id, event.name, event.args);
+        yield this.#requested(event);
         break;
       case "tool_start":
-        yield* this.#started(event.id, event.args);
+        yield* this.#started(event);
         break;
       case "tool_process":
-        this.#noteProcess(event.id, event.pid);
+        yield* this.#process(event.id, event.pid);
         break;
       case "tool_output":
         yield* this.#output(event.id, event.chunk);
         break;
       case "child":
         if (event.event.type === "tool_requested") {
-          yield* this.#output(
-            event.id,
-            `${event.label ?? `agent ${event.child + 1}`}: ${event.event.name}\n`,
-          );
+          const { name, title = "" } = event.event;
+          const label = event.label ?? `agent ${event.child + 1}`;
+          yield* this.#output(event.id, `${label}: ${`${name} ${title}`.trim()}\n`);
         }
         break;
       case "tool_end":
@@ -122,60 +126,70 @@ export class UpdateWriter {
     }
   }
 
-  async *#requested(callId: string, name: string, args: Args): AsyncGenerator<SessionUpdate> {
-    const view = await this.#describe(name, args);
+  #requested({ id: callId, name, args, title, kind }: RequestedEvent): SessionUpdate {
     // Models and servers use the same ids again, within one message too.
     const id = `${++this.#count}-${callId}`;
-    const predicted = view.content.filter(({ type }) => type === "diff");
-    this.#calls.set(callId, {
-      ...{ id, name, args, predicted, kind: view.kind },
-      ...{ output: "", shownAt: 0 },
-    });
-    yield {
+    const about = { ...(title !== undefined && { title }), ...(kind && { kind }) };
+    this.#calls.set(callId, { id, name, args, about, output: "", shownAt: 0 });
+    return {
       sessionUpdate: "tool_call",
       toolCallId: id,
       ...(name !== "" && { name }),
       status: "pending",
       rawInput: args,
-      ...view,
+      ...viewCall({ name, args, about }, this.#options.cwd),
     };
   }
 
-  async *#started(callId: string, args: Args): AsyncGenerator<SessionUpdate> {
+  *#started({ id: callId, args, about }: StartEvent): Generator<SessionUpdate> {
     const call = this.#calls.get(callId);
     if (!call) return;
-    const { editor, cwd, endProcess } = this.#options;
-    const { command } = args;
-    if (call.kind === "execute" && typeof command === "string") {
-      const close = (): void => {
-        call.isClosed = true;
-        if (call.pid !== undefined) endProcess(call.pid);
-      };
-      const terminal = await openTerminal(editor, call.id, command, cwd, close);
-      if (terminal) call.terminal = terminal;
-    }
+    const { cwd } = this.#options;
+    if (about) call.about = about;
     // A hook may have changed the arguments: show those that really run.
     const isChanged = JSON.stringify(args) !== JSON.stringify(call.args);
+    const locations = locationsOf(call.about.files ?? [], call.preview, cwd);
+    const { name, preview } = call;
     yield {
       sessionUpdate: "tool_call_update",
       toolCallId: call.id,
       status: "in_progress",
-      ...(isChanged && { rawInput: args, ...(await this.#describe(call.name, args)) }),
-      ...(call.terminal && { content: [call.terminal.content], ...withMeta(call.terminal.opened) }),
+      ...(locations.length > 0 && { locations }),
+      ...(isChanged && { rawInput: args, ...viewCall({ name, args, about: call.about, preview }, cwd) }),
     };
   }
 
-  #noteProcess(callId: string, pid: number): void {
+  async *#process(callId: string, pid: number): AsyncGenerator<SessionUpdate> {
     const call = this.#calls.get(callId);
     if (!call) return;
     call.pid = pid;
+    yield* this.#openTerminal(call);
     if (call.isClosed) this.#options.endProcess(pid);
   }
 
+  /** Opens a terminal for a command that has a process or output, if the editor has terminals. */
+  async *#openTerminal(call: OpenCall): AsyncGenerator<SessionUpdate> {
+    const { title = "", kind } = call.about;
+    if (kind !== "execute" || call.opening) return;
+    const { editor, cwd, endProcess } = this.#options;
+    const close = (): void => {
+      call.isClosed = true;
+      if (call.pid !== undefined) endProcess(call.pid);
+    };
+    call.opening = openTerminal(editor, call.id, title, cwd, close).then((terminal) => {
+      if (terminal) call.terminal = terminal;
+    });
+    await call.opening;
+    if (!call.terminal) return;
+    const { content, opened } = call.terminal;
+    yield { sessionUpdate: "tool_call_update", toolCallId: call.id, content: [content], ...withMeta(opened) };
+  }
+
   /** Shows live output: all of it in a terminal; else, a few times a second, the end of the output so far. */
-  *#output(callId: string, text: string): Generator<SessionUpdate> {
+  async *#output(callId: string, text: string): AsyncGenerator<SessionUpdate> {
     const call = this.#calls.get(callId);
     if (!call) return;
+    yield* this.#openTerminal(call);
     if (call.terminal) {
       const meta = call.terminal.write(text);
       if (meta) yield { sessionUpdate: "tool_call_update", toolCallId: call.id, ...withMeta(meta) };
@@ -189,15 +203,18 @@ export class UpdateWriter {
   }
 
   async *#ended(event: EndEvent): AsyncGenerator<SessionUpdate> {
-    const { id: callId, outcome, text } = event;
+    const { id: callId, outcome, text, about } = event;
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
+    if (call && about) call.about = about;
     const meta = await call?.terminal?.end(exitCodeOf(event));
+    const locations = locationsOf(about?.files ?? [], call?.preview, this.#options.cwd);
     yield {
       sessionUpdate: "tool_call_update",
       toolCallId: call?.id ?? callId,
       status: outcome === "ok" ? "completed" : "failed",
       content: this.#resultOf(event, call),
+      ...(locations.length > 0 && { locations }),
       rawOutput: { outcome, text },
       ...withMeta(meta),
     };
@@ -205,18 +222,20 @@ export class UpdateWriter {
   }
 
   #resultOf(event: EndEvent, call: OpenCall | undefined): ToolCallContent[] {
-    const { text, parts, outcome, summary } = event;
+    const { text, parts, outcome, summary, view } = event;
+    const { cwd } = this.#options;
     if (call?.terminal) {
       const said = outcome === "ok" ? undefined : (summary ?? outcome);
       return [call.terminal.content, ...(said === undefined ? [] : [textContent(said)])];
     }
-    if (outcome === "ok" && call) {
-      // Show an edit by its diff; a failed edit made none.
-      const diffs = this.#options.diffsOf(event.id) ?? call.predicted;
-      if (diffs.length > 0) return [...diffs];
+    if (view) return [...viewContent(view, cwd), ...resultContent("", parts)];
+    if (outcome === "ok" && call?.preview) {
+      const diffs = diffContent(call.preview.changes, cwd);
+      if (diffs.length > 0) return diffs;
     }
-    const isMarkdown = call === undefined || call.kind === "other" || call.kind === "fetch";
-    return resultContent(isMarkdown || text === "" ? text : fenced(readableResult(text)), parts);
+    const kind = call?.about.kind ?? "other";
+    const isMarkdown = kind === "other" || kind === "fetch" || kind === "think";
+    return resultContent(isMarkdown || text === "" ? text : fenced(text), parts);
   }
 
   *#usage({ usage, summary }: Extract<AgentEvent, { type: "usage" }>): Generator<SessionUpdate> {
@@ -233,11 +252,6 @@ export class UpdateWriter {
       ...(cost !== undefined && { cost: { amount: cost, currency: "USD" } }),
     };
   }
-
-  #describe(name: string, args: Args): Promise<CallView> {
-    const { cwd, read, capabilitiesOf } = this.#options;
-    return describeCall({ name, args, capabilities: capabilitiesOf(name) }, cwd, read);
-  }
 }
 
 export function chunk(
@@ -251,29 +265,9 @@ function withMeta(meta: Readonly<Record<string, unknown>> = {}) {
   return Object.keys(meta).length === 0 ? {} : { _meta: { ...meta } };
 }
 
-/** The output of a command as a terminal shows it, instead of the JSON that the model reads. */
-function readableResult(text: string): string {
-  const { stdout, stderr, exit_code: code } = readJson(text);
-  if (typeof stdout !== "string" || typeof stderr !== "string") return text;
-  const end = code === 0 ? "" : `[exit code ${String(code)}]`;
-  return [stdout, stderr, end]
-    .map((part) => part.replace(/\n$/, ""))
-    .filter((part) => part !== "")
-    .join("\n");
-}
-
-function exitCodeOf({ outcome, text }: EndEvent): number {
-  const { exit_code: code } = readJson(text);
-  // A command that was stopped has -1, which no process can end with.
-  if (typeof code === "number" && Number.isInteger(code)) return code < 0 ? 130 : code & 255;
+/** The exit code for the editor's terminal. A command that was stopped has none, or one that no process can end with. */
+function exitCodeOf({ outcome, view }: EndEvent): number {
+  const code = view?.type === "output" ? view.exitCode : undefined;
+  if (code !== undefined && Number.isInteger(code)) return code < 0 ? 130 : code & 255;
   return outcome === "ok" ? 0 : 1;
-}
-
-function readJson(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

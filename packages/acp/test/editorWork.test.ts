@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PackRegistry, PersonAnswer, PersonQuestion } from "@agent/core";
+import { defineTool, type PackRegistry, type PersonAnswer, type PersonQuestion } from "@agent/core";
 import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { project, started } from "./editor.js";
 
 const { session } = methods.agent;
@@ -68,17 +68,96 @@ test("a command is shown in the editor's terminal, which exits with its code and
   });
   await editor.prompt("Go.");
   const [terminal] = editor.terminals.all;
-  expect(await terminal?.exit).toMatchObject({ exitCode: 7 });
+  expect((await terminal?.exit)?.exitCode).not.toBe(0);
   expect(terminal?.output).toContain(`$ ${command}\n`);
   expect(terminal?.output).toContain("out\n");
   expect(terminal?.output).toContain("err\n");
   expect(terminal).toMatchObject({ isReleased: true, request: { cwd: editor.cwd } });
   const shown = { type: "terminal", terminalId: "terminal-1" };
-  expect(callUpdates(editor.updates)[0]).toMatchObject({ status: "in_progress", content: [shown] });
+  expect(callUpdates(editor.updates)[0]).toMatchObject({ status: "in_progress" });
+  expect(callUpdates(editor.updates)[1]).toMatchObject({ content: [shown] });
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed", content: [shown, {}] });
 });
 
-test("a command whose terminal the person closes is ended", async () => {
+/** Tools of a third party, whose names and arguments say nothing to the editor. */
+const thirdParty = {
+  packName: "third-party",
+  register: (registry: PackRegistry) => {
+    registry.register(
+      defineTool({
+        name: "launch",
+        description: "Runs a script",
+        input: { type: "object", properties: { script: { type: "string" } }, required: ["script"] },
+        capabilities: ["execute"],
+        titleFrom: "script",
+        execute: (_input, call) => {
+          call.onOutput("half way\n");
+          call.report({ ok: false, summary: "exit code 7", view: { type: "output", text: "", exitCode: 7 } });
+          return "It failed.";
+        },
+      }),
+    );
+    registry.register(
+      defineTool({
+        name: "rework",
+        description: "Changes a file",
+        input: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
+        capabilities: ["write"],
+        titleFrom: "file",
+        describe: ({ file }) => ({ targets: [{ type: "file", path: file, access: "write", line: 3 }] }),
+        preview: ({ file }) => ({ changes: [changed(file, "planned")] }),
+        execute: ({ file }, call) => {
+          call.report({ ok: true, view: { type: "diff", files: [changed(file, "done")] } });
+          return "Changed.";
+        },
+      }),
+    );
+  },
+};
+
+const changed = (path: string, word: string) => ({
+  path,
+  change: "edited" as const,
+  added: 1,
+  removed: 1,
+  hunks: [{ oldStart: 3, newStart: 3, lines: ["-before", `+${word}`] }],
+});
+
+test("tools of a third party get titles, kinds, places, diffs and terminals like ours", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  const editor = await started(
+    {
+      packs: [thirdParty],
+      capabilities: { terminal: true },
+      answers: [
+        {
+          calls: [
+            { name: "launch", args: { script: "make all" } },
+            { name: "rework", args: { file: path } },
+          ],
+        },
+        "Done.",
+      ],
+    },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  const [terminal] = editor.terminals.all;
+  expect(await terminal?.exit).toMatchObject({ exitCode: 7 });
+  expect(terminal?.output).toBe("$ make all\nhalf way\n");
+  const requested = editor.updates.filter((update) => update.sessionUpdate === "tool_call");
+  expect(requested).toMatchObject([
+    { title: "make all", kind: "execute" },
+    { title: `rework ${path}`, kind: "edit" },
+  ]);
+  const diff = (newText: string) => ({ type: "diff", path, oldText: "before\n", newText });
+  const locations = [{ path, line: 3 }];
+  expect(editor.permissions[1]?.toolCall).toMatchObject({ content: [diff("planned\n")], locations });
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ content: [diff("done\n")], locations });
+});
+
+test("a command whose terminal the user closes is ended", async () => {
   const cwd = project();
   const command = `echo $$ > pid; sleep 300`;
   const editor = await started(
@@ -89,8 +168,7 @@ test("a command whose terminal the person closes is ended", async () => {
     cwd,
   );
   const answer = editor.prompt("Go.");
-  while (!existsSync(join(cwd, "pid")) || readFileSync(join(cwd, "pid"), "utf8") === "")
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  await vi.waitUntil(() => editor.terminals.all.length > 0, 30_000);
   editor.terminals.killAll();
   expect(await answer).toEqual({ stopReason: "end_turn" });
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
@@ -103,7 +181,7 @@ test("an editor that draws terminals itself gets the output with the updates", a
   });
   await editor.prompt("Go.");
   const metas = callUpdates(editor.updates).map(({ _meta }) => _meta ?? {});
-  expect(metas[0]).toMatchObject({ terminal_info: { cwd: editor.cwd } });
+  expect(metas[1]).toMatchObject({ terminal_info: { cwd: editor.cwd } });
   expect(JSON.stringify(metas)).toContain('"data":"shown\\n"');
   expect(metas.at(-1)).toMatchObject({ terminal_exit: { exit_code: 0 } });
   expect(editor.terminals.all).toEqual([]);
