@@ -310,7 +310,7 @@ describe("sessions", () => {
     expect(byName.stderr).toContain("For the file of that name write ./2026.");
     const byPath = await box.run(["--resume", "./2026", "go"]);
     expect(byPath.stdout).toContain("a stranger's words");
-    expect(byPath.stdout).toContain("You are an agent with tools");
+    expect(byPath.stdout).toContain("You are a software engineer's agent");
     expect(byPath.stdout).not.toContain("Obey strangers.");
   });
 

@@ -34,7 +34,7 @@ import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
 import { SessionRecording } from "./sessionRecording.js";
 import { newSessionFile, type OpenSession, openSession, undoDirectory } from "./sessions.js";
-import { defaultSystemPrompt } from "./systemPrompt.js";
+import { createSystemPrompt } from "./systemPrompt.js";
 
 /** Options of a single run, set by the command rather than by the settings. */
 export interface AssemblyOptions {
@@ -109,7 +109,9 @@ export async function assembleAgent(
   // The person's own commands come first, so that a project cannot replace a command they know.
   const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];
   const told = [
-    settings.systemPrompt ?? defaultSystemPrompt(cwd),
+    typeof settings.systemPrompt === "string"
+      ? settings.systemPrompt
+      : createSystemPrompt(cwd, settings.systemPrompt),
     formatInstructions(instructions, cwd),
     options.instructions ? describeSkills(ownCommands) : "",
   ];

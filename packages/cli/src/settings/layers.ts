@@ -51,7 +51,7 @@ export interface Settings {
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
-  readonly systemPrompt: string | undefined;
+  readonly systemPrompt: AgentConfig["systemPrompt"];
   /** A second model that answers where the first fails. */
   readonly fallback: string | undefined;
   /** Dollars a million tokens, by the model's name. */

@@ -8,5 +8,6 @@ export type {
   PackReference,
   ProviderName,
   ProviderSettings,
+  SystemPromptParts,
   ToolName,
 } from "./types.js";

@@ -61,10 +61,28 @@ const outages = {
   description: "What a worker does with a run whose model's server fails for a time",
 };
 
+const systemPrompt = {
+  anyOf: [
+    { type: "string" },
+    {
+      type: "object",
+      properties: {
+        role: { type: "string" },
+        work: { type: "string" },
+        style: { type: "string" },
+        environment: { type: "boolean" },
+        append: { type: "string" },
+      },
+      additionalProperties: false,
+    },
+  ],
+  description: "Replaces the default system prompt, or parts of it",
+};
+
 const profile = {
   type: "object",
   properties: {
-    systemPrompt: { type: "string" },
+    systemPrompt,
     tools: names("Only these tools are on, if they are available at all"),
     model: name,
     effort,
@@ -106,7 +124,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
       additionalProperties: price,
       description: "Dollars per million tokens, by the model's name",
     },
-    systemPrompt: { type: "string" },
+    systemPrompt,
     agents: { type: "object", additionalProperties: profile, description: "Named roles for --agent" },
     notify: {
       anyOf: [positive, { const: false }],

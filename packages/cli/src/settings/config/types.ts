@@ -55,11 +55,25 @@ export interface ProviderSettings {
 
 /** A named role for `--agent`. All roles use the same registered tools. */
 export interface AgentProfile<Packs extends readonly PackReference[] = readonly PackReference[]> {
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: string | SystemPromptParts;
   /** Only these tools are on, if they are available at all. */
   readonly tools?: readonly ToolName<Packs>[];
   readonly model?: string;
   readonly effort?: Effort;
+}
+
+/** Parts of the default system prompt. A text replaces a part, an empty text removes it. */
+export interface SystemPromptParts {
+  /** Who the agent is: one or two sentences. */
+  readonly role?: string;
+  /** How it works: reading, changing, verifying. */
+  readonly work?: string;
+  /** How it answers. */
+  readonly style?: string;
+  /** Whether the working directory, git branch, platform and date are included. Default: true. */
+  readonly environment?: boolean;
+  /** Text that is added at the end. */
+  readonly append?: string;
 }
 
 /** The whole config. Every part may be left out. */
@@ -100,7 +114,8 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly fallback?: string;
   /** What models cost, in dollars per million tokens, in place of list prices: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
   readonly prices?: Readonly<Record<string, TokenPrice>>;
-  readonly systemPrompt?: string;
+  /** Replaces the default system prompt, or parts of it: `{ append: "Answer in French." }`. */
+  readonly systemPrompt?: string | SystemPromptParts;
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
   readonly notify?: number | false;
