@@ -217,6 +217,7 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
       signal,
       granted,
       ...(basis !== undefined && { basis }),
+      wantsView: about !== undefined,
       context,
       startAgent: (request, childSignal = signal) => {
         const child = scene.startAgent(

@@ -20,4 +20,5 @@ export { didYouMean } from "./text/didYouMean.js";
 export { errorMessage } from "./text/errorMessage.js";
 export { escapeInvisible } from "./text/escapeInvisible.js";
 export { quote } from "./text/quote.js";
+export { draftTitle } from "./text/title.js";
 export { truncateMiddle } from "./text/truncateMiddle.js";

@@ -1,4 +1,5 @@
 import { describeValue, isRecord } from "@agent/internal";
+import { titleLine } from "../toolkit/text/title.js";
 import type { AccessNeed, ToolCapability } from "./types.js";
 
 /** The kinds of work that a call can do: those of the Agent Client Protocol. For display only. */
@@ -129,7 +130,6 @@ export interface PermissionLanguage {
 }
 
 const MAX_DESCRIPTION_BYTES = 256 * 1024;
-const MAX_TITLE = 400;
 const MAX_ABOUT_BYTES = 4 * 1024;
 const MAX_ABOUT_FILES = 20;
 const MAX_PREVIEW_BYTES = 64 * 1024;
@@ -142,27 +142,6 @@ export function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
   if (capabilities.includes("write")) return "edit";
   if (capabilities.includes("network")) return "fetch";
   return capabilities.includes("read") ? "read" : "other";
-}
-
-/** The values of the arguments that name a call, on one line. Empty if there are none. */
-export function titleOf(names: readonly string[], args: Readonly<Record<string, unknown>>): string {
-  const values = names.map((name) => (Object.hasOwn(args, name) ? args[name] : undefined));
-  const texts = values.map((value) =>
-    typeof value === "string"
-      ? value
-      : Array.isArray(value)
-        ? value.filter((one) => typeof one === "string").join(", ")
-        : "",
-  );
-  return oneLine(texts.filter((text) => text !== "").join(" → "));
-}
-
-function oneLine(text: string): string {
-  const line = text
-    .slice(0, 4 * MAX_TITLE)
-    .replace(/\s+/g, " ")
-    .trim();
-  return (line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1)}…` : line).toWellFormed();
 }
 
 /**
@@ -211,7 +190,7 @@ export function completeDescription(
 ): DescribedCall {
   const { title, kind, targets, needs, refusal, caution, contained, always } = given;
   return {
-    title: oneLine(redact(title ?? defaults.title)),
+    title: titleLine(redact(title ?? defaults.title)),
     kind: kind ?? defaults.kind,
     ...(targets && { targets }),
     needs: needs ?? [],

@@ -178,6 +178,7 @@ class Execution {
       },
       granted: options.granted ?? [],
       ...(options.basis !== undefined && { basis: options.basis }),
+      ...(options.wantsView && { wantsView: true }),
       context: options.context,
       onOutput: (chunk) => {
         if (!this.#settled) options.onOutput?.(chunk);

@@ -1,6 +1,7 @@
 import { errorMessage, escapeToLine, quote, truncateUtf8, withTimeout } from "@agent/internal";
 import { linkedController, orAborted } from "../toolkit/abort.js";
 import { checkObject, checkSignal } from "../toolkit/hostOptions/checks.js";
+import { titleOf } from "../toolkit/text/title.js";
 import { copyArguments } from "./arguments.js";
 import {
   type CallPreview,
@@ -8,7 +9,6 @@ import {
   type DescribedCall,
   readDescription,
   readPreview,
-  titleOf,
 } from "./callDescription.js";
 import {
   abortedEnding,

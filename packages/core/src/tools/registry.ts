@@ -10,7 +10,8 @@ import {
   invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
-import { type CallAbout, type ToolKind, titleOf } from "./callDescription.js";
+import { titleOf } from "../toolkit/text/title.js";
+import type { CallAbout, ToolKind } from "./callDescription.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";

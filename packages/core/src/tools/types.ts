@@ -71,6 +71,8 @@ export interface ToolCall {
    * caller to offer: `call?.report?.({ ok: false, summary: "exit code 2" })`.
    */
   report?(status: ToolReport): void;
+  /** Whether a view of the result is shown or stored. If not, a tool need not make one. */
+  readonly wantsView?: boolean;
   /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */

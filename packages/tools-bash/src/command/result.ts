@@ -1,3 +1,4 @@
+import type { ResultView } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
@@ -70,13 +71,7 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
   };
   const result: RunBashResult = {
     stdout: presentCapture("stdout", stdout),
-    stderr: withNotice(
-      presentCapture("stderr", stderr),
-      stopNotice(stoppedBy, allowance) ?? detachNotice(background) ?? suspicionNotice(outcome.suspected),
-      refusedNotice(allowance.refused),
-      allowance.unfinished,
-      hostsNotice(allowance.refusedHosts),
-    ),
+    stderr: withNotice(presentCapture("stderr", stderr), ...noticesOf(outcome, allowance)),
     exit_code: outcome.exitCode,
     signal: outcome.signal,
     timed_out: stoppedBy === "timeout",
@@ -96,6 +91,25 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
   return JSON.stringify(result);
 }
 
+/** What the command printed for a display: its end, and the files that hold all of it. */
+export function outputView(outcome: RunOutcome, allowance: Allowance): ResultView {
+  const { stdout, stderr, exitCode } = outcome;
+  const gap = stdout.text !== "" && stderr.text !== "" && !stdout.text.endsWith("\n") ? "\n" : "";
+  const files = [
+    { label: "stdout", ...stdout },
+    { label: "stderr", ...stderr },
+  ].flatMap(({ label, file, totalBytes }) =>
+    file === undefined ? [] : [{ label, path: file, bytes: totalBytes }],
+  );
+  return {
+    type: "output",
+    text: withNotice(stdout.text + gap + stderr.text, ...noticesOf(outcome, allowance)),
+    // Negative for a command that was stopped or still runs.
+    ...(exitCode >= 0 && { exitCode }),
+    ...(files.length > 0 && { files }),
+  };
+}
+
 /** A few words for a display; never `ok` for anything but exit code 0. */
 export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean; summary: string } {
   const { stoppedBy, exitCode, signal } = outcome;
@@ -109,6 +123,18 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   const died = signal === null ? "" : ` (${signal})`;
   const left = outcome.background ? `, left running as ${outcome.background.jobId}` : "";
   return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}${left}` };
+}
+
+/** What a reader has to know besides the output. */
+function noticesOf(outcome: RunOutcome, allowance: Allowance): (string | undefined)[] {
+  return [
+    stopNotice(outcome.stoppedBy, allowance) ??
+      detachNotice(outcome.background) ??
+      suspicionNotice(outcome.suspected),
+    refusedNotice(allowance.refused),
+    allowance.unfinished,
+    hostsNotice(allowance.refusedHosts),
+  ];
 }
 
 function stopNotice(stoppedBy: RunOutcome["stoppedBy"], allowance: Allowance): string | undefined {

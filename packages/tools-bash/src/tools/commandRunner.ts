@@ -9,7 +9,7 @@ import {
 import { confirmShell } from "../command/confirmShell.js";
 import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, tagVariable } from "../command/environment.js";
 import type { RunOutcome } from "../command/outcome.js";
-import { presentOutcome, summarize } from "../command/result.js";
+import { outputView, presentOutcome, summarize } from "../command/result.js";
 import { runCommand } from "../command/run.js";
 import { prepareScript, type Script } from "../command/script.js";
 import { findSyntaxError, isKnownShell, needsCheckFirst } from "../command/syntax.js";
@@ -121,15 +121,19 @@ export class CommandRunner {
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       if (isRunning) outcome.background?.onFinished(cleanUp);
       else cleanUp();
-      call?.report?.(summarize(outcome, timeoutMs));
-      return presentOutcome(outcome, {
+      const allowance = {
         timeoutMs,
         longestMs: limits.timeoutMs,
         sandbox: this.#sandbox.mode === "off" ? undefined : level,
         refused,
         unfinished: unfinishedNotice(unfinished, unfinishedGit(repositories)),
         refusedHosts: sandboxed?.network?.refusals,
+      };
+      call?.report?.({
+        ...summarize(outcome, timeoutMs),
+        ...(call.wantsView && { view: outputView(outcome, allowance) }),
       });
+      return presentOutcome(outcome, allowance);
     } catch (error) {
       cleanUp();
       throw error;

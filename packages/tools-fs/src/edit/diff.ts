@@ -1,3 +1,4 @@
+import { diffArrays } from "diff/lib/diff/array.js";
 import type { Region } from "./match.js";
 import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
@@ -6,8 +7,8 @@ const MAX_HUNKS = 20;
 const MAX_DIFF_LINES = 200;
 const LONGEST_LINE = 300;
 const MAX_HUNK_CHARACTERS = 4 * 1024 * 1024;
-// The most cells of the longest-common-subsequence table; a larger block is shown as removed and added whole.
-const MAX_CELLS = 250_000;
+// About 50 ms of work; a text with more changed lines is shown as removed and added whole.
+const MAX_EDITS = 700;
 
 /** A compact unified diff of the changes, in order and capped. `regions` are sorted and do not overlap. */
 export function compactDiff(text: string, regions: readonly Region[]): string {
@@ -96,47 +97,14 @@ function hunkLines({ first, before, after }: Hunk, shift: number): string[] {
 }
 
 /** The lines of both texts in one list, marked with "-" (before), "+" (after) or " " (both). */
-export function diffLines(
-  before: readonly string[],
-  after: readonly string[],
-  maxCells = MAX_CELLS,
-): string[] {
-  if ((before.length + 1) * (after.length + 1) > maxCells) {
-    return [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)];
-  }
-  const common = commonLengths(before, after);
-  const out: string[] = [];
-  let [a, b] = [0, 0];
-  while (a < before.length || b < after.length) {
-    if (a < before.length && b < after.length && before[a] === after[b]) {
-      out.push(` ${before[a++]}`);
-      b++;
-    } else if (b >= after.length || (a < before.length && at(common, a + 1, b) >= at(common, a, b + 1))) {
-      out.push(`-${before[a++]}`);
-    } else {
-      out.push(`+${after[b++]}`);
-    }
-  }
-  return out;
+export function diffLines(before: readonly string[], after: readonly string[]): string[] {
+  const changes = diffArrays([...before], [...after], { maxEditLength: MAX_EDITS });
+  if (changes === undefined) return [...marked(before, "-"), ...marked(after, "+")];
+  return changes.flatMap(({ value, added, removed }) => marked(value, added ? "+" : removed ? "-" : " "));
 }
 
-/** Longest-common-subsequence table: for each pair of positions, how many lines the remainders share, in order. */
-function commonLengths(before: readonly string[], after: readonly string[]): Uint32Array[] {
-  const table = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
-  for (let a = before.length - 1; a >= 0; a--) {
-    const row = table[a] as Uint32Array;
-    for (let b = after.length - 1; b >= 0; b--) {
-      row[b] =
-        before[a] === after[b]
-          ? at(table, a + 1, b + 1) + 1
-          : Math.max(at(table, a + 1, b), at(table, a, b + 1));
-    }
-  }
-  return table;
-}
-
-function at(table: readonly Uint32Array[], a: number, b: number): number {
-  return table[a]?.[b] ?? 0;
+function marked(lines: readonly string[], mark: "-" | "+" | " "): string[] {
+  return lines.map((line) => mark + line);
 }
 
 function split(text: string): string[] {

@@ -4,8 +4,6 @@ import type { Region } from "./match.js";
 
 /** What a display gets of one diff. Lines past it are only counted. */
 const MAX_CHARACTERS = 64 * 1024;
-// About 50 ms of work and 16 MB.
-const MAX_CELLS = 4_000_000;
 
 /** The diff of a file in which `regions` of its text are replaced. `toShown` makes a line readable. */
 export function fileDiff(
@@ -19,7 +17,7 @@ export function fileDiff(
   let [added, removed, more, left] = [0, 0, 0, MAX_CHARACTERS];
   for (const group of groupByLines(text, regions)) {
     const before = text.slice(group.start, group.end);
-    const marked = diffLines(...split(before, applied(before, group.regions, group.start)), MAX_CELLS);
+    const marked = diffLines(...split(before, applied(before, group.regions, group.start)));
     const first = group.first + 1;
     for (const { oldStart, newStart, lines } of hunksOf(marked, first, first + added - removed)) {
       const shown = lines.filter((line) => {

@@ -110,7 +110,10 @@ export class EditFileTool extends FileTool {
       basis: { expected: whole, onChanged: () => changed(path) },
       signal: call?.signal,
     });
-
+    if (call?.wantsView) {
+      const diff = fileDiff(this.workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+      call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
+    }
     const said = remark === undefined ? remarks : [...remarks, remark];
     const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
     return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;

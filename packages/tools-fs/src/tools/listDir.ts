@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { CallDescription, ChatTool, ToolCall } from "@agent/core";
+import type { CallDescription, ChatTool, ToolCall, ToolReport } from "@agent/core";
 import { functionTool, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
 import {
   assertNotProcessSecret,
@@ -17,6 +17,8 @@ import type { Step } from "../workspace.js";
 import { READS } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
+// More than a view holds.
+const MAX_VIEW_ITEMS = 1000;
 // Nearly every name needs no escaping, and this test is much cheaper than escaping.
 const PLAIN_NAME = /^[ -~]*$/;
 
@@ -62,7 +64,13 @@ export class ListDirTool extends FileTool {
       const pinned = pinDirectory(target, this.workspace.pins ? target : undefined);
       try {
         if (pinned.fd !== undefined) assertOpenedIsNotProcessSecret(pinned.fd, { blocks: 0 }, path);
-        return await list(pinned.path, { path, details, offset }, this.workspace.limits.maxEntries);
+        const { text, view } = await list(
+          pinned.path,
+          { path, details, offset },
+          this.workspace.limits.maxEntries,
+        );
+        if (call?.wantsView) call.report?.(view(target));
+        return text;
       } finally {
         pinned.close();
       }
@@ -72,14 +80,20 @@ export class ListDirTool extends FileTool {
   }
 }
 
+interface Listing {
+  readonly text: string;
+  /** The same for a display. The directory was opened under another name than `target`. */
+  readonly view: (target: string) => ToolReport;
+}
+
 async function list(
   directory: string,
   asked: { path: string; details: boolean; offset: number },
   maxEntries: number,
-): Promise<string> {
+): Promise<Listing> {
   const { path, details, offset } = asked;
   const entries = await readdir(directory, { withFileTypes: true });
-  if (entries.length === 0) return "[The directory is empty.]";
+  if (entries.length === 0) return { text: "[The directory is empty.]", view: () => listView([], [], 0, "") };
   if (offset > entries.length) {
     throw new Error(
       `"offset" is ${offset}, but ${showPath(path)} has ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}.`,
@@ -105,11 +119,31 @@ async function list(
     return details ? detailed(directory, name, line) : line;
   });
   const rest = entries.length - (offset - 1) - shown.length;
+  const items = lines.slice(0, MAX_VIEW_ITEMS);
   if (rest > 0) {
     const next = JSON.stringify({ path, ...(details && { details }), offset: offset + shown.length });
     lines.push(`[${rest} more of ${entries.length} entries. To read on, call list_dir with ${next}]`);
   }
-  return lines.join("\n");
+  return {
+    text: lines.join("\n"),
+    view: (target) => listView(items, shown, entries.length - (offset - 1), target),
+  };
+}
+
+/** `names` and `lines` are the same entries; `all` counts them and those that are not shown. */
+function listView(
+  lines: readonly string[],
+  names: readonly string[],
+  all: number,
+  directory: string,
+): ToolReport {
+  const items = lines.map((text, index) => ({ text, path: join(directory, names[index] ?? "") }));
+  const more = all - items.length;
+  return {
+    ok: true,
+    summary: all === 1 ? "1 entry" : `${all} entries`,
+    view: { type: "list", items, ...(more > 0 && { more }) },
+  };
 }
 
 function refuseOthers(path: string, target: string): void {

@@ -76,6 +76,8 @@ export class MoveTool extends FileTool {
     await performMove(this.workspace, move, call?.signal);
     this.workspace.seen.forget(source);
     this.workspace.seen.forget(target);
+    const diff = { path: target, oldPath: source, change: "moved" as const, added: 0, removed: 0, hunks: [] };
+    if (call?.wantsView) call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
     return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
   }
 }

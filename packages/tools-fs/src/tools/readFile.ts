@@ -47,6 +47,8 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
   /** Adds an image or a document to the result; absent if the caller takes none. */
   readonly attach: ToolCall["attach"];
+  /** Receives the text that is shown, if the caller displays it. */
+  readonly onText: ((text: string) => void) | undefined;
 }
 
 /**
@@ -103,13 +105,30 @@ export class ReadFileTool extends FileTool {
       const file = openRegularFile(this.workspace, target, path, call);
       try {
         const { signal, attach } = call ?? {};
-        return await read(this.workspace, file, { path, target, given, request, signal, attach });
+        const onText = call?.wantsView
+          ? (text: string) => this.#report(path, text, request, call)
+          : undefined;
+        return await read(this.workspace, file, { path, target, given, request, signal, attach, onText });
       } finally {
         file.close();
       }
     } catch (error) {
       throw await missingError(error, "read", path, target);
     }
+  }
+
+  #report(path: string, text: string, { line, byte }: WindowRequest, call: ToolCall): void {
+    const lines = text.split("\n").length - (text.endsWith("\n") || text === "" ? 1 : 0);
+    call.report?.({
+      ok: true,
+      summary: countOf(lines, "line"),
+      view: {
+        type: "code",
+        text,
+        path: this.workspace.locateEntry(path),
+        ...(byte === undefined && { startLine: line }),
+      },
+    });
   }
 }
 
@@ -174,7 +193,7 @@ function showUnsaved(workspace: Workspace, file: OpenFile, reading: Reading, byt
   if (window === undefined) {
     throw new Error(`"offset" is ${request.line}, but ${showPath(path)} has ${countOf(lines, "line")}.`);
   }
-  const text = shownText(window.bytes, "utf8");
+  const text = show(reading, window.bytes, "utf8");
   const shown =
     window.cut === "no" ? text : withNotice(text, cutNotice(reading, window, bytes.length, lines));
   return withNotice(shown, UNSAVED_NOTICE);
@@ -196,7 +215,13 @@ function present(
   if (given === undefined && encoding === "utf8" && looksBinary(bytes)) {
     return binaryNotice(path, bytes, bytes.length);
   }
-  return shownText(part, encoding);
+  return show(reading, part, encoding);
+}
+
+function show({ onText }: Reading, bytes: Buffer, encoding: TextEncoding): string {
+  const text = shownText(bytes, encoding);
+  onText?.(text);
+  return text;
 }
 
 /** Reads a file of size 0: it is empty, or a kernel file, which has content but no size. */
@@ -243,7 +268,7 @@ async function readPart(
       `"offset" is ${request.line}, but ${showPath(path)} has ${countOf((await total()) ?? 0, "line")}.`,
     );
   }
-  const text = shownText(window.bytes, encoding);
+  const text = show(reading, window.bytes, encoding);
   if (window.cut === "no") return text;
   return withNotice(text, cutNotice(reading, window, size, await total()));
 }

@@ -1,13 +1,16 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { ChatTool, ToolCall } from "@agent/core";
+import type { ChatTool, FileDiff, ToolCall } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
+import { fileDiff } from "../edit/fileDiff.js";
+import { asTextFile } from "../edit/textFile.js";
 import { fsError, isMissing } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
 import { type Removal, removeTree } from "../tree/remove.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
 import type { Step } from "../workspace.js";
+import { type FileVersion, readToShow } from "../write/fileVersion.js";
 import { DESTROYS } from "./capabilities.js";
 import { FileTool } from "./fileTool.js";
 
@@ -45,6 +48,7 @@ export class RemoveTool extends FileTool {
     const info = lstatSync(target);
     if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", this.workspace.guard.root);
     this.workspace.assertAllowed({ action: "takeAway", path: target }, call);
+    const removed = call?.wantsView ? await readToShow(this.workspace, target, path, call) : undefined;
     const pinned = this.workspace.pin(dirname(target));
     try {
       const removal = await removeTree(pinned.path, basename(target), path, call?.signal);
@@ -53,6 +57,8 @@ export class RemoveTool extends FileTool {
         throw incomplete(path, removal);
       }
       this.workspace.seen.forget(target);
+      if (call?.wantsView)
+        call.report?.({ ok: true, view: { type: "diff", files: [deletion(target, removed)] } });
       if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
       const inside = removal.removed - 1;
       return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
@@ -60,6 +66,14 @@ export class RemoveTool extends FileTool {
       pinned.close();
     }
   }
+}
+
+/** The diff of a removed file with its text, as far as that can be shown. */
+function deletion(path: string, version: FileVersion | undefined): FileDiff {
+  const file = version?.whole && asTextFile(version.whole.bytes);
+  const text = file?.isDecoded ? file.text : "";
+  const regions = text === "" ? [] : [{ start: 0, end: text.length, replacement: "" }];
+  return fileDiff(path, "deleted", text, regions);
 }
 
 function incomplete(path: string, { removed, left, causes }: Removal): Error {

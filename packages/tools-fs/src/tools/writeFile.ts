@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { CallPreview, ChatTool, DescribeOptions, ToolCall } from "@agent/core";
+import type { CallPreview, ChatTool, DescribeOptions, FileDiff, ToolCall } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
@@ -9,7 +9,13 @@ import { namesDirectory, showPath } from "../paths/pathText.js";
 import { readWhole } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import type { Step } from "../workspace.js";
-import { assertShown, changedSinceShown, readVersion } from "../write/fileVersion.js";
+import {
+  assertShown,
+  changedSinceShown,
+  type FileVersion,
+  readToShow,
+  readVersion,
+} from "../write/fileVersion.js";
 import { type Basis, replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
@@ -47,15 +53,12 @@ export class WriteFileTool extends FileTool {
       const call = this.approved(args, signal);
       const target = this.#locate(path, call);
       await this.#check(path, target, content, call);
-      const { token, info, whole } = await readVersion(this.workspace, target, path, call);
-      const file = whole && asTextFile(whole.bytes);
+      const version = await readVersion(this.workspace, target, path, call);
+      const diff = this.#diff(path, version, content);
+      const basis = version.token;
       // What is replaced cannot be shown: the user sees the whole argument instead.
-      if (info !== undefined && !file?.isDecoded) return { changes: [], basis: token };
-      const before = file?.text ?? "";
-      const change = info === undefined ? "created" : "edited";
-      const regions = differingRegion(before, content);
-      const diff = fileDiff(this.workspace.locateEntry(path), change, before, regions);
-      return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: ["content"] }) };
+      if (diff === undefined) return { changes: [], basis };
+      return { changes: [diff], basis, ...(showsAll(diff) && { shows: ["content"] }) };
     } catch (error) {
       signal.throwIfAborted();
       return { changes: [], refusal: fsError(error, "write", path).message };
@@ -90,13 +93,27 @@ export class WriteFileTool extends FileTool {
   async #write(path: string, target: string, content: string, call: ToolCall | undefined): Promise<string> {
     await this.#check(path, target, content, call);
     const bytes = Buffer.from(content, "utf8");
+    const basis =
+      call?.basis === undefined ? undefined : await this.#findBasis(path, target, call, call.basis);
+    const replaced = call?.wantsView ? await readToShow(this.workspace, target, path, call) : undefined;
     const { created, lines, remark } = await replaceFile(this.workspace, target, bytes, {
-      ...(call?.basis !== undefined && { basis: await this.#findBasis(path, target, call, call.basis) }),
+      ...(basis && { basis }),
       signal: call?.signal,
     });
+    const diff = replaced && this.#diff(path, replaced, content);
+    if (diff) call?.report?.({ ok: true, view: { type: "diff", files: [diff] } });
     const size = `${countOf(bytes.length, "byte")}, ${countOf(lines, "line")}`;
     const done = `${created ? "Created" : "Replaced"} ${showPath(path)} (${size})`;
     return remark === undefined ? done : `${done}. ${remark}`;
+  }
+
+  /** The change of a file to the new content; `undefined` if what is replaced cannot be shown. */
+  #diff(path: string, { info, whole }: FileVersion, content: string): FileDiff | undefined {
+    const file = whole && asTextFile(whole.bytes);
+    if (info !== undefined && !file?.isDecoded) return undefined;
+    const before = file?.text ?? "";
+    const change = info === undefined ? "created" : "edited";
+    return fileDiff(this.workspace.locateEntry(path), change, before, differingRegion(before, content));
   }
 
   /** The version that the user was shown. Throws if the file has changed since. */

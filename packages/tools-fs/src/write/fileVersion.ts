@@ -5,6 +5,8 @@ import { MAX_BYTES, readWhole, type WholeFile } from "../read/readWhole.js";
 import { digestOf, stampOf } from "../read/seenFiles.js";
 import type { Workspace } from "../workspace.js";
 
+const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
+
 /** The state of a file that the user is shown a change of. */
 export interface FileVersion {
   /** Differs as soon as the path leads elsewhere, or the content is another. */
@@ -30,6 +32,23 @@ export async function readVersion(
   const whole = await readWhole(workspace, target, shown, call);
   if (whole === undefined) return { token: tokenOf(target, "absent") };
   return versionOf(workspace, target, whole);
+}
+
+/** The state of a file for a display of what a call changes; `undefined` if it is large or cannot be read. */
+export async function readToShow(
+  workspace: Workspace,
+  target: string,
+  shown: string,
+  call: ToolCall,
+): Promise<FileVersion | undefined> {
+  try {
+    const info = lstatSync(target, { bigint: true, throwIfNoEntry: false });
+    if (info !== undefined && (!info.isFile() || info.size > MAX_SHOWN_BYTES)) return undefined;
+    return await readVersion(workspace, target, shown, call);
+  } catch {
+    // The call itself reports what is wrong.
+    return undefined;
+  }
 }
 
 /** The version of a file that was read already. */

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import type { ResultView } from "@agent/core";
 import { escapeInvisible, quote } from "@agent/core/toolkit";
 import { countOf, escapeToLine } from "@agent/internal";
 import type { OutputMode, Tally } from "../protocol.js";
@@ -6,6 +8,8 @@ import type { Stopped } from "./limits.js";
 import type { TextResult } from "./textSearch.js";
 
 const MAX_PROBLEMS_SHOWN = 10;
+/** More than a view holds. */
+const MAX_VIEW_ITEMS = 500;
 
 /** The result of search_text: lines a program can parse, and a last line that accounts for the search. */
 export function formatTextResult(
@@ -154,6 +158,37 @@ export function formatFilesResult(
       ? `${paths.length} of ${countOf(total, "file")} shown; ${forTheRest(isFull, maxCharacters, "path or pattern")}`
       : countOf(total, "file");
   return [...lines, `[${[found, ...skippedPart(tally)].join("; ")}]`].join("\n");
+}
+
+type ListView = Extract<ResultView, { type: "list" }>;
+
+/** The result of search_text for a display: one item for each matching line, or for each file. `base` is where labels start. */
+export function textView(
+  { files, matches, matchedFiles }: TextResult,
+  mode: OutputMode,
+  base: string,
+): ListView {
+  const items = files.flatMap(({ label, rows, matches: inFile }) => {
+    const path = resolve(base, label);
+    if (mode === "lines")
+      return rows.filter(({ match }) => match).map(({ text, line }) => ({ text, path, line }));
+    return [{ text: mode === "files" ? label : `${label}: ${inFile}`, path }];
+  });
+  return listView(items, mode === "lines" ? matches : matchedFiles);
+}
+
+/** The result of search_files for a display. */
+export function filesView({ paths, total }: FilesResult, base: string): ListView {
+  return listView(
+    paths.map((path) => ({ text: path, path: resolve(base, path) })),
+    total,
+  );
+}
+
+function listView(items: ListView["items"], total: number): ListView {
+  const shown = items.slice(0, MAX_VIEW_ITEMS);
+  const more = total - shown.length;
+  return { type: "list", items: shown, ...(more > 0 && { more }) };
 }
 
 function skippedPart(tally: Tally): string[] {

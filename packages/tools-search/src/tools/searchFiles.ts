@@ -4,7 +4,7 @@ import { functionTool, optionalString, requireString } from "@agent/core/toolkit
 import { countOf } from "@agent/internal";
 import { searchFiles } from "../host/fileSearch.js";
 import { sharedPool } from "../host/pool/shared.js";
-import { formatFilesResult } from "../host/report.js";
+import { filesView, formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { describeSearch, READS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
@@ -71,7 +71,11 @@ export class SearchFilesTool implements ExecutableTool {
     };
     const { workers, timeoutMs } = this.#settings;
     const result = await searchFiles(sharedPool({ workers }), query, { timeoutMs, signal: call?.signal });
-    call?.report?.({ ok: true, summary: countOf(result.total, "file") });
+    call?.report?.({
+      ok: true,
+      summary: countOf(result.total, "file"),
+      ...(call.wantsView && { view: filesView(result, query.scope.cwd) }),
+    });
     return formatFilesResult(result, query);
   }
 }

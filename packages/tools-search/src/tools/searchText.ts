@@ -10,7 +10,7 @@ import {
 } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
 import { sharedPool } from "../host/pool/shared.js";
-import { formatTextResult } from "../host/report.js";
+import { formatTextResult, textView } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
@@ -104,7 +104,11 @@ export class SearchTextTool implements ExecutableTool {
     }
     refuseEmptyHanded(result, search, timeoutMs);
     const more = result.stopped?.reason === "counted" ? "more than " : "";
-    call?.report?.({ ok: true, summary: more + countOf(result.matches, "matching line") });
+    call?.report?.({
+      ok: true,
+      summary: more + countOf(result.matches, "matching line"),
+      ...(call.wantsView && { view: textView(result, search.query.mode, search.walk.scope.cwd) }),
+    });
     return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
   }
 
