@@ -29,7 +29,7 @@ const LAYERS = {
     ["run"],
     ["commands", "editor"],
   ],
-  core: [["toolkit"], ["conversation"], ["tools"], ["loop"], ["providers"]],
+  core: [["toolkit"], ["conversation"], ["tools"], ["rules"], ["loop"], ["providers"]],
   durable: [["engine"], ["journal"], ["worker"], ["bullmq", "files"], ["testing"]],
   internal: [["text"], ["files"], ["paths"], ["git"], ["ignore", "processes", "protection"]],
   "provider-openai": [["chat"], ["responses"]],

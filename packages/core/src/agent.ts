@@ -21,6 +21,7 @@ import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "
 import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
+import { GrantedRules } from "./rules/grantedRules.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
   checkBoolean,
@@ -76,8 +77,6 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.#provider = provider;
     this.#options = options;
     this.#effort = options.effort;
-    const { approve = options.rules && denyUnasked, rules } = options;
-    this.#gate = approve && new ApprovalGate(approve, rules);
     this.conversation = options.conversation ?? new Conversation();
     this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
@@ -90,6 +89,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
         ...(disable && { disable }),
         ...(contextTokens !== undefined && { host: { contextTokens } }),
       });
+    const { approve = options.rules && denyUnasked, rules = new GrantedRules(this.registry) } = options;
+    this.#gate = approve && new ApprovalGate(approve, rules);
   }
 
   /** The agent's live state, as its tools see it. */

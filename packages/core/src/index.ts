@@ -33,13 +33,13 @@ export type {
   ApprovalRequest,
   Approve,
   CallRules,
-  Ruling,
 } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
+export type { Ruling } from "./rules/decide.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";
 export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";

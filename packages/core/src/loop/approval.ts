@@ -1,5 +1,6 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
+import type { Ruling } from "../rules/decide.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { CallContext } from "../tools/callContext.js";
 import { type CallPreview, type DescribedCall, isWithinShown, stableJson } from "../tools/callDescription.js";
@@ -37,12 +38,6 @@ export interface ApprovalRequest {
  * `run_bash(npm test *)`; the reason of a denial goes to the model.
  */
 export type ApprovalDecision = "allow" | "always" | { readonly always: string } | { readonly deny: string };
-
-/** What rules say about a call before anyone is asked. */
-export type Ruling =
-  | { readonly type: "allow" }
-  | { readonly type: "ask" }
-  | { readonly type: "deny"; readonly reason: string };
 
 /** Rules that decide about calls before `approve` is asked, and also about calls that a user approved earlier. */
 export interface CallRules {
@@ -97,7 +92,7 @@ export class ApprovalGate {
   readonly #rules: CallRules;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(approve: Approve, rules: CallRules = new AllowedTools()) {
+  constructor(approve: Approve, rules: CallRules) {
     this.#approve = approve;
     this.#rules = rules;
   }
@@ -174,18 +169,4 @@ function counts({ decision, name, args, shown }: LateDecision, request: Approval
     stableJson(request.args) === stableJson(args) &&
     isWithinShown(request.description, shown)
   );
-}
-
-/** The rules of an agent that has none: everything is asked about but the tools that were allowed for its lifetime. */
-class AllowedTools implements CallRules {
-  readonly #names = new Set<string>();
-
-  decide({ name, description }: ApprovalRequest): Ruling {
-    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
-    return this.#names.has(name) && description.needs.length === 0 ? { type: "allow" } : { type: "ask" };
-  }
-
-  allow(rule: string): void {
-    this.#names.add(rule);
-  }
 }

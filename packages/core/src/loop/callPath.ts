@@ -5,7 +5,13 @@ import { aboutOf, type DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { PreparedCall } from "../tools/preparedCall.js";
 import type { AccessNeed } from "../tools/types.js";
-import { ApprovalGate, type ApprovalRequest, type LateDecision, SuspendedCall } from "./approval.js";
+import {
+  ApprovalGate,
+  type ApprovalRequest,
+  type CallRules,
+  type LateDecision,
+  SuspendedCall,
+} from "./approval.js";
 import { type CallSlot, type CallSlots, isExclusive } from "./callSlots.js";
 import type { ChildStarter } from "./children.js";
 import type { Exchange, LoopTools } from "./exchange.js";
@@ -117,6 +123,9 @@ export async function runCall(
   return result;
 }
 
+/** For a decision that was given although this agent asks about nothing. */
+const ASKS: CallRules = { decide: () => ({ type: "ask" }), allow: () => undefined };
+
 interface Decided {
   /** The call that runs: hooks may have changed its arguments. */
   readonly call: PreparedCall;
@@ -184,7 +193,7 @@ async function askGate(
     signal,
   };
   // A decision may exist for a call although this agent has no `approve`; if the call has changed since, it waits again.
-  const gate = exchange.gate ?? new ApprovalGate(() => "suspend");
+  const gate = exchange.gate ?? new ApprovalGate(() => "suspend", ASKS);
   const answer = await gate.check(request, () => call.preview(signal), late);
   if (signal.aborted) return abortedBefore(name);
   if (answer.type === "deny") return denied(answer.reason);

@@ -30,7 +30,14 @@ export type CallTarget = { readonly open?: true } & (
       readonly line?: number;
     }
   /** One simple command. A script has one target for each, including those inside wrappers and `sh -c`. */
-  | { readonly type: "command"; readonly text: string; readonly cwd?: string }
+  | {
+      readonly type: "command";
+      readonly text: string;
+      /** Where it runs, if that is not the agent's own directory. */
+      readonly cwd?: string;
+      /** It only reads: no rule is needed for it. */
+      readonly reads?: true;
+    }
   | { readonly type: "url"; readonly url: string }
   | { readonly type: "text"; readonly text: string }
 );
@@ -306,7 +313,11 @@ function isTarget(value: unknown): boolean {
         isOptional(value.line, "number")
       );
     case "command":
-      return isText(value.text) && isOptional(value.cwd, "string");
+      return (
+        isText(value.text) &&
+        isOptional(value.cwd, "string") &&
+        (value.reads === undefined || value.reads === true)
+      );
     case "url":
       return isText(value.url);
     case "text":

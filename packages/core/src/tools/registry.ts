@@ -1,4 +1,4 @@
-import { quote } from "@agent/internal";
+import { isRecord, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
 import { titleOf } from "../toolkit/text/title.js";
-import type { CallAbout, ToolKind } from "./callDescription.js";
+import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
@@ -66,6 +66,18 @@ export interface ToolInfo {
   readonly kind: ToolKind;
   /** Who brought it, where that is known. */
   readonly source?: string;
+}
+
+/** What rules need to know about a tool. */
+export interface RuleFacts {
+  /** The patterns of rules for the tool, if it has its own. */
+  readonly language: PermissionLanguage | undefined;
+  /** Whether the tool says what its calls act on. */
+  readonly describes: boolean;
+  /** The names of its arguments. */
+  readonly arguments: readonly string[];
+  /** The arguments that name a call. */
+  readonly titleFrom: readonly string[];
 }
 
 /**
@@ -204,6 +216,19 @@ export class ToolRegistry implements PackRegistry {
   titleFrom(name: string): readonly string[] {
     const entry = this.#tools.get(name);
     return entry ? titleNames(entry) : [];
+  }
+
+  /** What rules need to know about a tool; `undefined` for an unknown one. */
+  ruleFacts(name: string): RuleFacts | undefined {
+    const entry = this.#tools.get(name);
+    if (!entry) return undefined;
+    const { properties } = entry.schema.schema.function.parameters ?? {};
+    return {
+      language: entry.tool.permissions,
+      describes: entry.tool.describeCall !== undefined,
+      arguments: isRecord(properties) ? Object.keys(properties) : [],
+      titleFrom: titleNames(entry),
+    };
   }
 
   claimSecrets(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {

@@ -1,0 +1,29 @@
+import { coversCall, type RuledCall, type RuleTools, type Ruling } from "./decide.js";
+import { formatRule, parseRule, type Rule } from "./rule.js";
+
+/**
+ * The rules of an agent that has none: everything is asked about but what the user chose to allow always, for the agent's
+ * lifetime. A call that needs access beyond the access rules is asked about each time.
+ */
+export class GrantedRules {
+  readonly #tools: RuleTools;
+  readonly #granted: Rule[] = [];
+
+  constructor(tools: RuleTools) {
+    this.#tools = tools;
+  }
+
+  async decide(call: RuledCall): Promise<Ruling> {
+    if (this.#granted.length === 0 || call.description.needs.length > 0) return { type: "ask" };
+    const root = process.cwd();
+    return (await coversCall(this.#granted, call, { tools: this.#tools, root }))
+      ? { type: "allow" }
+      : { type: "ask" };
+  }
+
+  /** Throws if the text is not a rule. */
+  allow(text: string): void {
+    const rule = parseRule(text);
+    if (!this.#granted.some((one) => formatRule(one) === formatRule(rule))) this.#granted.push(rule);
+  }
+}

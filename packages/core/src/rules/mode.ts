@@ -1,0 +1,13 @@
+import type { ToolCapability } from "../tools/types.js";
+
+/** How much an agent may do without asking, from the least to the most. */
+export const MODES = ["plan", "ask", "edits", "auto"] as const;
+export type Mode = (typeof MODES)[number];
+
+export function onlyReads(capabilities: readonly ToolCapability[]): boolean {
+  return capabilities.length > 0 && capabilities.every((one) => one === "read");
+}
+
+export function onlyEdits(capabilities: readonly ToolCapability[]): boolean {
+  return capabilities.length > 0 && capabilities.every((one) => one === "read" || one === "write");
+}
