@@ -1,9 +1,9 @@
 import type { Content, PackCommand } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import type { HostSession } from "./host.js";
+import type { HostSession, SessionCommand } from "./host.js";
 
 /** The commands of a session: the host's own come first, and keep their names. */
-export function sessionCommands({ commands = [], agent }: HostSession): PackCommand[] {
+export function sessionCommands({ commands = [], agent }: HostSession): SessionCommand[] {
   const own = new Set(commands.map(({ name }) => name));
   return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
 }

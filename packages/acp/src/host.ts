@@ -1,5 +1,6 @@
 import type {
   Agent,
+  AgentEvent,
   ApprovalRequest,
   Approve,
   Content,
@@ -32,6 +33,8 @@ export interface OpenSessionRequest {
   readonly additionalDirectories: readonly string[];
   /** The id of the session to continue. Absent: a new one. */
   readonly resume?: string;
+  /** Continue in a copy of the session `resume`, which stays as it is. */
+  readonly fork?: boolean;
   readonly servers: Readonly<Record<string, EditorServer>>;
   /** For an agent without approval rules: decides by the session's mode, or asks the person in the editor. */
   readonly approve: Approve;
@@ -66,6 +69,21 @@ export interface SessionMode {
   readonly description: string;
 }
 
+/** How much the model thinks, if the host offers a choice. */
+export interface EffortChoice {
+  readonly current: string;
+  /** Live: another model may have other efforts. Empty: the model has none. */
+  readonly available: readonly string[];
+  choose(effort: string): void;
+}
+
+/** What a user chose in a session: a later `session/load` restores it. */
+export interface SessionChoices {
+  readonly mode?: string;
+  readonly model?: string;
+  readonly effort?: string;
+}
+
 /** The modes of a host with approval rules of its own: which calls run without a question. */
 export interface ModeChoice {
   readonly current: string;
@@ -73,15 +91,28 @@ export interface ModeChoice {
   choose(id: string): void;
 }
 
+/** A slash command. */
+export interface SessionCommand extends PackCommand {
+  /** What can follow the name. Absent: any text. Empty: nothing. */
+  readonly hint?: string;
+}
+
 /** The agent of one session of an editor. */
 export interface HostSession {
   readonly id: string;
   readonly agent: Agent;
   readonly model?: ModelChoice;
+  readonly effort?: EffortChoice;
+  /** What the user chose earlier in a stored session. */
+  readonly choices?: SessionChoices | undefined;
+  /** Stores what the user chose. Absent: a loaded session starts with the defaults. */
+  saveChoices?(choices: SessionChoices): void | Promise<void>;
+  /** Called with every event of the agent. */
+  onEvent?(event: AgentEvent): void;
   /** Absent: the session has the modes read-only, ask and auto, which `approve` of the request obeys. */
   readonly modes?: ModeChoice;
   /** Commands for the person, besides those of the packs. */
-  readonly commands?: readonly PackCommand[];
+  readonly commands?: readonly SessionCommand[];
   /** How many tokens the model's context holds, where that is known. */
   readonly contextTokens?: number | undefined;
   /** Problems shown at the start: a server that does not answer, a missing pack. */
@@ -96,6 +127,13 @@ export interface HostSession {
   dispose(): Promise<void>;
 }
 
+/** A way to authenticate. */
+export interface AuthMethod {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+}
+
 export interface KeptSession {
   readonly id: string;
   readonly cwd: string;
@@ -108,7 +146,12 @@ export interface KeptSession {
 export interface AcpHost {
   readonly name: string;
   readonly version: string;
+  /** Rejects with an error whose `code` is `auth_required` if the user must authenticate first. */
   openSession(request: OpenSessionRequest): Promise<HostSession>;
+  /** How a user can authenticate. */
+  readonly authMethods?: readonly AuthMethod[];
+  /** Authenticates with one of the methods. Rejects with what the user has to do. */
+  authenticate?(id: string): Promise<void>;
   /** The stored sessions, which can be loaded. Absent: sessions are not stored. */
   listSessions?(cwd: string | undefined): Promise<readonly KeptSession[]>;
   /** Deletes a stored session. Absent: the editor cannot delete sessions. */

@@ -1,13 +1,17 @@
 /** An agent in every editor that speaks the Agent Client Protocol. */
 export type {
   AcpHost,
+  AuthMethod,
   EditorServer,
+  EffortChoice,
   HostSession,
   KeptSession,
   ModeChoice,
   ModelChoice,
   OpenSessionRequest,
   PermissionChoice,
+  SessionChoices,
+  SessionCommand,
   SessionMode,
 } from "./host.js";
 export { type ServeOptions, serveAcp } from "./serve.js";

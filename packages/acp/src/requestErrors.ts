@@ -16,7 +16,10 @@ export function invalidParams(message: string): RequestError {
 
 /** What went wrong here, in its own words. */
 export function failure(error: unknown): RequestError {
-  return error instanceof RequestError ? error : new RequestError(-32603, errorMessage(error));
+  if (error instanceof RequestError) return error;
+  // The protocol's code for a user who must authenticate: the editor offers the methods of `initialize`.
+  const isAuth = error instanceof Error && "code" in error && error.code === "auth_required";
+  return new RequestError(isAuth ? -32000 : -32603, errorMessage(error));
 }
 
 /** A handler whose errors reach the editor in their own words. */

@@ -4,7 +4,6 @@ import {
   agent as agentApp,
   type ClientCapabilities,
   type InitializeResponse,
-  type McpServer,
   methods,
   PROTOCOL_VERSION,
   RequestError,
@@ -12,19 +11,13 @@ import {
 } from "@agentclientprotocol/sdk";
 import { Editor } from "./editor.js";
 import type { AcpHost } from "./host.js";
+import { FORK_SESSION, type OpenParams, readForkParams } from "./openParams.js";
 import { invalidParams, inWords } from "./requestErrors.js";
 import { toServers } from "./servers.js";
 import { AcpSession } from "./session.js";
 import { standardStream } from "./stream.js";
 import { routeSessions } from "./workers/routeSessions.js";
 import { inChildProcess, inThisProcess, type ProgramStart } from "./workers/workerProcesses.js";
-
-/** The common parameters of the requests that open a session. */
-interface OpenParams {
-  readonly cwd: string;
-  readonly mcpServers?: readonly McpServer[] | null;
-  readonly additionalDirectories?: readonly string[] | null;
-}
 
 export interface ServeOptions {
   /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
@@ -52,7 +45,13 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
       sessions.capabilities = params.clientCapabilities ?? {};
       return initialized(host);
     })
-    .onRequest(methods.agent.authenticate, () => ({}))
+    .onRequest(
+      methods.agent.authenticate,
+      inWords(async ({ params }) => {
+        await host.authenticate?.(params.methodId);
+        return {};
+      }),
+    )
     .onRequest(
       session.new,
       inWords(async ({ params, client, signal }) => {
@@ -73,6 +72,14 @@ async function serveStream(host: AcpHost, stream: Stream): Promise<void> {
       inWords(async ({ params, client, signal }) =>
         announceSoon(await sessions.open(params, client, signal, params.sessionId)),
       ),
+    )
+    .onRequest(
+      FORK_SESSION,
+      readForkParams,
+      inWords(async ({ params, client, signal }) => {
+        const opened = await sessions.open(params, client, signal, params.sessionId, true);
+        return { sessionId: opened.id, ...announceSoon(opened) };
+      }),
     )
     .onRequest(
       session.list,
@@ -149,6 +156,7 @@ class Sessions {
     client: AgentContext,
     signal: AbortSignal,
     resume?: string,
+    fork = false,
   ): Promise<AcpSession> {
     const { cwd } = params;
     const additionalDirectories = params.additionalDirectories ?? [];
@@ -157,7 +165,7 @@ class Sessions {
       throw invalidParams(`"${directory}" must be an absolute path`);
     }
     // The session may be open already: end its work before the stored conversation is read.
-    if (resume !== undefined) await this.close(resume);
+    if (resume !== undefined && !fork) await this.close(resume);
     const editor = new Editor(client, this.capabilities);
     const session = new AcpSession(editor, cwd);
     const { servers, problems } = toServers(params.mcpServers ?? []);
@@ -171,9 +179,9 @@ class Sessions {
       ask: (question) => editor.ask(question),
       signal,
       ...(editorFiles && { editorFiles }),
-      ...(resume !== undefined && { resume }),
+      ...(resume !== undefined && { resume, ...(fork && { fork }) }),
     });
-    session.attach(opened, problems);
+    await session.attach(opened, problems);
     await this.close(session.id);
     this.#open.set(session.id, session);
     // The editor left while the session was opened.
@@ -197,7 +205,7 @@ function initialized(host: AcpHost): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: host.name, version: host.version },
-    authMethods: [],
+    authMethods: (host.authMethods ?? []).map((method) => ({ ...method })),
     agentCapabilities: {
       loadSession: host.listSessions !== undefined,
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
@@ -205,7 +213,7 @@ function initialized(host: AcpHost): InitializeResponse {
       sessionCapabilities: {
         close: {},
         additionalDirectories: {},
-        ...(host.listSessions && { list: {}, resume: {} }),
+        ...(host.listSessions && { list: {}, resume: {}, fork: {} }),
         ...(host.deleteSession && { delete: {} }),
       },
     },

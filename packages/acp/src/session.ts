@@ -39,6 +39,8 @@ export class AcpSession {
   /** Settles when the tools of a cancelled message have ended; resolves to their events since the response. */
   #settling: Promise<readonly AgentEvent[]> = Promise.resolve([]);
   #hasTitle = false;
+  /** The choices that were stored last. */
+  #choices = "";
   #problems: readonly string[] = [];
 
   constructor(editor: Editor, cwd: string) {
@@ -48,13 +50,18 @@ export class AcpSession {
 
   /**
    * Gives the session its agent, and the problems found before. The session exists first, because making an agent may ask
-   * the person questions.
+   * the user questions.
    */
-  attach(host: HostSession, problems: readonly string[]): void {
+  async attach(host: HostSession, problems: readonly string[]): Promise<void> {
     this.#host = host;
-    this.#problems = [...problems, ...(host.problems ?? [])];
     this.#editor.sessionId = host.id;
-    this.#config = new ConfigOptions(host.modes ?? this.#modes, host.model);
+    const config = new ConfigOptions(host, host.modes ?? this.#modes);
+    this.#config = config;
+    const lost = host.choices ? await config.restore(host.choices) : [];
+    this.#choices = JSON.stringify(config.choices);
+    // A copy of a session starts without choices of its own.
+    if (host.choices) await host.saveChoices?.(config.choices);
+    this.#problems = [...problems, ...(host.problems ?? []), ...lost];
     this.#writer = this.#createWriter(host);
     this.#hasTitle = host.agent.conversation.sessionContext.length > 0;
   }
@@ -101,6 +108,7 @@ export class AcpSession {
   async setMode(id: string): Promise<void> {
     const { config } = this.#parts();
     config.setMode(id);
+    await this.#saveChoices();
     await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });
   }
 
@@ -110,6 +118,7 @@ export class AcpSession {
       const { currentModeId } = config.modeState;
       await this.#editor.update({ sessionUpdate: "current_mode_update", currentModeId });
     }
+    await this.#saveChoices();
     return config.list();
   }
 
@@ -148,6 +157,7 @@ export class AcpSession {
     const expanded = await expandCommand(sessionCommands(host), written, signal);
     if ("show" in expanded) {
       await this.#editor.update(chunk("agent_message_chunk", expanded.show));
+      await this.#announceChoices();
       return { stopReason: "end_turn" };
     }
     await this.#announceTitle(written);
@@ -190,14 +200,33 @@ export class AcpSession {
     this.#settling = Promise.all([inTime ? [] : settled, over]).then(([late]) => late);
   }
 
+  /** Stores what the user chose, if it has changed. Resolves to whether it has. */
+  async #saveChoices(): Promise<boolean> {
+    const { host, config } = this.#parts();
+    const choices = JSON.stringify(config.choices);
+    if (choices === this.#choices) return false;
+    this.#choices = choices;
+    await host.saveChoices?.(config.choices);
+    return true;
+  }
+
+  /** A command may have changed the mode, the model or the effort. */
+  async #announceChoices(): Promise<void> {
+    const { config } = this.#parts();
+    if (!(await this.#saveChoices())) return;
+    const { currentModeId } = config.modeState;
+    await this.#editor.update({ sessionUpdate: "current_mode_update", currentModeId });
+    await this.#editor.update({ sessionUpdate: "config_option_update", configOptions: config.list() });
+  }
+
   async #announceCommands(): Promise<void> {
     const commands = sessionCommands(this.#parts().host);
     await this.#editor.update({
       sessionUpdate: "available_commands_update",
-      availableCommands: commands.map(({ name, description }) => ({
+      availableCommands: commands.map(({ name, description, hint = "arguments" }) => ({
         name,
         description,
-        input: { hint: "arguments" },
+        ...(hint !== "" && { input: { hint } }),
       })),
     });
   }
@@ -222,6 +251,7 @@ export class AcpSession {
   }
 
   async #show(event: AgentEvent): Promise<void> {
+    this.#parts().host.onEvent?.(event);
     if (event.type === "notice") return await this.#editor.notice("info", event.text);
     if (event.type === "retry") {
       return await this.#editor.notice("warning", `The request to the model is repeated: ${event.reason}`);

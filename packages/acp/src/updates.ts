@@ -1,6 +1,7 @@
 import type { AgentEvent, CallAbout, CallPreview } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import { fenced, truncateUtf8Start } from "@agent/internal";
-import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { PlanEntry, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
 import { diffContent, locationsOf, resultContent, textContent, viewCall } from "./toolCalls.js";
@@ -8,6 +9,10 @@ import { viewContent } from "./views.js";
 
 const MAX_LIVE_BYTES = 16 * 1024;
 const LIVE_EVERY_MS = 100;
+
+const MOST_PLAN_ENTRIES = 200;
+const STATUSES = ["pending", "in_progress", "completed"] as const;
+const PRIORITIES = ["high", "medium", "low"] as const;
 
 type Args = Readonly<Record<string, unknown>>;
 type RequestedEvent = Extract<AgentEvent, { type: "tool_requested" }>;
@@ -219,6 +224,8 @@ export class UpdateWriter {
       ...withMeta(meta),
     };
     await call?.terminal?.release();
+    const plan = outcome === "ok" ? planOf(event.value) : undefined;
+    if (plan) yield { sessionUpdate: "plan", entries: plan };
   }
 
   #resultOf(event: EndEvent, call: OpenCall | undefined): ToolCallContent[] {
@@ -252,6 +259,20 @@ export class UpdateWriter {
       ...(cost !== undefined && { cost: { amount: cost, currency: "USD" } }),
     };
   }
+}
+
+/** The plan of a tool whose result is `{ plan: [{ content, status, priority }] }`. */
+function planOf(value: unknown): PlanEntry[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.plan)) return undefined;
+  const entries = value.plan.slice(0, MOST_PLAN_ENTRIES).map((entry: unknown) => {
+    const { content, status, priority } = isRecord(entry) ? entry : {};
+    return {
+      content: typeof content === "string" ? content : "",
+      status: STATUSES.find((one) => one === status) ?? "pending",
+      priority: PRIORITIES.find((one) => one === priority) ?? "medium",
+    };
+  });
+  return entries.every(({ content }) => content !== "") ? entries : undefined;
 }
 
 export function chunk(

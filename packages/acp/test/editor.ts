@@ -14,7 +14,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished } from "vitest";
-import type { AcpHost, OpenSessionRequest } from "../src/host.js";
+import type { AcpHost, HostSession, OpenSessionRequest } from "../src/host.js";
 import { serveAcp } from "../src/serve.js";
 import { EditorTerminals } from "./editorTerminals.js";
 import { schemaProblem } from "./schema.js";
@@ -25,6 +25,8 @@ export interface EditorOptions {
   readonly permission?: (request: RequestPermissionRequest) => string | undefined;
   readonly host?: Partial<AcpHost>;
   readonly onOpen?: (request: OpenSessionRequest) => void;
+  /** Adds to the sessions of the host. */
+  readonly extend?: (opened: HostSession, resume: string | undefined) => HostSession;
   readonly packs?: Parameters<typeof createToolRegistry>[1];
   /** Confines the file tools to the session's directory. */
   readonly confined?: boolean;
@@ -65,6 +67,18 @@ export function openEditor(options: EditorOptions = {}) {
     },
   });
   const updates: SessionUpdate[] = [];
+  const looking = new Set<() => void>();
+  /** Resolves when an update has come that matches. */
+  const until = (matches: (update: SessionUpdate) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!updates.some(matches)) return;
+        looking.delete(look);
+        resolve();
+      };
+      looking.add(look);
+      look();
+    });
   const permissions: RequestPermissionRequest[] = [];
   const terminals = new EditorTerminals();
   const buffers = options.buffers ?? new Map<string, string>();
@@ -72,6 +86,7 @@ export function openEditor(options: EditorOptions = {}) {
   const connection = clientApp({ name: "test editor" })
     .onNotification(session.update, ({ params }: { params: SessionNotification }) => {
       updates.push(params.update);
+      for (const look of looking) look();
     })
     .onRequest(session.requestPermission, ({ params }: { params: RequestPermissionRequest }) => {
       permissions.push(params);
@@ -106,6 +121,7 @@ export function openEditor(options: EditorOptions = {}) {
     agent: connection.agent,
     connection,
     updates,
+    until,
     permissions,
     sent,
     served,
@@ -130,7 +146,7 @@ export async function started(options: EditorOptions = {}, cwd = project()) {
   return { ...editor, cwd, created, sessionId, prompt };
 }
 
-function hostOf({ answers = [], session, host, onOpen, packs, confined }: EditorOptions): AcpHost {
+function hostOf({ answers = [], session, host, onOpen, extend, packs, confined }: EditorOptions): AcpHost {
   let count = 0;
   return {
     name: "agent",
@@ -157,8 +173,8 @@ function hostOf({ answers = [], session, host, onOpen, packs, confined }: Editor
         },
       );
       let current = "small";
-      return {
-        id: request.resume ?? `session-${++count}`,
+      const opened: HostSession = {
+        id: request.fork ? `session-${++count}` : (request.resume ?? `session-${++count}`),
         agent,
         contextTokens: 1000,
         model: {
@@ -172,6 +188,7 @@ function hostOf({ answers = [], session, host, onOpen, packs, confined }: Editor
         },
         dispose: () => agent.dispose(),
       };
+      return extend ? extend(opened, request.resume) : opened;
     },
     ...host,
   };

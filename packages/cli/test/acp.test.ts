@@ -57,7 +57,17 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
   expect(client.updates("available_commands_update")[0].availableCommands).toMatchObject([
     { name: "undo" },
     { name: "redo" },
+    { name: "context" },
     { name: "compact" },
+    { name: "export" },
+    { name: "save" },
+    { name: "permissions" },
+    { name: "mode" },
+    { name: "tools" },
+    { name: "enable" },
+    { name: "disable" },
+    { name: "status" },
+    { name: "model" },
   ]);
   expect(await client.end()).toBe(0);
   expect(client.noise).toEqual([]);
@@ -307,4 +317,67 @@ test("a cancelled command is gone and its call is told as failed", async () => {
   expect(client.updates("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
   expect((await client.prompt(sessionId, "say Again.")).result).toEqual({ stopReason: "end_turn" });
   await client.end();
+});
+
+test("a read-only session is read-only after it is loaded, and its copy too", async () => {
+  const { sandbox, env, args } = await project();
+  const cwd = sandbox.project;
+  const first = await AcpClient.start(sandbox, { env, args });
+  const sessionId = await first.open(cwd);
+  await first.ask("session/set_mode", { sessionId, modeId: "read-only" });
+  await first.ask("session/set_config_option", { sessionId, configId: "model", value: "other" });
+  await first.prompt(sessionId, "say Kept.");
+  await first.end();
+  const second = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const loaded = await second.ask("session/load", { sessionId, cwd, mcpServers: [] });
+  expect(loaded.result.modes.currentModeId).toBe("read-only");
+  expect(loaded.result.configOptions).toMatchObject([{ currentValue: "other" }, {}]);
+  const write = 'call write_file {"path":"a.txt","content":"x"}\nthen say done';
+  await second.prompt(sessionId, write);
+  const forked = await second.ask("session/fork", { sessionId, cwd, mcpServers: [] });
+  expect(forked.result.modes.currentModeId).toBe("read-only");
+  expect(forked.result.sessionId).not.toBe(sessionId);
+  await second.prompt(forked.result.sessionId, write);
+  expect(existsSync(join(cwd, "a.txt"))).toBe(false);
+  await second.prompt(forked.result.sessionId, "/mode ask");
+  expect(second.updates("current_mode_update", forked.result.sessionId)).toMatchObject([
+    { currentModeId: "ask" },
+  ]);
+  await second.prompt(forked.result.sessionId, write);
+  expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("x");
+  expect((await second.ask("session/list", { cwd })).result.sessions).toHaveLength(2);
+  await second.end();
+});
+
+test("the commands of the chat work in an editor", async () => {
+  const { sandbox, env, args } = await project();
+  const client = await AcpClient.start(sandbox, { env, args });
+  const sessionId = await client.open(sandbox.project);
+  const said = async (command: string): Promise<string> => {
+    const before = client.said(sessionId).length;
+    await client.prompt(sessionId, command);
+    return client.said(sessionId).slice(before);
+  };
+  expect(await said("/tools")).toContain("run_bash");
+  expect(await said("/disable run_bash")).toBe("run_bash is off in this chat.");
+  expect(await said("/context")).toContain("No request yet.");
+  expect(await said("/permissions")).toContain("Mode: ask");
+  expect(await said("/model other")).toContain("other answers");
+  expect(client.updates("config_option_update", sessionId).at(-1).configOptions[0]).toMatchObject({
+    currentValue: "other",
+  });
+  expect(await said("/status")).not.toBe("");
+  await client.end();
+});
+
+test("an editor without a key is told which one to set", async () => {
+  const sandbox = new Sandbox();
+  const client = new AcpClient(sandbox, { env: { AGENT_LOCAL_PORTS: "" } });
+  const hello = await client.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  expect(hello.result.authMethods).toMatchObject([{ id: "key", name: "Set a key" }]);
+  const { error } = await client.ask("session/new", { cwd: sandbox.project, mcpServers: [] });
+  expect(error).toMatchObject({ code: -32000, message: expect.stringContaining("OPENAI_API_KEY") });
+  const again = await client.ask("authenticate", { methodId: "key" });
+  expect(again.error?.message).toContain("No model can answer");
+  expect(await client.end()).toBe(0);
 });

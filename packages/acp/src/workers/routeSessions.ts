@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isRecord } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import { type AnyMessage, methods, type Stream } from "@agentclientprotocol/sdk";
+import { FORK_SESSION } from "../openParams.js";
 import { failure } from "../requestErrors.js";
 import { RequestIds } from "./requestIds.js";
 import { type PendingRequest, Worker, type WorkerProcess } from "./worker.js";
@@ -10,6 +11,7 @@ const OPENING: readonly string[] = [
   methods.agent.session.new,
   methods.agent.session.load,
   methods.agent.session.resume,
+  FORK_SESSION,
 ];
 const END_MS = 5000;
 
@@ -83,7 +85,8 @@ class Router {
   #open(message: AnyMessage, sessionId: unknown): void {
     const holder = this.#workerOf(sessionId);
     const isOpen = typeof sessionId === "string" && holder.sessions.has(sessionId);
-    if (isOpen || !this.#isFirstTaken) {
+    // A copy is another session than the open one.
+    if ((isOpen && !("method" in message && message.method === FORK_SESSION)) || !this.#isFirstTaken) {
       if (holder === this.#first) this.#isFirstTaken = true;
       holder.send(message);
       return;

@@ -40,6 +40,8 @@ import { createSystemPrompt } from "./systemPrompt.js";
 export interface AssemblyOptions {
   /** The session to resume: its name, or `true` for the latest. */
   readonly resume: string | true | undefined;
+  /** Go on in a copy of the session to resume, which stays as it is. */
+  readonly fork?: boolean | undefined;
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   /** Asks the person about a call that needs approval. */
@@ -103,8 +105,9 @@ export async function assembleAgent(
     loadSelectedPacks(loaded),
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
-  const { file, session, isKept }: OpenSession =
+  const { session, isKept, ...opened }: OpenSession =
     resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
+  const file = options.fork ? newSessionFile(cwd) : opened.file;
   const instructions = options.instructions ? findInstructions(cwd) : [];
   // The person's own commands come first, so that a project cannot replace a command they know.
   const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];

@@ -49,6 +49,11 @@ export async function openSession(cwd: string, wanted: string | true): Promise<O
   return { file, session: await loadSession(file), isKept: isKeptFile(canonicalPath(file)) };
 }
 
+/** The file of a kept session of this directory. */
+export function sessionFile(cwd: string, id: string): string {
+  return join(sessionDirectory(cwd), `${id}${EXTENSION}`);
+}
+
 /** The sessions of this directory, last used first. Files that are no sessions are left out. */
 export async function listSessions(cwd: string): Promise<SessionInfo[]> {
   const directory = sessionDirectory(cwd);
@@ -90,6 +95,12 @@ export function deleteSession(id: string): void {
 function removeSession(file: string): void {
   rmSync(file, { force: true });
   rmSync(undoDirectory(file), { recursive: true, force: true });
+  rmSync(choicesFile(file), { force: true });
+}
+
+/** The file with what an editor's user chose in a kept session: mode, model and effort. */
+export function choicesFile(file: string): string {
+  return `${file.slice(0, -EXTENSION.length)}.choices.json`;
 }
 
 /** Removes the oldest sessions of this directory, and the oldest data for `/undo` of sessions from elsewhere. */

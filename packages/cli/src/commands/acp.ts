@@ -1,12 +1,14 @@
 import type * as Acp from "@agent/acp";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
+import { selectByName } from "../assembly/provider/select.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
-import { openEditorSession } from "../editor/openEditorSession.js";
+import { NO_MODEL, openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
-import type { SettingsFlags } from "../settings/flags.js";
+import { flagLayers, type SettingsFlags } from "../settings/flags.js";
+import { mergeLayers } from "../settings/layers.js";
 import { loadLayers } from "../settings/loadLayers.js";
 import { resolvePack } from "../settings/packs/resolve.js";
 import { loadOptional } from "./optionalPackage.js";
@@ -34,17 +36,35 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
       (await listSessions(cwd)).map(({ id, title, savedAt }) => ({ id, cwd, title, updatedAt: savedAt })),
     deleteSession: async (id) => deleteSession(id),
     openSession: (request) => openEditorSession(flags, request, guard),
+    authMethods: [{ id: "key", name: "Set a key", description: NO_MODEL }],
+    authenticate: async () => {
+      if (!(await hasProvider(flags))) throw new Error(NO_MODEL);
+    },
   };
   await serveAcp(host, { stream: standardStream(ownStandardOutput()), program });
   return EXIT.done;
 }
 
+/** Whether a provider is configured or has a key now. Leaves the keys in the environment, for the next session. */
+async function hasProvider(flags: SettingsFlags): Promise<boolean> {
+  const { layers } = await loadLayers(layerOptions(flags));
+  const settings = mergeLayers(layers, flagLayers(flags), flags.agent);
+  return settings.provider !== undefined || selectByName(settings, process.env) !== undefined;
+}
+
+function layerOptions({ config, trust = false }: SettingsFlags): Parameters<typeof loadLayers>[0] {
+  return {
+    cwd: process.cwd(),
+    trust: { grant: trust },
+    none: config === false,
+    ...(typeof config === "string" && { file: config }),
+  };
+}
+
 /** The project's config if it is trusted; never asks: an editor runs the command in projects of strangers, too. */
-async function trustedProject({ config, trust = false }: SettingsFlags): Promise<string | undefined> {
-  if (config === false) return undefined;
-  const cwd = process.cwd();
-  const options = { cwd, trust: { grant: trust }, ...(config !== undefined && { file: config }) };
+async function trustedProject(flags: SettingsFlags): Promise<string | undefined> {
+  if (flags.config === false) return undefined;
   // A faulty config is reported when a session is opened.
-  const { projectFile } = await loadLayers(options).catch(() => ({ projectFile: undefined }));
+  const { projectFile } = await loadLayers(layerOptions(flags)).catch(() => ({ projectFile: undefined }));
   return projectFile;
 }

@@ -1,45 +1,136 @@
-import type { PackCommand } from "@agent/core";
+import type { SessionCommand } from "@agent/acp";
+import type { Content } from "@agent/core";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
+import { instructionSize } from "../assembly/instructions.js";
 import { expandOwnCommand } from "../assembly/ownCommands.js";
+import { idOf, listSessions } from "../assembly/sessions.js";
+import { CallLog } from "../chat/callLog.js";
+import type { CommandContext } from "../chat/commands/context.js";
+import { COMMANDS } from "../chat/commands/slashCommands.js";
+import { UsageMeter } from "../chat/usageMeter.js";
 import { commandMessage } from "../display/addedParts.js";
-import { moveChanges } from "../undo/moveChanges.js";
+import { PLAIN_STYLE } from "../display/style.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
 
-/** The commands of the chat that make sense in an editor, and those of the person and the project. */
+/**
+ * The commands of the chat that an editor does itself, or that need a terminal. Sessions are opened, copied and left in
+ * the editor.
+ */
+const EDITORS_OWN: ReadonlySet<string> = new Set(["/clear", "/resume", "/fork", "/expand", "/quit", "/help"]);
+const COLUMNS = 100;
+
+export interface EditorCommands {
+  readonly commands: readonly SessionCommand[];
+  /** Keeps count of calls and tokens, for `/status` and `/context`. */
+  readonly see: (event: Parameters<CallLog["event"]>[0]) => void;
+}
+
+/** The commands of the chat that make sense in an editor, and those of the user and the project. */
 export function editorCommands(
-  { agent, undo, ownCommands }: Pick<AssembledAgent, "agent" | "undo" | "ownCommands">,
+  assembled: AssembledAgent,
+  loaded: LoadedSettings,
   tellModel: (text: string) => void,
-): PackCommand[] {
-  const move = async (direction: "undo" | "redo") => {
-    const log = undo();
-    if (!log) return { show: "Changes are not remembered in this session." };
-    const { lines, told } = await moveChanges(log, direction, process.cwd());
-    if (told !== undefined) tellModel(told);
-    return { show: lines.join("\n") };
-  };
-  const own: PackCommand[] = [
-    { name: "undo", description: "Take back the file changes of the last message", run: () => move("undo") },
-    { name: "redo", description: "Make the changes again that /undo took back", run: () => move("redo") },
-    {
-      name: "compact",
-      description: "Replace older messages by a summary",
-      run: async (focus, signal) => ({
-        show: (await agent.compact({ signal, focus }))
-          ? "Older messages are a summary now."
-          : "There is nothing to sum up yet.",
+): EditorCommands {
+  const [log, usage] = [new CallLog(), new UsageMeter()];
+  const context = commandContext(assembled, loaded, { log, usage, tellModel });
+  const own = Object.entries(COMMANDS)
+    .filter(([name]) => !EDITORS_OWN.has(name))
+    .map(
+      ([name, { usage: form, help, run }]): SessionCommand => ({
+        name: name.slice(1),
+        description: help,
+        hint: form.slice(name.length).trim(),
+        run: async (input, signal) => {
+          const lines = await run(input.trim(), { ...context, work: (_doing, work) => work(signal) });
+          return { show: lines.join("\n") };
+        },
       }),
-    },
-  ];
+    );
   const names = new Set(own.map(({ name }) => name));
-  return [
-    ...own,
-    ...ownCommands
-      .filter(({ name }) => !names.has(name))
-      .map((command) => ({
+  const made = assembled.ownCommands
+    .filter(({ name }) => !names.has(name))
+    .map(
+      (command): SessionCommand => ({
         name: command.name,
         description: command.description,
-        run: async (input: string) => ({
+        run: async (input): Promise<{ send: Content }> => ({
           send: commandMessage(command.name, input, expandOwnCommand(command, input)),
         }),
-      })),
-  ];
+      }),
+    );
+  return {
+    commands: [...own, ...made],
+    see: (event) => {
+      log.event(event);
+      usage.see(event);
+    },
+  };
+}
+
+function commandContext(
+  { agent, tools, chosen, provider, recording, permissions, undo, instructions, ownCommands }: AssembledAgent,
+  { settings }: LoadedSettings,
+  given: Pick<CommandContext, "log" | "usage" | "tellModel">,
+): CommandContext {
+  const { withModel, listModels } = chosen;
+  const { registry } = agent;
+  return {
+    ...given,
+    agent,
+    settings: {
+      banner: [],
+      model: chosen.model,
+      confirm: tools.confirm,
+      permissions,
+      undo,
+      ownCommands,
+      instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
+      jobs: registry.services.jobs,
+      explain: ({ name }) => tools.reasons.get(name) ?? "",
+      contextTokens: () => settings.contextTokens ?? provider.contextTokens,
+      efforts: () => provider.efforts,
+      ...(listModels && { listModels: async () => (await listModels()).map(({ id }) => id) }),
+      ...(withModel && {
+        switchModel: async (model: string) => {
+          provider.use(await withModel(model));
+          return model;
+        },
+      }),
+      ...(recording && {
+        sessions: {
+          id: () => idOf(recording.file),
+          list: () => listSessions(process.cwd()),
+          open: () => Promise.reject(new Error("Open it in the editor's list of sessions.")),
+          startNew: () => Promise.reject(new Error("Start it in the editor.")),
+          fork: () => Promise.reject(new Error("Copy it in the editor.")),
+        },
+      }),
+    },
+    view: {
+      style: PLAIN_STYLE,
+      columns: COLUMNS,
+      keys: [],
+      // A command without its argument says what it would have offered.
+      pick: async () => undefined,
+      expandable: [],
+      expand: () => undefined,
+    },
+    // A session has one message at a time, and a command is one.
+    busy: () => false,
+    stopTurn: () => undefined,
+    quit: () => undefined,
+    send: () => undefined,
+    work: (_doing, run) => run(new AbortController().signal),
+    updateStatus: () => undefined,
+    model: {
+      get name() {
+        return provider.model;
+      },
+      set name(_name: string) {
+        // The provider knows its model.
+      },
+    },
+    switched: new Map(),
+    exported: new Set(),
+  };
 }

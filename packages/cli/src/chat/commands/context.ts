@@ -9,7 +9,7 @@ export interface CommandContext {
   readonly agent: Agent;
   readonly settings: ChatSettings;
   readonly log: CallLog;
-  readonly view: ChatView;
+  readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand">;
   readonly usage: UsageMeter;
   /** Whether a message is being answered. */
   readonly busy: () => boolean;

@@ -13,7 +13,8 @@ import { TOOL_COMMANDS } from "./toolCommands.js";
 
 const NAME_COLUMN = 23;
 
-const COMMANDS: Readonly<Record<string, SlashCommand>> = {
+/** The commands that come with the program. */
+export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
   ...FILE_COMMANDS,
   ...SESSION_COMMANDS,
