@@ -12,7 +12,7 @@ const EXAMPLES = `
 Examples:
   agent                                   chat in the terminal
   agent "list the files in src"           one task; the answer goes to standard output
-  git diff | agent -p "review this" -     the dash stands for standard input
+  git diff | agent -p "review this"       standard input is attached to the task
   agent --output json "run the checks"    the result as JSON
   agent runs start "run the checks"       a task that survives its process
   agent tools                             which tools are on, and why
@@ -94,7 +94,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .configureOutput({ writeOut: print })
     .showSuggestionAfterError()
     .enablePositionalOptions()
-    .argument("[task...]", 'what to do, in words; "-" stands for standard input')
+    .argument("[task...]", 'what to do; piped input is attached, "-" waits for it')
     .option("-p, --print", "never chat: do the task, print the answer, end")
     .option("--output <format>", "text, json or stream-json")
     .option("-q, --quiet", "no activity lines on standard error")

@@ -106,6 +106,15 @@ export class Sandbox {
     return await finished(child);
   }
 
+  /** Runs a line of shell in the project, for pipes and redirections. */
+  shell(line: string): Promise<RunResult> {
+    const child = spawn("/bin/sh", ["-c", line], {
+      cwd: this.project,
+      env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "" },
+    });
+    return finished(child);
+  }
+
   run(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
     const child = this.start(args, options);
     child.stdin.end(options.input ?? "");

@@ -36,6 +36,41 @@ describe("one task, no key and no network", () => {
     expect(stdout.trimEnd().endsWith("hello")).toBe(true);
   });
 
+  test("attaches a pipe and a file to the task, without reading an @ in them as a mention", async () => {
+    const box = new Sandbox();
+    box.write(
+      "agent.config.mjs",
+      `export default { provider: { model: "echo", respond: async ({ messages }) => ({
+        content: JSON.stringify(messages.at(-1).content), toolCalls: [], finishReason: "stop" }) } };`,
+    );
+    box.write("diff.txt", "@@ -1 +1 @@\n+@missing.txt\n");
+    const program = `'${process.execPath}' '${box.bin}' --trust review`;
+    for (const line of [
+      `cat diff.txt | ${program}`,
+      `${program} < diff.txt`,
+      `cat diff.txt | ${program} -`,
+    ]) {
+      const { code, stdout } = await box.shell(line);
+      expect([code, stdout], line).toEqual([0, expect.stringContaining("+@missing.txt")]);
+      expect(stdout).toContain("review");
+    }
+    expect((await box.shell(`cat diff.txt | ${program}`)).stderr).toContain(
+      "attached standard input (26 bytes)",
+    );
+    expect((await box.shell(`${program} < /dev/null`)).stdout).not.toContain("Standard input");
+  });
+
+  test("refuses binary input and starts without a pipe that stays silent", async () => {
+    const box = new Sandbox();
+    const program = `'${process.execPath}' '${box.bin}' 'list files'`;
+    const binary = await box.shell(`printf 'a\\000b' | ${program}`);
+    expect([binary.code, binary.stderr]).toEqual([2, expect.stringContaining("Standard input is binary")]);
+    // Opened for reading and writing, a FIFO never ends and sends nothing.
+    const silent = await box.shell(`mkfifo pipe && ${program} <> pipe`);
+    expect([silent.code, silent.stdout]).toEqual([0, expect.stringContaining("pipe")]);
+    expect(silent.stderr).toContain('Add "-" to wait for it');
+  });
+
   test("standard input is a task too, also with -p; a dash puts it behind the words", async () => {
     const box = new Sandbox();
     box.write("a.txt", "content\n");

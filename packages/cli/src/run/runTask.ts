@@ -12,7 +12,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { askOnTerminal, askPermitOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
-import { readTask } from "./task.js";
+import { readTask, type Task } from "./task.js";
 
 export interface TaskOptions {
   readonly resume: string | true | undefined;
@@ -37,11 +37,11 @@ export async function runTask(
   loaded: LoadedSettings,
   { resume, record, reporter, timeoutMs, quiet, guard, instructions, images, output }: TaskOptions,
 ): Promise<ExitCode> {
-  const task = await withImages(await readTask(words), images);
   const notice = (message: string): void => {
     if (reporter.notice) reporter.notice(message);
     else note(`agent: ${message}`);
   };
+  const task = await compose(await readTask(words, quiet ? () => undefined : notice), images);
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
@@ -76,12 +76,16 @@ function askingOn<Question extends readonly unknown[], Answer>(
   };
 }
 
-/** The task with the files it mentions and the images of the command line. Throws for one that is not there. */
-async function withImages(task: string, images: readonly string[]): Promise<Content> {
+/**
+ * The task with the files it mentions, standard input, and the images of the command line. Throws if one is missing. An `@`
+ * in attached text mentions no file: a diff is full of them.
+ */
+async function compose({ text, attached }: Task, images: readonly string[]): Promise<Content> {
   try {
-    const { content } = await composeMessage(task, { cwd: process.cwd() });
+    const { content } = await composeMessage(text, { cwd: process.cwd() });
     const parts: ContentPart[] =
       typeof content === "string" ? [{ type: "text", text: content }] : [...content];
+    if (attached !== undefined) parts.push({ type: "text", text: `Standard input:\n\n${attached}` });
     for (const path of images) {
       const attachment = isImagePath(path) ? await attach({ path }, process.cwd()) : undefined;
       if (!attachment) throw new Error(`--image ${path}: there is no such image (png, jpg, gif or webp).`);
