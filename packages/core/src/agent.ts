@@ -9,6 +9,7 @@ import type {
 } from "./chatOptions.js";
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
+import { throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { agentExchange } from "./loop/agentExchange.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
@@ -16,7 +17,16 @@ import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
 import type { Exchange } from "./loop/exchange.js";
 import { ExchangeLock } from "./loop/exchangeLock.js";
-import { runLoop } from "./loop/loop.js";
+import type { CallHooks } from "./loop/hooks.js";
+import {
+  addTo,
+  admitMessage,
+  endSession,
+  type HookSession,
+  lifecycleOf,
+  startSession,
+} from "./loop/lifecycle.js";
+import { addSteered, runLoop, steerWith } from "./loop/loop.js";
 import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
 import { createOutputReader } from "./loop/output.js";
 import { SteeringQueue } from "./loop/steering.js";
@@ -34,6 +44,7 @@ import {
 import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import { modelInfo, modelNames } from "./tools/models.js";
 import type { RegisterOptions } from "./tools/pack.js";
 import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
@@ -47,6 +58,7 @@ const denyUnasked: Approve = ({ name }) => ({
 const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
   context: () => undefined,
+  from: checkText,
   output: () => undefined,
   details: checkBoolean,
 };
@@ -65,6 +77,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock: ExchangeLock;
+  /** The session, once its hooks have been called. */
+  #session: HookSession | undefined;
   /** Events that came after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
@@ -80,14 +94,18 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation = options.conversation ?? new Conversation();
     this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
-    const { registry, packs, enable, disable } = options;
-    const contextTokens = options.contextTokens ?? provider.contextTokens;
+    const { registry, packs, enable, disable, host, directories, resolveModel } = options;
     this.registry =
       registry ??
       createToolRegistry(this.conversation, packs, {
         ...(enable && { enable }),
         ...(disable && { disable }),
-        ...(contextTokens !== undefined && { host: { contextTokens } }),
+        ...(directories && { directories }),
+        host: {
+          model: modelInfo(provider, options.contextTokens),
+          ...(resolveModel && { resolveModel: modelNames(resolveModel) }),
+          ...host,
+        },
       });
     const { approve = options.rules && denyUnasked, rules = new GrantedRules(this.registry) } = options;
     this.#gate = approve && new ApprovalGate(approve, rules);
@@ -272,6 +290,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   /** Ends what the packs started. The agent is not to be used afterwards. */
   async dispose(): Promise<void> {
     await this.settled();
+    if (this.#session) await endSession(this.#session, this.#hooks);
+    this.#session = undefined;
     await this.registry.dispose();
   }
 
@@ -283,20 +303,62 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     emit: (event: AgentEvent) => void,
   ): Promise<DoneEvent> {
     opening.check();
-    const exchange = this.#createExchange(opening.decisions, options, signal, stream, emit);
     const done = await this.#lock.run(signal, async () => {
       this.#lateEvents = [];
-      for (const content of this.#steering.take()) {
-        this.conversation.append({ role: "user", content });
-        emit({ type: "steered", content });
-      }
-      opening.apply();
+      const exchange = this.#createExchange(opening.decisions, options, signal, stream, emit);
+      const undelivered = this.#steering.take();
       this.#steering.open();
+      const opened = this.#open(opening, options, exchange, undelivered);
+      // Without hooks nothing is awaited: whoever looks at the conversation next sees the message.
+      if (opened) await opened;
       return await runLoop(exchange);
     });
     // Emitted once the agent is free: a listener may send the next message at once.
     emit(done);
     return done;
+  }
+
+  /** Adds the messages that open the exchange. Returns a promise only if there are hooks to ask about them. */
+  #open(
+    opening: Opening,
+    { from, context }: AnyChatOptions,
+    exchange: Exchange,
+    undelivered: readonly Content[],
+  ): Promise<void> | undefined {
+    const { message } = opening;
+    if (!this.#hooks.some((hooks) => hooks.onSessionStart ?? hooks.onSessionEnd ?? hooks.onMessage)) {
+      for (const content of undelivered) addSteered(exchange, content);
+      if (message !== undefined) opening.apply(message, from);
+      return undefined;
+    }
+    const lifecycle = lifecycleOf(exchange);
+    const { signal } = exchange;
+    return (async () => {
+      const isFirst = !this.#session || this.conversation.sessionContext.length === 0;
+      this.#session ??= { resumed: this.conversation.sessionContext.length > 0 };
+      const added = isFirst ? await startSession(this.#session, lifecycle) : [];
+      const about = { context, signal };
+      const content =
+        message === undefined
+          ? undefined
+          : await admitMessage(
+              { ...about, content: message, ...(from !== undefined && { from }) },
+              lifecycle,
+            );
+      await steerWith(undelivered, exchange);
+      throwIfAborted(signal);
+      if (content !== undefined) opening.apply(added.reduce(addTo, content), from);
+    })();
+  }
+
+  #readPackPrompt(emit: (event: AgentEvent) => void): string {
+    const sections = this.registry.services.prompts((text) => emit({ type: "notice", text }));
+    const text = sections.map(({ title, text }) => `# ${title}\n${text}`).join("\n\n");
+    return text === "" ? "" : this.registry.redact(text);
+  }
+
+  get #hooks(): readonly CallHooks[] {
+    return [...this.registry.services.hooks, ...(this.#options.hooks ?? [])];
   }
 
   #createExchange(
@@ -312,6 +374,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       conversation: this.conversation,
       gate: this.#gate,
       packs: this.registry.services,
+      packPrompt: this.#readPackPrompt(emit),
+      session: this.conversation,
       takeSteering: (taking) => this.#steering.take(taking),
       output: output === undefined ? undefined : createOutputReader(output),
       decisions,

@@ -12,12 +12,16 @@ import {
   checkEffort,
   checkFunction,
   checkNotNegative,
+  checkObject,
   checkPositive,
   checkText,
   invalidArgument,
   textsOf,
   type ValueCheck,
 } from "./toolkit/hostOptions/checks.js";
+import type { HostData } from "./tools/factory.js";
+import type { ResolveModel } from "./tools/models.js";
+import type { PackDirectories } from "./tools/packHost.js";
 import type { AgentToolNames, CheckedPacks, PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { checkCallHooks } from "./tools/services.js";
@@ -30,6 +34,7 @@ const DEFAULTS = {
   maxOutputRetries: 3,
   maxChildAgents: 32,
   maxChildDepth: 2,
+  maxConcurrentChildren: 8,
   maxNestedCalls: 10_000,
 };
 
@@ -49,6 +54,12 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly disable?: readonly AgentToolNames<Entries>[];
   /** A registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
   readonly registry?: ToolRegistry;
+  /** What this program hands to the packs: questions to the user, access rules, `wake`. */
+  readonly host?: HostData;
+  /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
+  readonly directories?: PackDirectories;
+  /** Finds the provider for a name, for child agents with a `model` of their own. Default: they cannot have one. */
+  readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: Approve;
   /**
@@ -76,6 +87,8 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxChildAgents?: number;
   /** How deep child agents may be nested. Default 2. */
   readonly maxChildDepth?: number;
+  /** How many child agents run at the same time on one level; the others wait. Default 8. */
+  readonly maxConcurrentChildren?: number;
   /** How many calls tools may make with `callTool` for one message. Default 10,000. */
   readonly maxNestedCalls?: number;
   /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
@@ -128,6 +141,9 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   enable: textsOf("tool names"),
   disable: textsOf("tool names"),
   registry: checkRegistryObject,
+  host: checkObject,
+  directories: checkObject,
+  resolveModel: checkFunction,
   approve: checkFunction,
   rules: checkRules,
   hooks: checkHooks,
@@ -140,6 +156,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   maxOutputRetries: checkNotNegative,
   maxChildAgents: checkNotNegative,
   maxChildDepth: checkNotNegative,
+  maxConcurrentChildren: checkPositive,
   maxNestedCalls: checkNotNegative,
   contextTokens: checkPositive,
   effort: checkEffort,
@@ -148,7 +165,9 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
 /** Throws `invalid_argument` for an option that is unknown, wrong, or contradicts another. */
 export function checkAgentOptions(options: AgentOptions): void {
   checkOptions("Agent", options, AGENT_OPTIONS);
-  const extra = (["packs", "enable", "disable"] as const).find((name) => options[name] !== undefined);
+  const extra = (["packs", "enable", "disable", "host", "directories"] as const).find(
+    (name) => options[name] !== undefined,
+  );
   if (options.registry !== undefined && extra !== undefined) {
     throw new AgentError(
       "invalid_argument",
@@ -171,6 +190,7 @@ export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopL
     maxOutputRetries: options.maxOutputRetries ?? DEFAULTS.maxOutputRetries,
     maxChildAgents: options.maxChildAgents ?? DEFAULTS.maxChildAgents,
     maxChildDepth: options.maxChildDepth ?? DEFAULTS.maxChildDepth,
+    maxConcurrentChildren: Math.ceil(options.maxConcurrentChildren ?? DEFAULTS.maxConcurrentChildren),
     maxNestedCalls: options.maxNestedCalls ?? DEFAULTS.maxNestedCalls,
     contextTokens,
   };

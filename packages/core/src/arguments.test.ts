@@ -149,6 +149,10 @@ const CORE = [
   argument("Conversation.replace", "start", ["number"], (value) => conversation().replace(value, 0, [])),
   argument("Conversation.replace", "count", ["number"], (value) => conversation().replace(0, value, [])),
   argument("Conversation.replace", "messages", ["list"], (value) => conversation().replace(0, 0, value)),
+  argument("Conversation.switchTo", "session", [], (value) => conversation().switchTo(value)),
+  argument("Conversation.packState", "pack", ["text"], (value) => conversation().packState(value)),
+  argument("Conversation.statesSince", "version", ["number"], (value) => conversation().statesSince(value)),
+  argument("Conversation.replayStates", "changes", ["list"], (value) => conversation().replayStates(value)),
   argument("Conversation.settlePending", "text", ["text"], (value) => conversation().settlePending(value)),
   argument("recordSession", "conversation", [], (value) => core.recordSession(value, "never written")),
   argument("recordSession", "path", ["text"], (value) => core.recordSession(conversation(), value)),
@@ -200,6 +204,7 @@ const CORE = [
   argument("ToolRegistry.claimSecrets", "variables", ["list"], (value) =>
     registry().claimSecrets("pack", value),
   ),
+  argument("ToolRegistry.hostFor", "pack", ["text"], (value) => registry().hostFor(value)),
   argument("ToolRegistry.provide", "services", ["object"], (value) => registry().provide(value)),
   argument("ToolRegistry.registerLater", "description", ["text"], (value) =>
     registry().registerLater(value, async () => undefined),

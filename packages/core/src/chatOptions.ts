@@ -6,6 +6,8 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
   /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. `Register` gives it a type. */
   readonly context?: CallContext;
+  /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
+  readonly from?: string;
 }
 
 export interface CompactOptions {

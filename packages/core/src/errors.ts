@@ -12,6 +12,7 @@ export type AgentErrorCode =
   | "repeated_calls"
   | "child_limit"
   | "output_invalid"
+  | "message_denied"
   | "suspended"
   | "provider_failed"
   | "context_overflow"

@@ -22,6 +22,7 @@ export {
   type Recording,
   type ResultDetails,
 } from "./conversation/conversation.js";
+export type { PackState, StateChange, StateEntry } from "./conversation/packState.js";
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
@@ -35,6 +36,16 @@ export type {
   CallRules,
 } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
+export type {
+  AddDecision,
+  HookCompact,
+  HookMessage,
+  HookSession,
+  HookStop,
+  LifecycleHooks,
+  MessageDecision,
+  StopDecision,
+} from "./loop/lifecycle.js";
 export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
 export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
@@ -59,7 +70,7 @@ export {
 } from "./tools/callDescription.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
-export { type CreateRegistryOptions, createToolRegistry } from "./tools/factory.js";
+export { type CreateRegistryOptions, createToolRegistry, type HostData } from "./tools/factory.js";
 export type {
   ChatTool,
   DescribeOptions,
@@ -68,15 +79,19 @@ export type {
   ParsedArguments,
   RedirectedCall,
 } from "./tools/interface.js";
+export type { ResolveModel } from "./tools/models.js";
 export type { LoadTools, PackRegistry, RegisterOptions, ToolPack } from "./tools/pack.js";
 export type {
   EditorFiles,
+  ModelInfo,
+  PackDirectories,
   PackHost,
   PermitAnswer,
   PermitRequest,
   PersonAnswer,
   PersonQuestion,
   QuestionField,
+  WakeNotice,
 } from "./tools/packHost.js";
 export type {
   BackgroundJob,
@@ -84,8 +99,11 @@ export type {
   Diagnosis,
   MentionItem,
   MentionSource,
+  PackAgent,
   PackCommand,
+  PackPrompt,
   PackServices,
+  PackSkill,
 } from "./tools/packServices.js";
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export type {
@@ -101,7 +119,7 @@ export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
 export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export type { ResultView } from "./tools/resultView.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
-export type { PendingTools } from "./tools/services.js";
+export type { PendingTools, PromptSection } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
 export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {

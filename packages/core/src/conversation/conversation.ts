@@ -11,6 +11,7 @@ import {
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolContext } from "../tools/types.js";
 import { findHistoryProblem } from "./history.js";
+import { type PackState, PackStates, type StateChange, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
 import { newSavedFile, type Session, saveToState } from "./session.js";
@@ -31,7 +32,9 @@ export type ConversationChange =
       readonly count: number;
       readonly messages: readonly ChatMessage[];
     }
-  | { readonly type: "system"; readonly systemPrompt: string };
+  | { readonly type: "system"; readonly systemPrompt: string }
+  /** A pack set its state. */
+  | ({ readonly type: "state" } & StateEntry);
 
 /** What a display needs of a result besides its text: stored with the session and never sent to a model. */
 export type ResultDetails = Pick<ToolResult, "outcome" | "durationMs" | "summary" | "about" | "view">;
@@ -75,7 +78,9 @@ export class Conversation implements ToolContext {
   #isReserved = false;
   #recording: Recording | undefined;
   #pending: PendingRound | undefined;
-  readonly #details = new WeakMap<ToolMessage, ResultDetails>();
+  // Created with the first detail or state: most conversations of a server are idle.
+  #details: WeakMap<ToolMessage, ResultDetails> | undefined;
+  #states: PackStates | undefined;
 
   /** Throws `session_invalid` for a session that no provider would accept. */
   constructor(options: ConversationOptions = {}) {
@@ -85,7 +90,8 @@ export class Conversation implements ToolContext {
     this.#filePath = options.sessionContextFilePath;
     if (session) replaceRange(this.#messages, 0, 0, session.messages);
     this.#pending = session?.pending;
-    for (const [message, details] of session?.details ?? []) this.#details.set(message, details);
+    for (const [message, details] of session?.details ?? []) this.#keepDetails(message, details);
+    this.#loadStates(session);
   }
 
   get systemPrompt(): string {
@@ -104,7 +110,7 @@ export class Conversation implements ToolContext {
 
   /** What a display needs of a result besides its text, if it is known: the outcome, the title and the view. */
   detailsOf(message: ToolMessage): ResultDetails | undefined {
-    return this.#details.get(message);
+    return this.#details?.get(message);
   }
 
   /** The path of the recording, or else the path that `save_session_context` writes to. */
@@ -120,7 +126,14 @@ export class Conversation implements ToolContext {
   get save(): ((reason: string) => Promise<void>) | undefined {
     if (this.#recording || this.#filePath !== undefined) return this.#recording?.save;
     const { sessionContextFilePath: path, systemPrompt, sessionContext: messages, pending } = this;
-    return (reason) => saveToState(path, { reason, systemPrompt, messages, ...(pending && { pending }) });
+    return (reason) =>
+      saveToState(path, {
+        reason,
+        systemPrompt,
+        messages,
+        ...(pending && { pending }),
+        ...(this.#states && { states: this.#states.entries() }),
+      });
   }
 
   /**
@@ -188,7 +201,7 @@ export class Conversation implements ToolContext {
     const detailsById = new Map(known.map((message) => [message.tool_call_id, this.detailsOf(message)]));
     const add = (message: ToolMessage): void => {
       const details = detailsById.get(message.tool_call_id);
-      if (details) this.#details.set(message, details);
+      if (details) this.#keepDetails(message, details);
       this.#tell({ type: "result", message, ...(details && { details }) });
     };
     return {
@@ -216,13 +229,78 @@ export class Conversation implements ToolContext {
     checkNumber("start", start);
     checkNumber("count", count);
     checkList("messages", messages);
+    const { length } = this.#messages;
     replaceRange(this.#messages, start, count, messages);
+    this.#states?.replaced(start, count, messages.length, length);
     this.#tell({ type: "replace", start, count, messages });
+  }
+
+  /** Continues another session in this conversation. Its system prompt stays. Throws `session_invalid` for a broken one. */
+  switchTo(session: Session): void {
+    checkSession("session", session);
+    this.#pending = undefined;
+    this.replace(0, this.#messages.length, session.messages);
+    this.#pending = session.pending;
+    for (const [message, details] of session.details ?? []) this.#keepDetails(message, details);
+    this.#states = undefined;
+    this.#loadStates(session);
+  }
+
+  /** What a pack keeps with this conversation. */
+  packState(pack: string): PackState {
+    checkText("pack", pack);
+    return {
+      get: () => this.#states?.get(pack),
+      set: (value) => this.#setState(pack, value),
+    };
+  }
+
+  /** The states of packs and when they were set, oldest first. */
+  get packStates(): readonly StateEntry[] {
+    return this.#states?.entries() ?? [];
+  }
+
+  /** How often packs have changed their states. */
+  get stateVersion(): number {
+    return this.#states?.version ?? 0;
+  }
+
+  /** The states that changed after this version, for a journal. */
+  statesSince(version: number): readonly StateChange[] {
+    checkNumber("version", version);
+    return this.#states?.changedSince(version) ?? [];
+  }
+
+  /** Applies the changes that a journal has kept, unless there are newer ones. */
+  replayStates(changes: readonly StateChange[]): void {
+    arrayOf("changes")("changes", changes);
+    for (const { pack, version, value } of changes) {
+      if (version > this.stateVersion) this.#setState(pack, value, version);
+    }
+  }
+
+  #setState(pack: string, value: unknown, version?: number): void {
+    this.#states ??= new PackStates();
+    const at = this.#messages.length;
+    this.#states.set(pack, at, value, version);
+    this.#tell({ type: "state", pack, at, ...(value !== undefined && { value }) });
+  }
+
+  #loadStates(session: Session | undefined): void {
+    if (session?.states === undefined || session.states.length === 0) return;
+    this.#states = new PackStates();
+    for (const { pack, at, value } of session.states) this.#states.set(pack, at, value);
+  }
+
+  #keepDetails(message: ToolMessage, details: ResultDetails): void {
+    this.#details ??= new WeakMap();
+    this.#details.set(message, details);
   }
 
   clear(): void {
     if (this.#pending) this.settlePending("Not run: the conversation was cleared.");
     if (this.#messages.length > 0) this.replace(0, this.#messages.length, []);
+    for (const pack of this.#states?.packs() ?? []) this.#setState(pack, undefined);
   }
 
   /** Gives this result to every call that waits for a decision, so that the conversation can continue without one. */

@@ -181,9 +181,7 @@ export class SessionRecorder {
     const text = bytes?.toString("utf8") ?? "";
     this.#foundSize = bytes?.length ?? 0;
     if (!bytes || text === "" || isCutHeader(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext, pending, (one) =>
-        conversation.detailsOf(one),
-      );
+      this.#opening = wholeHistory(conversation);
       return bytes ? "appendable" : "nothing";
     }
     const session = parseSession(text, this.path);
@@ -194,9 +192,7 @@ export class SessionRecorder {
       );
     }
     if (!isAppendable(text)) {
-      this.#opening = formatHistory(systemPrompt, sessionContext, pending, (one) =>
-        conversation.detailsOf(one),
-      );
+      this.#opening = wholeHistory(conversation);
       return "replaceable";
     }
     this.#size = wholeLines(bytes);
@@ -257,6 +253,17 @@ export class SessionRecorder {
       `${quotePath(this.path)} was changed by another program. Nothing was written to it; record to another file.`,
     );
   }
+}
+
+function wholeHistory(conversation: Conversation): string {
+  const { systemPrompt, sessionContext, pending, packStates } = conversation;
+  return formatHistory(
+    systemPrompt,
+    sessionContext,
+    pending,
+    (one) => conversation.detailsOf(one),
+    packStates,
+  );
 }
 
 function readExisting(path: string): Buffer | undefined {

@@ -6,6 +6,7 @@ import { nodeFs, nodeOs, nodePath } from "../toolkit/files/nodeModules.js";
 import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
 import type { ResultDetails, ToolMessage } from "./conversation.js";
+import type { StateEntry } from "./packState.js";
 import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile } from "./sessionFile.js";
 
@@ -26,6 +27,8 @@ export interface Session {
   readonly pending?: PendingRound;
   /** What a display needs of the results besides their text, by their message. */
   readonly details?: ReadonlyMap<ToolMessage, ResultDetails>;
+  /** What packs keep with the conversation, oldest first. */
+  readonly states?: readonly StateEntry[];
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
   readonly savedAt?: string;

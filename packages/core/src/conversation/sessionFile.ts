@@ -2,6 +2,7 @@ import { describeValue, isRecord } from "@agent/internal";
 import type { ChatMessage } from "../providers/interface.js";
 import type { AssistantMessage, ConversationChange, ResultDetails, ToolMessage } from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
+import { isStateEntry, PackStates, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
 import type { Session } from "./session.js";
@@ -36,6 +37,7 @@ export function formatHistory(
   messages: readonly ChatMessage[],
   pending?: PendingRound,
   detailsOf: (message: ToolMessage) => ResultDetails | undefined = () => undefined,
+  states: readonly StateEntry[] = [],
 ): string {
   const result = (message: ToolMessage): SessionEntry => {
     const details = detailsOf(message);
@@ -50,18 +52,21 @@ export function formatHistory(
     for (const message of pending.results) entries.push(result(message));
     entries.push({ type: "suspended", calls: pending.calls });
   }
+  for (const state of states) entries.push({ type: "state", ...state });
   return formatHeader(systemPrompt) + entries.map(formatEntry).join("");
 }
 
 /** A whole session as a file. */
 export function formatSession(session: Omit<Session, "savedAt">): string {
-  const { systemPrompt, messages, pending, reason, details } = session;
+  const { systemPrompt, messages, pending, reason, details, states } = session;
   const saved = {
     type: "saved" as const,
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
-  return formatHistory(systemPrompt, messages, pending, (one) => details?.get(one)) + formatEntry(saved);
+  return (
+    formatHistory(systemPrompt, messages, pending, (one) => details?.get(one), states) + formatEntry(saved)
+  );
 }
 
 /** The number of bytes that are complete lines: a killed writer leaves an incomplete one at the end. */
@@ -113,6 +118,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
   let { systemPrompt } = header;
   let saved: { at?: unknown; reason?: unknown } = {};
   const details = new Map<ToolMessage, ResultDetails>();
+  const states = new PackStates();
   for (const [index, line] of lines.split("\n").entries()) {
     if (line === "") continue;
     const entry = readJson(line) as SessionEntry | undefined;
@@ -129,6 +135,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
         break;
       case "replace":
         if (!Array.isArray(entry.messages)) throw new Error(`line ${index + 2} replaces messages by none`);
+        states.replaced(entry.start, entry.count, entry.messages.length, history.length);
         history.replace(entry.start, entry.count, entry.messages);
         break;
       case "system":
@@ -136,6 +143,10 @@ function replay(header: Record<string, unknown>, lines: string): Session {
         break;
       case "saved":
         saved = entry;
+        break;
+      case "state":
+        if (!isStateEntry(entry)) throw new Error(`line ${index + 2} is not the state of a pack`);
+        states.set(entry.pack, entry.at, entry.value);
         break;
       default:
         throw new Error(`line ${index + 2} is not an entry of a session`);
@@ -147,6 +158,7 @@ function replay(header: Record<string, unknown>, lines: string): Session {
     pending,
     messages: history.close(),
     details,
+    states: states.entries(),
     reason: saved.reason,
     savedAt: saved.at ?? header.createdAt,
   });
@@ -175,6 +187,12 @@ class ReplayedHistory {
     } else {
       this.#messages.push(message);
     }
+  }
+
+  /** The number of messages, with those of a round that ended. */
+  get length(): number {
+    const { answer, suspended } = this.#round ?? {};
+    return this.#messages.length + (answer && !suspended ? 1 + (answer.tool_calls?.length ?? 0) : 0);
   }
 
   addResult(message: ToolMessage): void {
@@ -218,9 +236,10 @@ function checked(
   data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown> & {
     pending?: PendingRound | undefined;
     details?: ReadonlyMap<ToolMessage, ResultDetails>;
+    states?: readonly StateEntry[];
   },
 ): Session {
-  const { systemPrompt, messages, pending, details, reason, savedAt } = data;
+  const { systemPrompt, messages, pending, details, states, reason, savedAt } = data;
   if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
   const problem = findHistoryProblem(messages) ?? (pending && findPendingProblem(pending));
   if (problem !== undefined) throw new Error(problem);
@@ -229,6 +248,7 @@ function checked(
     messages: messages as ChatMessage[],
     ...(pending && { pending }),
     ...(details && details.size > 0 && { details }),
+    ...(states && states.length > 0 && { states }),
     ...(typeof reason === "string" && { reason }),
     ...(typeof savedAt === "string" && { savedAt }),
   };

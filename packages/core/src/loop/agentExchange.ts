@@ -7,7 +7,16 @@ import { UsageMeter } from "./usage.js";
 /** The parts of an exchange that do not follow from the agent's options. */
 type Given = Omit<
   Exchange,
-  "limits" | "hooks" | "steps" | "telemetry" | "scope" | "label" | "depth" | "meter" | "allowance"
+  | "limits"
+  | "hooks"
+  | "resolveModel"
+  | "steps"
+  | "telemetry"
+  | "scope"
+  | "label"
+  | "depth"
+  | "meter"
+  | "allowance"
 >;
 
 /** Creates the exchange of an agent from its options. The exchange of a child agent is derived from its parent's. */
@@ -17,6 +26,7 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
     ...given,
     limits,
     hooks: options.hooks ?? [],
+    resolveModel: options.resolveModel,
     steps: options.steps ?? DIRECT_STEPS,
     telemetry: options.telemetry ?? NO_TELEMETRY,
     scope: "",
@@ -27,6 +37,7 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
       turns: limits.maxTurns,
       children: limits.maxChildAgents,
       nestedCalls: limits.maxNestedCalls,
+      running: [],
     },
   };
 }

@@ -12,6 +12,11 @@ export interface Answer {
   readonly replayed: boolean;
 }
 
+/** The system prompt with what packs add to it. */
+export function systemText({ conversation, packPrompt }: Exchange): string {
+  return [conversation.systemPrompt, packPrompt].filter((part) => part !== "").join("\n\n");
+}
+
 /**
  * Asks the model for its next answer, through the steps. If the user stops the model, the text written so far stays in
  * the conversation, marked as stopped. If the request fails, a partial answer is dropped.
@@ -33,7 +38,7 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
   };
   exchange.packs.refresh();
   const request: ChatRequest = {
-    messages: requestMessages(conversation.systemPrompt, conversation.sessionContext, provider, output),
+    messages: requestMessages(systemText(exchange), conversation.sessionContext, provider, output),
     tools: exchange.tools.getSharedSchemas(),
     signal,
     ...(output && { output: output.format }),

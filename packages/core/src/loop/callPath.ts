@@ -89,8 +89,9 @@ export async function runCall(
 ): Promise<ToolResult> {
   const { id } = call;
   const { exchange, turn, parents } = scene;
-  const { tools, steps } = exchange;
+  const { tools, steps, session } = exchange;
   let replayed = true;
+  const states = session.stateVersion;
   // A redirected call is reported under the name of the tool it was redirected to.
   const { name, args } = "outcome" in prepared ? call : prepared;
   // Refusals go through the steps too: when a message is replayed, a tool that is not registered yet must not change a
@@ -104,14 +105,17 @@ export async function runCall(
     capabilities: tools.getCapabilities(name),
     repeatable: tools.isRepeatable(name),
   };
-  const result = await steps.call(key, async (intent) => {
+  const { state, ...result }: ToolResult = await steps.call(key, async (intent) => {
     replayed = false;
     if ("outcome" in prepared) return prepared;
     const decided = await decide(id, prepared, scene);
     if ("outcome" in decided) return decided;
     await intent?.();
-    return await execute(id, decided, slot, scene);
+    const ended = await execute(id, decided, slot, scene);
+    const changed = session.statesSince(states);
+    return changed.length === 0 ? ended : { ...ended, state: changed };
   });
+  if (replayed && state) session.replayStates(state);
   exchange.emit({
     type: "tool_end",
     id,

@@ -1,8 +1,10 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
+import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
+import { resolveProvider } from "../tools/models.js";
 import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
 import type { CallSlots } from "./callSlots.js";
@@ -30,8 +32,47 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   tools: textsOf("tool names"),
   maxTurns: checkPositive,
   effort: checkEffort,
+  model: checkText,
   label: checkText,
 };
+
+/** Lets a number of child agents run at a time; the others wait in order. */
+export class ChildSlots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  /** Resolves once there is room, with a function that makes room again. */
+  async acquire(signal: AbortSignal): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else {
+      let wake = (): void => undefined;
+      const turn = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      this.#waiting.push(wake);
+      try {
+        await orAborted(turn, signal);
+      } catch (error) {
+        const index = this.#waiting.indexOf(wake);
+        // A turn that came together with the abort belongs to the next.
+        if (index === -1) this.#release();
+        else this.#waiting.splice(index, 1);
+        throw error;
+      }
+    }
+    return () => this.#release();
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free++;
+  }
+}
 
 /**
  * A child works like its parent: the same loop, model, hooks and approval, on a conversation of its own. What it uses
@@ -50,14 +91,20 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const child = started.get(place) ?? 0;
     started.set(place, child + 1);
     const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
+    const model: Partial<Pick<Exchange, "provider" | "limits">> =
+      request.model === undefined ? {} : await modelOf(request.model, parent);
     const conversation = new Conversation({ systemPrompt });
     conversation.append({ role: "user", content: wellFormed(message) });
+    const { running } = parent.allowance;
+    running[parent.depth] ??= new ChildSlots(parent.limits.maxConcurrentChildren);
+    const release = await (running[parent.depth] as ChildSlots).acquire(signal);
     const done = await run({
       ...parent,
+      ...model,
       conversation,
       signal,
       tools: tools === undefined ? parent.tools : subset(parent.tools, new Set(tools)),
-      limits: { ...parent.limits, ...(maxTurns !== undefined && { maxTurns }) },
+      limits: { ...parent.limits, ...model.limits, ...(maxTurns !== undefined && { maxTurns }) },
       effort,
       takeSteering: () => [],
       output: undefined,
@@ -69,11 +116,20 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       meter: new UsageMeter(parent.meter),
       emit: (event) =>
         parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event }),
-    });
+    }).finally(release);
     parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event: done });
     const { text, finishReason, turns, usage } = done;
     return { text, finishReason, turns, usage };
   };
+}
+
+/** The provider that a child uses instead of its parent's, and the room it has. */
+async function modelOf(
+  name: string,
+  { resolveModel, limits }: Exchange,
+): Promise<Pick<Exchange, "provider" | "limits">> {
+  const provider = await resolveProvider(name, resolveModel);
+  return { provider, limits: { ...limits, contextTokens: provider.contextTokens ?? limits.contextTokens } };
 }
 
 function checkLimits({ depth, limits, allowance }: Exchange): void {

@@ -232,5 +232,5 @@ test("tells the model what the summary must keep", async () => {
   const agent = new Agent(provider);
   for (const message of ["1", "2", "3"]) await agent.chat(message);
   expect(await agent.compact({ focus: "the failing tests" })).toBe(true);
-  expect(prompts).toEqual([expect.stringMatching(/The user asks to keep: the failing tests$/)]);
+  expect(prompts).toEqual([expect.stringMatching(/Keep this above all: the failing tests$/)]);
 });

@@ -5,7 +5,9 @@ import { isAgentError, throwIfAborted } from "../errors.js";
 import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ProviderState } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
+import { systemText } from "./ask.js";
 import type { Exchange } from "./exchange.js";
+import { beforeCompact, lifecycleOf } from "./lifecycle.js";
 import { modelName, respond } from "./respond.js";
 import { countUsage } from "./usage.js";
 
@@ -42,7 +44,7 @@ export async function compactToFit(
 ): Promise<boolean> {
   const { conversation, emit } = exchange;
   const messages = conversation.sessionContext;
-  const before = estimateTokens(messages) + textTokens(conversation.systemPrompt);
+  const before = estimateTokens(messages) + textTokens(systemText(exchange));
   const limit = typeof budget === "number" ? budget : before / 2;
   if (before <= limit * FULL_AT) return false;
   const target = limit * TARGET;
@@ -62,7 +64,16 @@ export async function compactToFit(
   const older = messages.slice(first, recent);
   const isLong = older.length > 1;
   if (isLong) {
-    const summary = await summarise(older, exchange, turn, { limit, mayDrop: budget !== "now", focus });
+    const kept = await beforeCompact(
+      { tokens: before, ...(focus !== undefined && { focus }) },
+      lifecycleOf(exchange),
+    );
+    const whole = [...(focus === undefined ? [] : [focus]), ...kept].join("\n\n");
+    const summary = await summarise(older, exchange, turn, {
+      limit,
+      mayDrop: budget !== "now",
+      focus: whole === "" ? undefined : whole,
+    });
     conversation.replace(first, older.length, [{ role: "user", content: summary.text, generated: true }]);
     report(summary.action);
   }
@@ -158,7 +169,7 @@ async function summarise(
         messages: [
           {
             role: "system",
-            content: focus ? `${SUMMARY_PROMPT} The user asks to keep: ${focus}` : SUMMARY_PROMPT,
+            content: focus ? `${SUMMARY_PROMPT} Keep this above all: ${focus}` : SUMMARY_PROMPT,
           },
           { role: "user", content: transcript },
         ],
@@ -181,5 +192,7 @@ async function summarise(
 function transcribe(message: ChatMessage): string {
   const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
   const lines = calls.map((call) => `(calls ${call.function.name} ${call.function.arguments})`);
-  return [`${message.role}: ${contentText(message.content ?? "")}`, ...lines].join("\n");
+  const by =
+    message.role === "user" && message.from !== undefined ? `notice from ${message.from}` : message.role;
+  return [`${by}: ${contentText(message.content ?? "")}`, ...lines].join("\n");
 }

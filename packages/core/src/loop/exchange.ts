@@ -6,11 +6,13 @@ import type { CallContext } from "../tools/callContext.js";
 import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
+import type { ResolveModel } from "../tools/models.js";
 import type { PreparedCall, PrepareOptions } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { CallSlots } from "./callSlots.js";
+import type { ChildSlots } from "./children.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
@@ -26,6 +28,7 @@ export interface LoopLimits {
   readonly maxOutputRetries: number;
   readonly maxChildAgents: number;
   readonly maxChildDepth: number;
+  readonly maxConcurrentChildren: number;
   readonly maxNestedCalls: number;
   /**
    * The conversation's budget in estimated tokens; `undefined` compacts only after the provider refused a request as
@@ -56,6 +59,8 @@ interface Allowance {
   turns: number;
   children: number;
   nestedCalls: number;
+  /** The child agents that run, by their depth. One that waits for its own children must not hold up theirs. */
+  readonly running: ChildSlots[];
 }
 
 /** One message being answered: everything the loop works with. */
@@ -68,6 +73,11 @@ export interface Exchange {
   /** The embedder's own hooks. Those of packs are among their services. */
   readonly hooks: readonly CallHooks[];
   readonly packs: Pick<PackServiceList, "hooks" | "warmUp" | "refresh">;
+  /** What packs add to the system prompt, as it was when the message started. */
+  readonly packPrompt: string;
+  /** The conversation of the agent itself, with which packs keep their states; a child agent has its own `conversation`. */
+  readonly session: Conversation;
+  readonly resolveModel: ResolveModel | undefined;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */

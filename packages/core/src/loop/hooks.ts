@@ -4,6 +4,7 @@ import type { CallContext } from "../tools/callContext.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
+import type { LifecycleHooks } from "./lifecycle.js";
 
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -38,8 +39,11 @@ export type BeforeDecision =
  */
 export type AfterDecision = undefined | { readonly text: string } | { readonly append: string };
 
-/** Functions that see every call before and after it runs. One that throws or hangs refuses the call. */
-export interface CallHooks {
+/**
+ * Functions that see every call before and after it runs, and whole messages and sessions. A call hook that throws or hangs
+ * refuses the call.
+ */
+export interface CallHooks extends LifecycleHooks {
   /** Named in refusals. */
   readonly name: string;
   /** Milliseconds one decision may take. Default: 30 seconds. */
@@ -159,7 +163,7 @@ function malformed(label: string, decision: unknown): HookVerdict {
 }
 
 /** Rejects if the hook takes too long or the exchange is aborted. */
-async function withinTime<T>(
+export async function withinTime<T>(
   { name, timeoutMs = DEFAULT_TIMEOUT_MS }: CallHooks,
   signal: AbortSignal | undefined,
   work: () => T | Promise<T>,

@@ -1,3 +1,4 @@
+import type { Content } from "../conversation/content.js";
 import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
@@ -6,6 +7,7 @@ import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";
 import type { Exchange } from "./exchange.js";
+import { admitMessage, lifecycleOf, refuseStop } from "./lifecycle.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
@@ -41,10 +43,11 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   const startAgent = createChildStarter(exchange, runLoop);
   let rejectedAnswers = 0;
   let writtenCalls = 0;
+  let continued = 0;
   if (exchange.depth === 0 && conversation.pending) {
     await resumeToolRound(conversation.pending, exchange, startAgent);
     throwIfAborted(signal);
-    steer(exchange);
+    await steerWith(exchange.takeSteering(), exchange);
   }
 
   for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
@@ -55,12 +58,13 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       await runToolRound({ response, replayed }, turn, exchange, startAgent, repeats);
       throwIfAborted(signal);
       repeats.throwIfStuck();
-      steer(exchange);
+      await steerWith(exchange.takeSteering(), exchange);
       continue;
     }
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
-    if (steer(exchange)) continue;
+    const given = exchange.takeSteering();
+    if (given.length > 0 && (await steerWith(given, exchange))) continue;
     const parsed = output && (await orAborted(output.read(text), signal));
     // An answer that fits the wanted form may look like a call: it is the answer.
     const isAnswer = parsed !== undefined && !("problem" in parsed);
@@ -78,8 +82,18 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       conversation.append({ role: "user", content: outputCorrection(parsed.problem), generated: true });
       continue;
     }
+    // Child agents end as they decide.
+    const stopHooks = exchange.depth === 0 ? lifecycleOf(exchange).hooks.filter(({ onStop }) => onStop) : [];
+    const stop = { text, finishReason: response.finishReason, turns: turn, continued };
+    const refusal = stopHooks.length > 0 ? await refuseStop(stop, stopHooks, exchange) : undefined;
+    if (refusal !== undefined) {
+      continued++;
+      conversation.append({ role: "user", content: refusal, generated: true });
+      continue;
+    }
     // Close the queue: a message given to `steer` from now on would never be delivered.
-    if (steer(exchange, { last: true })) continue;
+    const last = exchange.takeSteering({ last: true });
+    if (last.length > 0 && (await steerWith(last, exchange))) continue;
     return {
       type: "done",
       text,
@@ -95,14 +109,26 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   );
 }
 
-/** Adds the messages given to `steer`. Returns whether there were any. */
-function steer({ conversation, takeSteering, emit }: Exchange, options?: { last: boolean }): boolean {
-  const given = takeSteering(options);
+/** Adds messages given to `steer`, unless a hook refuses them. Resolves to whether any was added. */
+export async function steerWith(given: readonly Content[], exchange: Exchange): Promise<boolean> {
+  const { emit, context, signal } = exchange;
+  let isAdded = false;
   for (const content of given) {
-    conversation.append({ role: "user", content });
-    emit({ type: "steered", content });
+    try {
+      addSteered(exchange, content, await admitMessage({ content, context, signal }, lifecycleOf(exchange)));
+      isAdded = true;
+    } catch (error) {
+      if (!isAgentError(error, "message_denied")) throw error;
+      emit({ type: "notice", text: error.message });
+    }
   }
-  return given.length > 0;
+  return isAdded;
+}
+
+/** Adds a message given to `steer`, as hooks changed it. */
+export function addSteered({ conversation, emit }: Exchange, content: Content, admitted = content): void {
+  conversation.append({ role: "user", content: admitted });
+  emit({ type: "steered", content });
 }
 
 /** Asks the model. If the conversation is too long for it, compacts the conversation and asks once more. */

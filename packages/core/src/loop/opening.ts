@@ -13,17 +13,24 @@ const UNDECIDED = "Not run: the user sent another message instead of a decision.
  */
 export interface Opening {
   readonly decisions: ApprovalDecisions;
+  /** The message, if there is one: hooks may add to it or refuse it. */
+  readonly message?: Content;
   check(): void;
-  apply(): void;
+  apply(message: Content, from: string | undefined): void;
 }
 
 export function openWithMessage(message: Content, conversation: Conversation): Opening {
   return {
     decisions: {},
+    message,
     check: () => checkMessage(message),
-    apply: () => {
+    apply: (content, from) => {
       conversation.settlePending(UNDECIDED);
-      conversation.append({ role: "user", content: wellFormed(message) });
+      conversation.append({
+        role: "user",
+        content: wellFormed(content),
+        ...(from !== undefined && { from: from.toWellFormed() }),
+      });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { quote } from "@agent/internal";
 import { adaptContent, type Content, type ContentPart } from "../conversation/content.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { type OutputReader, outputInstruction } from "./output.js";
@@ -48,18 +49,30 @@ function adaptMessage(
       };
     }
     case "user": {
-      if (typeof message.content === "string" && !message.generated) return message;
-      const content = adaptContent(message.content, accepts);
-      return content === message.content && !message.generated ? message : { role: "user", content };
+      const { from, generated } = message;
+      if (from === undefined && !generated) return adaptParts(message, accepts);
+      const content = from === undefined ? message.content : noticeContent(from, message.content);
+      return adaptParts({ role: "user", content }, accepts);
     }
-    case "tool": {
-      if (typeof message.content === "string") return message;
-      const content = adaptContent(message.content, accepts);
-      return content === message.content ? message : { ...message, content };
-    }
+    case "tool":
+      return adaptParts(message, accepts);
     default:
       return message;
   }
+}
+
+/** A message that the user did not write, with a line that says so. */
+export function noticeContent(from: string, content: Content): Content {
+  return join(`[A notice from ${quote(from)}, not written by the user]`, content);
+}
+
+function adaptParts<M extends Extract<ChatMessage, { role: "user" | "tool" }>>(
+  message: M,
+  accepts: (mediaType: string) => boolean,
+): M {
+  if (typeof message.content === "string") return message;
+  const content = adaptContent(message.content, accepts);
+  return content === message.content ? message : { ...message, content };
 }
 
 function stoppedText(content: string | null): string {

@@ -26,6 +26,8 @@ export type ChatMessage =
       readonly content: Content;
       /** The program wrote it, not the user: a summary, a correction. Never sent to a provider. */
       readonly generated?: true;
+      /** Who wrote it, if the user did not. A provider gets the content with a line that says so. */
+      readonly from?: string;
     }
   | {
       readonly role: "assistant";

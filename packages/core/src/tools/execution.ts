@@ -9,6 +9,7 @@ import {
   truncateUtf8,
 } from "@agent/internal";
 import { type ContentPart, findPartProblem } from "../conversation/content.js";
+import type { StateChange } from "../conversation/packState.js";
 import { AgentError } from "../errors.js";
 import { LazySignal } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
@@ -49,6 +50,8 @@ export interface ToolResult {
   readonly value?: unknown;
   /** What the call was about, for a display that has only the result. */
   readonly about?: CallAbout;
+  /** The states of packs that the call changed, for a journal. */
+  readonly state?: readonly StateChange[];
 }
 
 /** Optional callbacks and data that a caller passes with a call. */

@@ -21,8 +21,11 @@ export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = re
    * The host's data for every pack: protected paths and names, secret variables, access rules. Without
    * `protectedNames` the configs of the `agent` command are protected.
    */
-  readonly host?: Omit<PackHost, "context" | "options">;
+  readonly host?: HostData;
 }
+
+/** What a host hands to every pack. The rest of `PackHost` is added for each pack. */
+export type HostData = Omit<PackHost, "context" | "options" | "secrets" | "state" | "directories" | "agents">;
 
 /**
  * The configs of the `agent` command, protected unless the host passes names of its own: a program must not change what

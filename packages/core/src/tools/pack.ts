@@ -57,8 +57,13 @@ export interface PackRegistry<Names extends string = string> {
   claimSecrets?(pack: string, variables: readonly string[]): Readonly<Record<string, string>>;
   /** The names of all variables that were claimed as secrets: a live list, which grows with every pack. */
   readonly secretVariables?: readonly string[];
-  /** Hands over what this registration brings besides tools. May be called more than once. */
-  provide?(services: PackServices): void;
+  /** What the registry adds to the host's data for the pack of this name. Called by `registerPack`, also for a pack inside a preset. */
+  hostFor?(pack: string): Pick<PackHost, "directories" | "agents">;
+  /**
+   * Hands over what this registration brings besides tools. May be called more than once. `source` is the pack, which
+   * `registerPack` sets.
+   */
+  provide?(services: PackServices, source?: string): void;
   /**
    * Announces tools that are known only later, such as those of a server that must be asked first. `load` starts at
    * once and registers them under the same rules; they appear between two requests to the model. A failure is

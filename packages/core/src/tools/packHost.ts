@@ -1,3 +1,5 @@
+import type { PackState } from "../conversation/packState.js";
+import type { PackAgent } from "./packServices.js";
 import type { AccessRules, ToolContext } from "./types.js";
 
 /**
@@ -23,8 +25,24 @@ export interface PackHost<Options = unknown> {
   readonly access?: AccessRules;
   /** Where relative paths in the options start: the directory of the config. Absent: the working directory. */
   readonly baseDirectory?: string;
-  /** How many tokens the model's context holds. Absent where that is not known. */
-  readonly contextTokens?: number;
+  /** The model that answers. Read it when it is needed: the user may switch to another. Absent where there is no model. */
+  readonly model?: ModelInfo;
+  /**
+   * What a name of a model stands for, such as the `model` of a child agent. Rejects, naming the model, if the host has none of
+   * that name. Absent where the host knows no other model.
+   */
+  readonly resolveModel?: (name: string) => Promise<ModelInfo>;
+  /** What the pack keeps with the session. Absent where nothing is kept, and for a pack without `packName`. */
+  readonly state?: PackState;
+  /** Where the pack may keep files of its own. Absent where the host has no place, and for a pack without `packName`. */
+  readonly directories?: PackDirectories;
+  /** The agents that all packs define, for a tool that starts them. A live list. */
+  readonly agents?: () => readonly PackAgent[];
+  /**
+   * Starts a turn with a notice that the model reads as not written by the user, as soon as no message is being answered.
+   * Absent where no one would see the turn, such as in a single task: then say how to look instead.
+   */
+  readonly wake?: (notice: WakeNotice) => void;
   /** Asks the person who uses the agent. Absent where nobody can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
   /**
@@ -34,6 +52,32 @@ export interface PackHost<Options = unknown> {
   readonly permit?: (request: PermitRequest) => Promise<PermitAnswer>;
   /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
   readonly editorFiles?: EditorFiles;
+}
+
+/** The model that answers, as far as its provider tells. A live object: it follows the user's choice. */
+export interface ModelInfo {
+  /** The provider's id: `anthropic`. */
+  readonly provider: string | undefined;
+  /** The model's name. */
+  readonly id: string | undefined;
+  /** How many tokens its context holds. */
+  readonly contextTokens: number | undefined;
+}
+
+/** Absolute paths of directories of a pack's own, which the pack creates when it needs them. */
+export interface PackDirectories {
+  /** For what belongs to this project on this machine. */
+  readonly project?: string;
+  /** For what belongs to this user. */
+  readonly user?: string;
+}
+
+/** Something that happened while no message was being answered. */
+export interface WakeNotice {
+  /** What it is about: `job-1`. Notices of the same source that wait are joined. */
+  readonly source: string;
+  /** What happened, for the model. */
+  readonly text: string;
 }
 
 /** Something that a running call wants to do and that the user has to allow. */

@@ -1,5 +1,6 @@
 import type { Content } from "../conversation/content.js";
 import type { CallHooks } from "../loop/hooks.js";
+import type { Effort } from "../providers/interface.js";
 
 /** What a pack brings besides tools, for one registration: two agents in one process share none of it. */
 export interface PackServices {
@@ -9,8 +10,20 @@ export interface PackServices {
   readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
   /** Commands a person can give in the chat: `/deploy staging`. */
   readonly commands?: readonly PackCommand[];
-  /** Asked about every call of every tool. A pack can deny and change, never allow what a person must decide. */
+  /**
+   * Asked about every call of every tool, and about messages and sessions. A pack can deny, change and add, never allow what
+   * the user must decide.
+   */
   readonly hooks?: CallHooks;
+  /**
+   * Text for the system prompt: what the model has to know about the tools, notes from earlier sessions. Read when a message
+   * starts, and the same until it ends. At most 2,000 tokens; a longer text is cut. `undefined`: nothing for now.
+   */
+  readonly prompt?: () => PackPrompt | undefined;
+  /** Skills: instructions for special tasks. The model is told their names and reads the file of one that it needs. */
+  readonly skills?: readonly PackSkill[];
+  /** Agents that a tool can start as child agents. */
+  readonly agents?: readonly PackAgent[];
   /**
    * Gets ready what the first call would wait for, such as threads. Called once, without waiting, while the model is
    * asked for the first time. Must return quickly.
@@ -42,6 +55,37 @@ export interface PackServices {
    * signals: a host that has them, or wants them (`terminateOnSignals`), calls this when the process is about to end.
    */
   readonly terminate?: () => void;
+}
+
+/** A section of the system prompt. */
+export interface PackPrompt {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Instructions for a special task, in a file that the model reads when it needs them. */
+export interface PackSkill {
+  /** Letters, digits, `-` and `_`, starting with a letter: `release-notes`. */
+  readonly name: string;
+  /** When to use it. */
+  readonly description: string;
+  /** The absolute path of its text: `…/SKILL.md`. */
+  readonly file: string;
+}
+
+/** An agent with a task of its own, which a tool starts with `startAgent`. */
+export interface PackAgent {
+  /** Letters, digits, `-` and `_`, starting with a letter: `reviewer`. */
+  readonly name: string;
+  /** When to use it. */
+  readonly description: string;
+  readonly systemPrompt: string;
+  /** The tools it may use. Default: all that its parent has. */
+  readonly tools?: readonly string[];
+  /** A name of a model that the host resolves. Default: as its parent. */
+  readonly model?: string;
+  readonly effort?: Effort;
+  readonly maxTurns?: number;
 }
 
 /** A command for people. Its result is sent to the model as the person's message, or only shown. */

@@ -35,7 +35,12 @@ describe("registerPack", () => {
       seen = host;
     });
     registerPack(new ToolRegistry(), spy, { context, options: { a: 1 } });
-    expect(seen).toEqual({ context, options: { a: 1 }, secretVariables: [] });
+    expect(seen).toEqual({
+      context,
+      options: { a: 1 },
+      secretVariables: [],
+      agents: expect.any(Function),
+    });
   });
 
   test("hands a pack inside a preset its own secrets, and hides them in results", async () => {

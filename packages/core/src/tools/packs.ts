@@ -5,6 +5,7 @@ import type { ExecutableTool } from "./interface.js";
 import type { PackRegistry, RegisterOptions, ToolPack } from "./pack.js";
 import type { PackHost } from "./packHost.js";
 import type { PackServices } from "./packServices.js";
+import { checkServices } from "./services.js";
 
 /** The version of the contract between core and packs. It rises only when an old pack would stop working. */
 export const PACK_API_VERSION = 1;
@@ -21,7 +22,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   checkPack(pack, name);
   const scope = createScope(registry, name);
   try {
-    const returned: unknown = pack.register(scope.registry, withSecrets(registry, pack, name, host));
+    const returned: unknown = pack.register(scope.registry, hostOf(registry, pack, name, host));
     if (returned instanceof Promise) {
       // Its failure is reported here already; a second report as an unhandled rejection would end the process.
       returned.catch(() => undefined);
@@ -39,8 +40,11 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   return scope.names();
 }
 
-/** The host's data with the pack's own secrets added. A preset that registers the pack need not know of them. */
-function withSecrets(
+/**
+ * The host's data with the pack's own added: its secrets, state and directories. A preset that registers the pack need not
+ * know of them, and passes on none of its own.
+ */
+function hostOf(
   registry: PackRegistry,
   { secrets }: ToolPack,
   name: string,
@@ -48,17 +52,27 @@ function withSecrets(
 ): PackHost | undefined {
   const claimed = secrets && registry.claimSecrets?.(name, secrets);
   if (!host) return undefined;
-  const { secretVariables = registry.secretVariables } = host;
+  const {
+    secretVariables = registry.secretVariables,
+    state: _state,
+    directories: _directories,
+    ...rest
+  } = host;
+  const state = name === UNNAMED ? undefined : host.context?.packState?.(name);
   return {
-    ...host,
+    ...rest,
+    ...(name !== UNNAMED && registry.hostFor?.(name)),
+    ...(state && { state }),
     ...(claimed && { secrets: claimed }),
     ...(secretVariables && { secretVariables }),
   };
 }
 
+const UNNAMED = "(unnamed)";
+
 function packLabel(pack: ToolPack): string {
   const name: unknown = pack?.packName;
-  return typeof name === "string" && name !== "" ? name : "(unnamed)";
+  return typeof name === "string" && name !== "" ? name : UNNAMED;
 }
 
 function checkPack(pack: ToolPack, name: string): void {
@@ -106,7 +120,7 @@ function checkPack(pack: ToolPack, name: string): void {
 function createScope(registry: PackRegistry, source: string) {
   const own: string[] = [];
   // Handed on only once the whole pack is registered: one that throws half-way leaves nothing behind.
-  const provided: PackServices[] = [];
+  const provided: { readonly services: PackServices; readonly by: string }[] = [];
   const afterwards: (() => void)[] = [];
   let closed = false;
   const whenRegistered = (start: () => void): void => {
@@ -165,10 +179,11 @@ function createScope(registry: PackRegistry, source: string) {
     getToolNames: () => registry.getToolNames(),
     claimSecrets: (pack, variables) => registry.claimSecrets?.(pack, variables) ?? {},
     ...(registry.secretVariables && { secretVariables: registry.secretVariables }),
-    provide(services) {
-      checkObject("services", services);
-      if (closed) registry.provide?.(services);
-      else provided.push(services);
+    hostFor: (pack) => registry.hostFor?.(pack) ?? {},
+    provide(services, by = source) {
+      checkServices(services);
+      if (closed) registry.provide?.(services, by);
+      else provided.push({ services, by });
     },
     registerLater(description, load) {
       checkText("description", description);
@@ -200,13 +215,13 @@ function createScope(registry: PackRegistry, source: string) {
       closed = true;
     },
     complete: () => {
-      for (const services of provided) registry.provide?.(services);
+      for (const { services, by } of provided) registry.provide?.(services, by);
       for (const start of afterwards) start();
     },
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);
       // Ignore a failure of `dispose`: the reason the pack failed for is more useful.
-      for (const { dispose } of provided) (async () => await dispose?.())().catch(() => undefined);
+      for (const { services } of provided) (async () => await services.dispose?.())().catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { isRecord, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
+import { nodePath } from "../toolkit/files/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
   checkFunction,
@@ -15,6 +16,7 @@ import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
+import type { PackDirectories, PackHost } from "./packHost.js";
 import type { PackServices } from "./packServices.js";
 import { type PreparedCall, type PrepareOptions, prepareCall } from "./preparedCall.js";
 import { examineTool, isUsable, type RegisteredTool, titleNames } from "./registeredTool.js";
@@ -40,6 +42,8 @@ export interface ToolRegistryOptions {
   readonly secrets?: () => readonly string[];
   /** Gives a pack the values of the variables it declares in `secrets`. Default: what the environment holds. */
   readonly claimSecrets?: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
+  /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
+  readonly directories?: PackDirectories;
 }
 
 /** What a registry takes; a caller with options of its own adds its checks to these. */
@@ -49,6 +53,7 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   maxResultBytes: checkPositive,
   secrets: checkFunction,
   claimSecrets: checkFunction,
+  directories: checkObject,
 };
 
 /** One line of a listing: what a user wants to know about a tool. */
@@ -92,6 +97,7 @@ export class ToolRegistry implements PackRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
   readonly #claim: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
+  readonly #directories: PackDirectories | undefined;
   readonly #packSecrets: string[] = [];
   readonly secretVariables: string[] = [];
   #disposed = false;
@@ -102,6 +108,7 @@ export class ToolRegistry implements PackRegistry {
     checkOptions("ToolRegistry", options, REGISTRY_OPTIONS);
     const { secrets = defaultSecrets } = options;
     this.redact = createRedactor(() => [...secrets(), ...this.#packSecrets]);
+    this.#directories = options.directories;
     this.#claim = options.claimSecrets ?? ((_, variables) => readVariables(variables));
     this.#limits = {
       deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
@@ -242,9 +249,14 @@ export class ToolRegistry implements PackRegistry {
     return claimed;
   }
 
-  provide(services: PackServices): void {
-    checkObject("services", services);
-    this.services.add(services);
+  hostFor(pack: string): Pick<PackHost, "directories" | "agents"> {
+    checkText("pack", pack);
+    const directories = packDirectories(this.#directories, pack);
+    return { agents: () => this.services.agents, ...(directories && { directories }) };
+  }
+
+  provide(services: PackServices, source?: string): void {
+    this.services.add(services, source);
   }
 
   registerLater(description: string, load: LoadTools): void {
@@ -308,6 +320,17 @@ function describe(name: string, entry: RegisteredTool): ToolInfo {
     capabilities: [...capabilities],
     kind,
     ...(source !== undefined && { source }),
+  };
+}
+
+/** The directories of one pack. Its name may have any character, and must not lead elsewhere. */
+function packDirectories(base: PackDirectories | undefined, pack: string): PackDirectories | undefined {
+  if (!base) return undefined;
+  const name = encodeURIComponent(pack).replace(/^\./, "%2E");
+  const below = (directory: string): string => nodePath.join(directory, name);
+  return {
+    ...(base.project !== undefined && { project: below(base.project) }),
+    ...(base.user !== undefined && { user: below(base.user) }),
   };
 }
 

@@ -230,7 +230,10 @@ describe("what packs bring besides tools", () => {
     [{ dispose: "x" }, "services.dispose must be a function"],
     [{ warmUp: true }, "services.warmUp must be a function"],
     [{ diagnose: 1 }, "services.diagnose must be a function"],
-    [{ hooks: { name: "h", beforCall: () => undefined } }, "beforeCall(), beforeRun() or afterCall()"],
+    [
+      { hooks: { name: "h", beforCall: () => undefined } },
+      "services.hooks must be an object with beforeCall(), beforeRun(), afterCall()",
+    ],
     ["text", "services must be an object"],
   ])("services that are none, %j, are refused by name", (services, problem) => {
     expect(() => registryOf(packOf(services as never))).toThrow(problem);

@@ -1,16 +1,40 @@
-import { errorMessage, withTimeout } from "@agent/internal";
+import { errorMessage, isRecord, quote, withTimeout } from "@agent/internal";
 import type { CallHooks } from "../loop/hooks.js";
 import { LazySignal } from "../toolkit/abort.js";
 import {
+  arrayOf,
   checkFunction,
   checkObject,
   checkPositive,
   checkText,
   invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
-import type { BackgroundJobs, Diagnosis, MentionSource, PackCommand, PackServices } from "./packServices.js";
+import type {
+  BackgroundJobs,
+  Diagnosis,
+  MentionSource,
+  PackAgent,
+  PackCommand,
+  PackServices,
+  PackSkill,
+} from "./packServices.js";
 
 const LOAD_GRACE_MS = 5000;
+const MAX_PROMPT_TOKENS = 2000;
+const CHARACTERS_PER_TOKEN = 4;
+const NAME = /^[a-z][\w-]{0,63}$/i;
+
+/** A section that a pack adds to the system prompt. */
+export interface PromptSection {
+  /** The pack. */
+  readonly source: string;
+  readonly title: string;
+  readonly text: string;
+  /** About how many tokens it takes. */
+  readonly tokens: number;
+  /** Whether the text was longer than the limit. */
+  readonly isCut?: true;
+}
 
 /** Tools that a pack announced and that are still loading, or failed to load. */
 export interface PendingTools {
@@ -30,6 +54,8 @@ interface Loading {
 /** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
   readonly #services: PackServices[] = [];
+  /** The packs of the services, in the same order. */
+  readonly #sources: string[] = [];
   /** Those with a warm-up that was not called yet. */
   readonly #cold: PackServices[] = [];
   readonly #pending: Loading[] = [];
@@ -38,16 +64,10 @@ export class PackServiceList {
   readonly #ended = new LazySignal();
 
   /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of at once. */
-  add(services: PackServices): void {
-    if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
-    if (services.dispose !== undefined) checkFunction("services.dispose", services.dispose);
-    if (services.diagnose !== undefined) checkFunction("services.diagnose", services.diagnose);
-    if (services.terminate !== undefined) checkFunction("services.terminate", services.terminate);
-    if (services.runsOnly !== undefined) checkFunction("services.runsOnly", services.runsOnly);
-    if (services.mayRun !== undefined) checkFunction("services.mayRun", services.mayRun);
-    if (services.ruleWords !== undefined) checkFunction("services.ruleWords", services.ruleWords);
-    if (services.warmUp !== undefined) checkFunction("services.warmUp", services.warmUp);
+  add(services: PackServices, source = "a pack"): void {
+    checkServices(services);
     this.#services.push(services);
+    this.#sources.push(source);
     if (services.warmUp) this.#cold.push(services);
     if (this.#ended.aborted) this.dispose().catch(() => undefined);
   }
@@ -101,6 +121,67 @@ export class PackServiceList {
 
   get hooks(): readonly CallHooks[] {
     return this.#services.flatMap(({ hooks }) => hooks ?? []);
+  }
+
+  /** The skills of all packs. Of two with the same name, the first counts; `problems` names both packs. */
+  get skills(): readonly PackSkill[] {
+    return this.#named(({ skills }) => skills).found;
+  }
+
+  /** The agents that packs define. Of two with the same name, the first counts; `problems` names both packs. */
+  get agents(): readonly PackAgent[] {
+    return this.#named(({ agents }) => agents).found;
+  }
+
+  /** Conflicts between packs, for the user: skills or agents of two packs with the same name. */
+  get problems(): readonly string[] {
+    return [
+      ...this.#named(({ skills }) => skills, "skill").problems,
+      ...this.#named(({ agents }) => agents, "agent").problems,
+    ];
+  }
+
+  #named<T extends { readonly name: string }>(
+    of: (services: PackServices) => readonly T[] | undefined,
+    kind = "",
+  ): { found: readonly T[]; problems: readonly string[] } {
+    const found = new Map<string, { one: T; source: string }>();
+    const problems: string[] = [];
+    for (const [index, services] of this.#services.entries()) {
+      const source = this.#sources[index] ?? "";
+      for (const one of of(services) ?? []) {
+        const first = found.get(one.name);
+        if (!first) found.set(one.name, { one, source });
+        else {
+          problems.push(
+            `Two packs bring a ${kind} named ${quote(one.name)}: ${first.source} and ${source}. The one of ${first.source} is used; remove one of the packs, or rename one.`,
+          );
+        }
+      }
+    }
+    return { found: [...found.values()].map(({ one }) => one), problems };
+  }
+
+  /** What packs add to the system prompt now. `onProblem` gets the failures of single packs; the others are read all the same. */
+  prompts(onProblem: (problem: string) => void = () => undefined): readonly PromptSection[] {
+    const sections: PromptSection[] = [];
+    for (const [index, { prompt }] of this.#services.entries()) {
+      if (!prompt) continue;
+      const source = this.#sources[index] ?? "";
+      try {
+        const given: unknown = prompt();
+        if (given === undefined) continue;
+        if (!isRecord(given) || typeof given.title !== "string" || typeof given.text !== "string") {
+          throw new Error("it must return { title, text } or undefined");
+        }
+        if (given.text.trim() !== "") sections.push(section(source, given.title, given.text));
+      } catch (error) {
+        onProblem(`The prompt text of pack ${quote(source)} is left out: ${errorMessage(error)}`);
+      }
+    }
+    const { skills } = this;
+    if (skills.length > 0) sections.push(section("packs", "Skills", describeSkills(skills)));
+    return sections;
   }
 
   get commands(): readonly PackCommand[] {
@@ -195,6 +276,7 @@ export class PackServiceList {
     this.#cold.length = 0;
     this.#refreshers = undefined;
     await this.#loadsEnded();
+    this.#sources.length = 0;
     const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
     const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
@@ -204,15 +286,79 @@ export class PackServiceList {
 /** Throws `invalid_argument` unless these are hooks: a misspelt one would let every call pass. */
 export function checkCallHooks(where: string, hooks: unknown): void {
   checkObject(where, hooks);
-  const { name, timeoutMs, beforeCall, beforeRun, afterCall } = hooks as Partial<
-    Record<keyof CallHooks, unknown>
-  >;
+  const { name, timeoutMs, ...given } = hooks as Partial<Record<keyof CallHooks, unknown>>;
   checkText(`${where}.name`, name);
   if (timeoutMs !== undefined) checkPositive(`${where}.timeoutMs`, timeoutMs);
-  if (beforeCall !== undefined) checkFunction(`${where}.beforeCall`, beforeCall);
-  if (beforeRun !== undefined) checkFunction(`${where}.beforeRun`, beforeRun);
-  if (afterCall !== undefined) checkFunction(`${where}.afterCall`, afterCall);
-  if (beforeCall === undefined && beforeRun === undefined && afterCall === undefined) {
-    throw invalidArgument(where, "an object with beforeCall(), beforeRun() or afterCall()", hooks);
+  const present = HOOKS.filter((hook) => given[hook] !== undefined);
+  for (const hook of present) checkFunction(`${where}.${hook}`, given[hook]);
+  if (present.length === 0) {
+    throw invalidArgument(
+      where,
+      `an object with ${HOOKS.slice(0, -1).join("(), ")}() or ${HOOKS.at(-1)}()`,
+      hooks,
+    );
   }
+}
+
+const HOOKS = [
+  "beforeCall",
+  "beforeRun",
+  "afterCall",
+  "onMessage",
+  "onStop",
+  "onCompact",
+  "onSessionStart",
+  "onSessionEnd",
+] as const;
+
+const FUNCTIONS = [
+  "dispose",
+  "diagnose",
+  "terminate",
+  "runsOnly",
+  "mayRun",
+  "ruleWords",
+  "warmUp",
+  "prompt",
+] as const;
+
+/** Throws `invalid_argument` for services that are not what they should be. */
+export function checkServices(services: PackServices): void {
+  checkObject("services", services);
+  if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
+  for (const name of FUNCTIONS) {
+    if (services[name] !== undefined) checkFunction(`services.${name}`, services[name]);
+  }
+  checkNamed("skills", services.skills, ["description", "file"]);
+  checkNamed("agents", services.agents, ["description", "systemPrompt"]);
+}
+
+function checkNamed(name: "skills" | "agents", list: unknown, texts: readonly string[]): void {
+  if (list === undefined) return;
+  arrayOf(name)(`services.${name}`, list);
+  for (const [index, one] of (list as unknown[]).entries()) {
+    const where = `services.${name}[${index}]`;
+    checkObject(where, one);
+    const given = one as Record<string, unknown>;
+    if (typeof given.name !== "string" || !NAME.test(given.name)) {
+      throw invalidArgument(`${where}.name`, "letters, digits, - and _, starting with a letter", given.name);
+    }
+    for (const text of texts) checkText(`${where}.${text}`, given[text]);
+  }
+}
+
+function section(source: string, title: string, text: string): PromptSection {
+  const line = title.replace(/\s+/g, " ").trim().slice(0, 100);
+  const room = MAX_PROMPT_TOKENS * CHARACTERS_PER_TOKEN;
+  const isCut = text.length > room;
+  const kept = (isCut ? `${text.slice(0, room - CUT.length)}${CUT}` : text).toWellFormed();
+  const tokens = Math.ceil(kept.length / CHARACTERS_PER_TOKEN);
+  return { source, title: line, text: kept, tokens, ...(isCut && { isCut: true as const }) };
+}
+
+const CUT = "\n[The rest was left out: a pack may add 2,000 tokens.]";
+
+function describeSkills(skills: readonly PackSkill[]): string {
+  const lines = skills.map(({ name, description, file }) => `- ${name}: ${description} (${file})`);
+  return `Instructions for special tasks. Read the file of one before you use it:\n${lines.join("\n")}`;
 }

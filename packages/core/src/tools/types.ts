@@ -1,4 +1,5 @@
 import type { Content, ContentPart } from "../conversation/content.js";
+import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
 import type { CallContext } from "./callContext.js";
@@ -100,6 +101,8 @@ export interface ChildAgentRequest {
   readonly maxTurns?: number;
   /** How much it thinks. Default: as its parent. */
   readonly effort?: Effort;
+  /** The model it uses, by a name that the host knows. Default: as its parent. Rejects where the host knows no such model. */
+  readonly model?: string;
   /** A few words for a display: what it is for. */
   readonly label?: string;
 }
@@ -120,4 +123,6 @@ export interface ToolContext {
   readonly save?: ((reason: string) => Promise<void>) | undefined;
   /** The answer whose calls wait for a decision, if there is one. */
   readonly pending?: PendingRound | undefined;
+  /** What a pack keeps with the conversation. Absent where nothing is kept. */
+  packState?(pack: string): PackState;
 }

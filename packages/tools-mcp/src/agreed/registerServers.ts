@@ -24,7 +24,7 @@ export function registerServers(
   host: PackHost | undefined,
 ): RegisteredServers {
   const { maxSchemaShare = DEFAULT_SCHEMA_SHARE } = options;
-  const tools = new RegisteredTools((host?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);
+  const tools = new RegisteredTools((host?.model?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);
   const servers = new AgreedServers(options, host, (server, differing) =>
     tools.withhold(registry, server, differing),
   );

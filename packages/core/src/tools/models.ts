@@ -1,0 +1,62 @@
+import { errorMessage, quote } from "@agent/internal";
+import { AgentError } from "../errors.js";
+import type { ChatProvider } from "../providers/interface.js";
+import { checkText } from "../toolkit/hostOptions/checks.js";
+import type { ModelInfo } from "./packHost.js";
+
+/** Finds the model that a name stands for. `undefined`, or a rejection, if there is none. */
+export type ResolveModel = (name: string) => ChatProvider | undefined | Promise<ChatProvider | undefined>;
+
+/** Throws `invalid_argument`, naming the model, if the host has none of that name. */
+export async function resolveProvider(
+  name: string,
+  resolve: ResolveModel | undefined,
+): Promise<ChatProvider> {
+  if (!resolve) {
+    throw new AgentError(
+      "invalid_argument",
+      `The model ${quote(name)} cannot be used: this program knows no model but its own. Leave out the model, or pass resolveModel to the Agent.`,
+    );
+  }
+  let provider: unknown;
+  try {
+    provider = await resolve(name);
+  } catch (error) {
+    throw new AgentError(
+      "invalid_argument",
+      `The model ${quote(name)} cannot be used: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (typeof (provider as Partial<ChatProvider> | undefined)?.respond === "function")
+    return provider as ChatProvider;
+  throw new AgentError(
+    "invalid_argument",
+    `There is no model ${quote(name)}. Leave out the model to use the same one.`,
+  );
+}
+
+/** The model as packs see it: read when it is needed, since a provider may change to another. */
+export function modelInfo(provider: ChatProvider, contextTokens?: number): ModelInfo {
+  return {
+    get provider() {
+      return provider.id;
+    },
+    get id() {
+      return provider.model;
+    },
+    get contextTokens() {
+      return contextTokens ?? provider.contextTokens;
+    },
+  };
+}
+
+/** What names of models stand for, as packs ask for it. */
+export function modelNames(resolve: ResolveModel): (name: string) => Promise<ModelInfo> {
+  return async (name) => {
+    checkText("name", name);
+    return modelInfo(await resolveProvider(name, resolve));
+  };
+}
