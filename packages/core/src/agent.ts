@@ -44,7 +44,7 @@ import {
 import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
-import { modelInfo, modelNames } from "./tools/models.js";
+import { hostModel, hostModels } from "./tools/models.js";
 import type { RegisterOptions } from "./tools/pack.js";
 import type { PackEntry } from "./tools/packTypes.js";
 import type { ToolRegistry } from "./tools/registry.js";
@@ -102,8 +102,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
         ...(disable && { disable }),
         ...(directories && { directories }),
         host: {
-          model: modelInfo(provider, options.contextTokens),
-          ...(resolveModel && { resolveModel: modelNames(resolveModel) }),
+          model: hostModel(provider, options.contextTokens),
+          ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
           ...host,
         },
       });

@@ -15,4 +15,4 @@ export { MODES, type Mode, onlyEdits, onlyReads } from "./rules/mode.js";
 export { offerRules, type RuleOffer } from "./rules/offers.js";
 export { formatRule, isAbout, parseRule, RULE_HEADS, type Rule } from "./rules/rule.js";
 export { isWithinShown } from "./tools/callDescription.js";
-export { modelInfo, modelNames } from "./tools/models.js";
+export { hostModel, hostModels } from "./tools/models.js";

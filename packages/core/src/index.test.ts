@@ -88,6 +88,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "compileSchema",
     "createPathGuard",
     "didYouMean",
+    "draftTitle",
     "errorMessage",
     "escapeInvisible",
     "functionTool",

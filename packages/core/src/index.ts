@@ -83,7 +83,7 @@ export type { ResolveModel } from "./tools/models.js";
 export type { LoadTools, PackRegistry, RegisterOptions, ToolPack } from "./tools/pack.js";
 export type {
   EditorFiles,
-  ModelInfo,
+  HostModel,
   PackDirectories,
   PackHost,
   PermitAnswer,

@@ -7,6 +7,7 @@ import {
   type Telemetry,
   terminateOnSignals,
 } from "@agent/core";
+import { hostModel, hostModels } from "@agent/core/host";
 import { escapeToLine, quotePath } from "@agent/internal";
 import type { FileChange } from "../display/fileChange.js";
 import type { Mode } from "../permissions/mode.js";
@@ -28,7 +29,13 @@ import {
   instructionHooks,
   instructionSize,
 } from "./instructions.js";
-import { describeSkills, type OwnCommand, projectCommands, readOwnCommands } from "./ownCommands.js";
+import {
+  describeSkills,
+  type OwnCommand,
+  packSkills,
+  projectCommands,
+  readOwnCommands,
+} from "./ownCommands.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
@@ -51,7 +58,7 @@ export interface AssemblyOptions {
   /** Receives the change a call is about to make to a file. */
   readonly onPreview?: (id: string, change: FileChange) => void;
   /** Access to the person for packs: questions, the editor's files. */
-  readonly forPacks?: Pick<PackHost, "ask" | "editorFiles">;
+  readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
   readonly askPermit?: AskPermit | undefined;
   /** Runs answers and calls as steps, for a run with a journal. */
@@ -127,7 +134,8 @@ export async function assembleAgent(
     sessionContextFilePath: file,
     ...(session && { session }),
   });
-  const contextTokens = settings.contextTokens ?? chosen.provider.contextTokens;
+  const provider = new SwitchableProvider(chosen.provider);
+  const resolveModel = chosen.withModel;
   options.signal?.throwIfAborted();
   const { ask, askPermit, onPreview, onProblem } = options;
   // A tool asks when one of its calls runs, which is later than the permissions are made.
@@ -135,9 +143,10 @@ export async function assembleAgent(
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
     permit,
-    ...(contextTokens !== undefined && { contextTokens }),
+    model: hostModel(provider, settings.contextTokens),
+    ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
   });
-  const provider = new SwitchableProvider(chosen.provider);
+  const skills = packSkills(tools.registry.services.skills, ownCommands);
   const permissions: Permissions = createPermissions(loaded, tools, options.mode);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
@@ -155,6 +164,7 @@ export async function assembleAgent(
     ],
     steps: notedSteps(guard, options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
+    ...(resolveModel && { resolveModel }),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
@@ -167,11 +177,11 @@ export async function assembleAgent(
     tools,
     chosen,
     provider,
-    problems: packProblems(packs),
+    problems: [...packProblems(packs), ...skills.problems, ...tools.registry.services.problems],
     recording,
     permissions,
     instructions,
-    ownCommands,
+    ownCommands: [...ownCommands, ...skills.found],
     undo,
     dispose: async () => {
       await agent.dispose();

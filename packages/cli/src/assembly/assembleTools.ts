@@ -1,9 +1,12 @@
-import { createToolRegistry, type PackHost, type ToolContext, type ToolRegistry } from "@agent/core";
+import { join } from "node:path";
+import { createToolRegistry, type HostData, type ToolContext, type ToolRegistry } from "@agent/core";
+import { stateDirectory } from "../process/paths.js";
 import { protectedNames, protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
+import { projectStorage } from "./sessions.js";
 
 /**
  * The tools of this run, why each is on or off, and which ask first. All three grow when tools are registered later.
@@ -25,13 +28,14 @@ export function assembleTools(
   { settings, keys, access }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
-  forPacks: Pick<PackHost, "ask" | "permit" | "contextTokens" | "editorFiles"> = {},
+  forPacks: HostData = {},
 ): AssembledTools {
   const secrets = new PackSecrets(keys);
   secrets.take(packs);
   const registry = createToolRegistry(context, [], {
     secrets: () => secrets.values,
     claimSecrets: (pack, variables) => secrets.claim(pack, variables),
+    directories: { project: projectStorage(process.cwd()), user: join(stateDirectory(), "packs") },
   });
   const host = {
     context,

@@ -1,6 +1,7 @@
 import { opendirSync } from "node:fs";
-import { basename, join } from "node:path";
-import { escapeToLine, readRegularFileInside } from "@agent/internal";
+import { basename, dirname, join } from "node:path";
+import type { PackSkill } from "@agent/core";
+import { escapeToLine, quotePath, readRegularFileInside } from "@agent/internal";
 import { projectDirectory } from "../settings/access.js";
 
 const LARGEST_FILE = 64 * 1024;
@@ -57,6 +58,32 @@ export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: str
     name === "ARGUMENTS" ? argument : (words[Number(name) - 1] ?? ""),
   );
   return isUsed || argument === "" ? filled : `${filled}\n\n${argument}`;
+}
+
+/**
+ * The skills of packs as commands. The user's and the project's own commands count
+ * first; `problems` says which skill cannot be typed.
+ */
+export function packSkills(
+  skills: readonly PackSkill[],
+  own: readonly OwnCommand[],
+): { readonly found: readonly OwnCommand[]; readonly problems: readonly string[] } {
+  const found: OwnCommand[] = [];
+  const problems: string[] = [];
+  for (const { name, description, file } of skills) {
+    const other = own.find((command) => command.name === name);
+    if (other) {
+      problems.push(
+        `/${name} is ${escapeToLine(quotePath(other.file))}. The skill of the same name in ${escapeToLine(quotePath(file))} is not a command.`,
+      );
+      continue;
+    }
+    const [skill] = read(dirname(file), file, name, "skill");
+    if (skill)
+      found.push({ ...skill, name, description: escapeToLine(description.slice(0, LONGEST_DESCRIPTION)) });
+    else problems.push(`The skill ${name} cannot be used: ${escapeToLine(quotePath(file))} cannot be read.`);
+  }
+  return { found, problems };
 }
 
 /** The list of skills for the system prompt. The model reads a skill's file when it needs it. */

@@ -54,7 +54,7 @@ export class SessionRecording {
   async switchTo(file: string, session: Session): Promise<void> {
     await this.#stop();
     const { conversation } = this.#options;
-    conversation.replace(0, conversation.sessionContext.length, session.messages);
+    conversation.switchTo(session);
     this.#file = file;
     this.#hasFailed = false;
     this.#start();

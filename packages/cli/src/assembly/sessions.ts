@@ -176,11 +176,20 @@ function lastUse(file: string): number {
 }
 
 function sessionDirectory(cwd: string): string {
+  return join(allSessions(), projectName(cwd));
+}
+
+/** Where packs keep what belongs to this project: outside of it, so that nothing in the repository can replace it. */
+export function projectStorage(cwd: string): string {
+  return join(stateDirectory(), "projects", projectName(cwd));
+}
+
+function projectName(cwd: string): string {
   const name =
     basename(resolve(cwd))
       .replace(/[^\w.-]/g, "_")
       .slice(0, 40) || "root";
-  return join(allSessions(), `${name}-${shortHash(resolve(cwd))}`);
+  return `${name}-${shortHash(resolve(cwd))}`;
 }
 
 /** Whether the agent keeps this session. `path` has no links in it. */

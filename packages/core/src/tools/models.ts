@@ -2,7 +2,7 @@ import { errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { checkText } from "../toolkit/hostOptions/checks.js";
-import type { ModelInfo } from "./packHost.js";
+import type { HostModel } from "./packHost.js";
 
 /** Finds the model that a name stands for. `undefined`, or a rejection, if there is none. */
 export type ResolveModel = (name: string) => ChatProvider | undefined | Promise<ChatProvider | undefined>;
@@ -39,7 +39,7 @@ export async function resolveProvider(
 }
 
 /** The model as packs see it: read when it is needed, since a provider may change to another. */
-export function modelInfo(provider: ChatProvider, contextTokens?: number): ModelInfo {
+export function hostModel(provider: ChatProvider, contextTokens?: number): HostModel {
   return {
     get provider() {
       return provider.id;
@@ -54,9 +54,9 @@ export function modelInfo(provider: ChatProvider, contextTokens?: number): Model
 }
 
 /** What names of models stand for, as packs ask for it. */
-export function modelNames(resolve: ResolveModel): (name: string) => Promise<ModelInfo> {
+export function hostModels(resolve: ResolveModel): (name: string) => Promise<HostModel> {
   return async (name) => {
     checkText("name", name);
-    return modelInfo(await resolveProvider(name, resolve));
+    return hostModel(await resolveProvider(name, resolve));
   };
 }

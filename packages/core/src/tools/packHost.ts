@@ -26,12 +26,12 @@ export interface PackHost<Options = unknown> {
   /** Where relative paths in the options start: the directory of the config. Absent: the working directory. */
   readonly baseDirectory?: string;
   /** The model that answers. Read it when it is needed: the user may switch to another. Absent where there is no model. */
-  readonly model?: ModelInfo;
+  readonly model?: HostModel;
   /**
    * What a name of a model stands for, such as the `model` of a child agent. Rejects, naming the model, if the host has none of
    * that name. Absent where the host knows no other model.
    */
-  readonly resolveModel?: (name: string) => Promise<ModelInfo>;
+  readonly resolveModel?: (name: string) => Promise<HostModel>;
   /** What the pack keeps with the session. Absent where nothing is kept, and for a pack without `packName`. */
   readonly state?: PackState;
   /** Where the pack may keep files of its own. Absent where the host has no place, and for a pack without `packName`. */
@@ -55,7 +55,7 @@ export interface PackHost<Options = unknown> {
 }
 
 /** The model that answers, as far as its provider tells. A live object: it follows the user's choice. */
-export interface ModelInfo {
+export interface HostModel {
   /** The provider's id: `anthropic`. */
   readonly provider: string | undefined;
   /** The model's name. */

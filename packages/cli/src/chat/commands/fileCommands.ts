@@ -1,3 +1,4 @@
+import type { Agent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { moveChanges } from "../../undo/moveChanges.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
@@ -49,5 +50,21 @@ function contextLines({ agent, settings, usage }: CommandContext): string[] {
     `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
     ...(instructions.length === 0 ? ["No instructions (AGENTS.md) were read."] : ["Instructions"]),
     ...instructions.map(({ path, size }) => `  ${escapeToLine(path)}  ${size}`),
+    ...packPrompts(agent),
+  ];
+}
+
+/** What packs add to the system prompt, and what is wrong with it. */
+function packPrompts(agent: Agent): string[] {
+  const problems: string[] = [];
+  const sections = agent.registry.services.prompts((problem) => problems.push(problem));
+  if (sections.length + problems.length === 0) return [];
+  return [
+    "Added by packs",
+    ...sections.map(
+      ({ source, title, tokens, isCut }) =>
+        `  ${escapeToLine(title)}  ${escapeToLine(source)}  ${tokens} tokens${isCut ? ", cut" : ""}`,
+    ),
+    ...problems.map((problem) => `  ${escapeToLine(problem)}`),
   ];
 }
