@@ -165,7 +165,10 @@ test("schemas over a tenth of the context are searched for instead of sent, and 
     description: `${n === 42 ? "Sends a postcard." : "Does something."} ${"x".repeat(400)}`,
   }));
   tools.push({ name: "echo", description: "Repeats what it gets." });
-  const registry = await connected({ docs: fixtureServer({ tools }) }, { host: { model: { provider: "test", id: "test", contextTokens: 40_000 } } });
+  const registry = await connected(
+    { docs: fixtureServer({ tools }) },
+    { host: { model: { provider: "test", id: "test", contextTokens: 40_000 } } },
+  );
   const offered: string[] = [];
   const note =
     (answer: Parameters<typeof agentWith>[1][number]) => (request: { tools: readonly unknown[] }) => {
@@ -196,7 +199,10 @@ test("schemas over a tenth of the context are searched for instead of sent, and 
 
 test("a deferred tool that is off cannot be called", async () => {
   const tools = Array.from({ length: 60 }, (_, n) => ({ name: `tool_${n}`, description: "x".repeat(400) }));
-  const registry = await connected({ docs: fixtureServer({ tools }) }, { host: { model: { provider: "test", id: "test", contextTokens: 40_000 } } });
+  const registry = await connected(
+    { docs: fixtureServer({ tools }) },
+    { host: { model: { provider: "test", id: "test", contextTokens: 40_000 } } },
+  );
   registry.disable("mcp__docs__tool_7");
   expect(await registry.execute("mcp_call_tool", { tool: "mcp__docs__tool_7" })).toBe(
     "Tool not available: mcp__docs__tool_7",
