@@ -159,6 +159,12 @@ const CORE = [
   argument("recordSession", "options", ["nothing", "object"], (value) =>
     core.recordSession(conversation(), "never written", value),
   ),
+  argument("definePack", "definition", [], (value) => core.definePack(value)),
+  argument("definePack", "name", ["text"], (value) =>
+    core.definePack({ name: value, setup: () => ({ tools: [] }) }),
+  ),
+  argument("definePack", "setup", [], (value) => core.definePack({ name: "a", setup: value })),
+  argument("off", "tool", ["object"], (value) => core.off(value)),
   argument("defineTool", "definition", [], (value) => core.defineTool(value)),
   argument("defineTool", "name", ["text"], (value) => core.defineTool({ ...definition, name: value })),
   argument("defineTool", "description", ["text"], (value) =>

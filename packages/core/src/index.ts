@@ -52,7 +52,12 @@ export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export type { Ruling } from "./rules/decide.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";
-export type { Schema, SchemaValue, StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
+export type {
+  Schema,
+  SchemaInput,
+  SchemaValue,
+  StandardSchema,
+} from "./toolkit/jsonSchema/standardSchema.js";
 export type { CallContext, Register } from "./tools/callContext.js";
 export {
   type AlwaysOffer,
@@ -68,6 +73,15 @@ export {
   TOOL_KINDS,
   type ToolKind,
 } from "./tools/callDescription.js";
+export {
+  type DefinedPack,
+  definePack,
+  type NoOptions,
+  type Off,
+  off,
+  type PackDefinition,
+  type SetupHost,
+} from "./tools/definePack.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
 export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry, type HostData } from "./tools/factory.js";

@@ -14,7 +14,7 @@ export interface ToolPack {
    * Environment variables that hold its secrets: `["ACME_TOKEN"]`. A host that knows them passes their values as
    * `host.secrets`, withholds them from commands and hides them in results; read `process.env` where it passes none.
    */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
 }

@@ -34,6 +34,10 @@ export type Schema = JsonSchema | StandardSchema;
 export type SchemaValue<S> =
   S extends StandardSchema<infer _Input, infer Output> ? Output : JsonSchemaValue<S>;
 
+/** The type of a value that the schema takes, before it fills in defaults or transforms it. */
+export type SchemaInput<S> =
+  S extends StandardSchema<infer Input, infer _Output> ? Input : JsonSchemaValue<S>;
+
 export type Parsed = { readonly value: unknown } | { readonly problem: string };
 
 /** A schema in the two forms that are needed: for a model, and to check a value once. */
@@ -42,9 +46,16 @@ export interface SchemaReader {
   parse(value: unknown): Parsed | Promise<Parsed>;
 }
 
-/** Reads a schema of either kind. Throws `invalid_argument`, naming `where`, for what is none. */
-export function readSchema(schema: unknown, where: string): SchemaReader {
-  if (isStandardSchema(schema)) return readStandardSchema(schema, where);
+/**
+ * Reads a schema of either kind. Throws `invalid_argument`, naming `where`, for what is none. With `mayLackJsonSchema`, a schema
+ * of a library need not be one that a model can read.
+ */
+export function readSchema(
+  schema: unknown,
+  where: string,
+  { mayLackJsonSchema = false }: { readonly mayLackJsonSchema?: boolean } = {},
+): SchemaReader {
+  if (isStandardSchema(schema)) return readStandardSchema(schema, where, mayLackJsonSchema);
   if (isRecord(schema)) return readJsonSchema(schema, where);
   throw new AgentError(
     "invalid_argument",
@@ -57,8 +68,12 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (isRecord(schema) || typeof schema === "function") && "~standard" in schema;
 }
 
+// Tools are often defined for each agent, with the same schema: it is compiled once.
+const compiled = new WeakMap<JsonSchema, (value: unknown) => string | undefined>();
+
 function readJsonSchema(jsonSchema: JsonSchema, where: string): SchemaReader {
-  const check = checkerOf(jsonSchema, where);
+  const check = compiled.get(jsonSchema) ?? checkerOf(jsonSchema, where);
+  compiled.set(jsonSchema, check);
   return {
     jsonSchema,
     parse(value) {
@@ -68,12 +83,12 @@ function readJsonSchema(jsonSchema: JsonSchema, where: string): SchemaReader {
   };
 }
 
-function readStandardSchema(schema: StandardSchema, where: string): SchemaReader {
+function readStandardSchema(schema: StandardSchema, where: string, mayLackJsonSchema: boolean): SchemaReader {
   const { validate } = schema["~standard"];
   const read = (result: StandardResult<unknown>): Parsed =>
     result.issues ? { problem: result.issues.map(issueText).join("; ") } : { value: result.value };
   return {
-    jsonSchema: jsonSchemaOf(schema, where),
+    jsonSchema: mayLackJsonSchema ? jsonSchemaOrNone(schema, where) : jsonSchemaOf(schema, where),
     parse(value) {
       const result = validate(value);
       return result instanceof Promise ? result.then(read) : read(result);
@@ -81,7 +96,20 @@ function readStandardSchema(schema: StandardSchema, where: string): SchemaReader
   };
 }
 
+function jsonSchemaOrNone(schema: StandardSchema, where: string): JsonSchema {
+  try {
+    return jsonSchemaOf(schema, where);
+  } catch {
+    return {};
+  }
+}
+
+// Libraries write a new object each time, and frozen ones are shared between agents.
+const written = new WeakMap<StandardSchema, JsonSchema>();
+
 function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
+  const known = written.get(schema);
+  if (known) return known;
   const { vendor, jsonSchema } = schema["~standard"];
   const methods = schema as { toJSONSchema?: () => JsonSchema; toJsonSchema?: () => JsonSchema };
   try {
@@ -92,6 +120,7 @@ function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
     if (converted !== undefined) {
       // `$schema` tells a model nothing, and some servers refuse it.
       const { $schema: _, ...rest } = converted;
+      written.set(schema, rest);
       return rest;
     }
   } catch (error) {

@@ -1,0 +1,194 @@
+import { type } from "arktype";
+import * as v from "valibot";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
+import { z } from "zod";
+import { fakeContext, fakeTool } from "../../test/fixtures.js";
+import { Agent } from "../agent.js";
+import { scriptedProvider } from "../providers/replay.js";
+import { definePack, off, type SetupHost } from "./definePack.js";
+import { defineTool } from "./defineTool.js";
+import { createToolRegistry } from "./factory.js";
+import type { PackOptions, ToolNames } from "./packTypes.js";
+
+const input = { type: "object", properties: {} } as const;
+const now = defineTool({ name: "now", description: "The time.", input, execute: () => "noon" });
+const forecast = defineTool({ name: "forecast", description: "The weather.", input, execute: () => "rain" });
+
+const clock = definePack({ name: "@x/clock", setup: () => ({ tools: [now, off(forecast)] }) });
+
+describe("definePack", () => {
+  test("registers its tools, with those that start off", () => {
+    const registry = createToolRegistry(fakeContext(), [clock]);
+    expect(registry.describeTools().map(({ name, enabled, source }) => [name, enabled, source])).toEqual([
+      ["save_session_context", true, "@agent/core"],
+      ["now", true, "@x/clock"],
+      ["forecast", false, "@x/clock"],
+    ]);
+    expect(clock).toMatchObject({ packName: "@x/clock", packApiVersion: 1 });
+  });
+
+  test("refuses every option without a schema", () => {
+    expect(() => createToolRegistry(fakeContext(), [[clock, { ctiy: "Rome" } as never]])).toThrow(
+      'Pack "@x/clock" failed to register: @x/clock: it takes no options, got "ctiy".',
+    );
+    expect(() => createToolRegistry(fakeContext(), [[clock, "text" as never]])).toThrow(
+      '@x/clock: options must be an object, got string "text".',
+    );
+    createToolRegistry(fakeContext(), [[clock, {}]]);
+  });
+
+  const schemas = {
+    zod: z.object({ city: z.string().default("Rome"), days: z.number().optional() }),
+    valibot: v.object({ city: v.optional(v.string(), "Rome"), days: v.optional(v.number()) }),
+    arktype: type({ "city?": "string", "days?": "number" }),
+    json: {
+      type: "object",
+      properties: { city: { type: "string" }, days: { type: "number" } },
+    },
+  };
+
+  test.each(Object.entries(schemas))("checks options with a schema of %s", (vendor, options) => {
+    const seen = vi.fn();
+    const pack = definePack({
+      name: "@x/weather",
+      options,
+      setup: (host) => {
+        seen(host.options);
+        return { tools: [now] };
+      },
+    });
+    const registerWith = (given?: unknown) =>
+      createToolRegistry(fakeContext(), [given === undefined ? pack : [pack, given as never]]);
+    registerWith();
+    registerWith({ city: "Oslo" });
+    const hasDefault = vendor === "zod" || vendor === "valibot";
+    expect(seen.mock.calls).toEqual([[hasDefault ? { city: "Rome" } : {}], [{ city: "Oslo" }]]);
+    expect(() => registerWith({ city: 1 })).toThrow(/@x\/weather: option .*city/);
+    // This version of valibot does not tell the names of its options.
+    if (vendor === "valibot") return;
+    expect(() => registerWith({ ctiy: "Oslo" })).toThrow(
+      '@x/weather: there is no option "ctiy". Did you mean "city"?',
+    );
+  });
+
+  test("names a required option that is missing", () => {
+    const pack = definePack({
+      name: "@x/weather",
+      options: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      setup: () => ({ tools: [now] }),
+    });
+    expect(() => createToolRegistry(fakeContext(), [pack])).toThrow(/@x\/weather: option .*city/);
+  });
+
+  test("refuses a schema that validates asynchronously", () => {
+    const pack = definePack({
+      name: "@x/weather",
+      options: z.object({ city: z.string().refine(async () => true) }),
+      setup: () => ({ tools: [now] }),
+    });
+    const asynchronous = definePack({
+      name: "@x/weather",
+      options: {
+        "~standard": { version: 1, vendor: "test", validate: async (value: unknown) => ({ value }) },
+      },
+      setup: () => ({ tools: [now] }),
+    });
+    for (const one of [pack, asynchronous]) {
+      expect(() => createToolRegistry(fakeContext(), [[one as never, { city: "Rome" }]])).toThrow(
+        "@x/weather: the schema of its options is asynchronous",
+      );
+    }
+  });
+
+  test("provides what setup returns besides tools", async () => {
+    const dispose = vi.fn();
+    const pack = definePack({
+      name: "@x/notes",
+      secrets: ["NOTES_TOKEN"],
+      setup: ({ state }) => ({
+        tools: [now],
+        prompt: () => ({ title: "Notes", text: String(state?.get() ?? "none") }),
+        dispose,
+      }),
+    });
+    expect(pack.secrets).toEqual(["NOTES_TOKEN"]);
+    const agent = new Agent(scriptedProvider([]), { packs: [pack] });
+    expect(agent.registry.services.prompts()).toMatchObject([{ source: "@x/notes", text: "none" }]);
+    await agent.dispose();
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test("disposes of its services if a tool is refused", () => {
+    const dispose = vi.fn();
+    const pack = definePack({ name: "@x/twice", setup: () => ({ tools: [now, now], dispose }) });
+    expect(() => createToolRegistry(fakeContext(), [pack])).toThrow("registered already");
+    expect(dispose).toHaveBeenCalledTimes(1);
+  });
+
+  test("lets setup use the registry for tools that come later", async () => {
+    const pack = definePack({
+      name: "@x/late",
+      setup: (_host, registry) => {
+        registry.registerLater?.("late tools", async (later) => later.register(fakeTool("late")));
+        return { tools: [] };
+      },
+    });
+    const registry = createToolRegistry(fakeContext(), [pack]);
+    await registry.services.loaded();
+    expect(registry.hasTool("late")).toBe(true);
+  });
+
+  test.each([
+    [{ name: "@x/a" }, "setup must be a function"],
+    [{ setup: () => ({ tools: [] }) }, "name must be a string"],
+    [{ name: "@x/a", setup: () => ({ tools: [] }), tools: [] }, 'definePack has no option "tools"'],
+    [{ name: "@x/a", setup: () => ({ tools: [] }), secrets: "A" }, "secrets must be an array"],
+    [undefined, "definition must be an object"],
+  ])("refuses a definition that lacks something: %j", (definition, problem) => {
+    expect(() => definePack(definition as never)).toThrow(problem);
+  });
+
+  test.each([
+    [() => Promise.reject(new Error("late")), "setup() returned a promise"],
+    [() => undefined, "setup() must return { tools }, got nothing"],
+    [() => ({}), "setup().tools must be an array of tools"],
+    [() => ({ tools: [1] }), "setup().tools[0] must be an object"],
+    [() => ({ tools: [], prompt: 1 }), "services.prompt must be a function"],
+  ])("refuses what setup must not return", (setup, problem) => {
+    const pack = definePack({ name: "@x/a", setup: setup as never });
+    expect(() => createToolRegistry(fakeContext(), [pack])).toThrow(problem);
+  });
+
+  test("infers options and names of tools", () => {
+    const weather = definePack({
+      name: "@x/weather",
+      options: z.object({ city: z.string().default("Rome") }),
+      setup: (host) => {
+        expectTypeOf(host).toEqualTypeOf<SetupHost<{ city: string }>>();
+        return { tools: [now, off(forecast)] };
+      },
+    });
+    const fromJson = definePack({
+      name: "@x/json",
+      options: { type: "object", properties: { days: { type: "integer" } } },
+      setup: ({ options }) => {
+        expectTypeOf(options.days).toEqualTypeOf<number | undefined>();
+        return { tools: [now] };
+      },
+    });
+    expectTypeOf<PackOptions<typeof weather>>().toEqualTypeOf<{ city?: string | undefined }>();
+    expectTypeOf<ToolNames<readonly [typeof weather]>>().toEqualTypeOf<"now" | "forecast">();
+    expectTypeOf(weather.packName).toEqualTypeOf<"@x/weather">();
+    const provider = scriptedProvider([]);
+    new Agent(provider, { packs: [[weather, { city: "Oslo" }]], enable: ["forecast"] });
+    new Agent(provider, { packs: [[fromJson, { days: 3 }]] });
+    // @ts-expect-error The option has another type.
+    expect(() => new Agent(provider, { packs: [[weather, { city: 1 }]] })).toThrow();
+    // @ts-expect-error There is no such option.
+    expect(() => new Agent(provider, { packs: [[fromJson, { dyas: 3 }]] })).toThrow();
+    // @ts-expect-error The pack takes no options.
+    expect(() => new Agent(provider, { packs: [[clock, { days: 3 }]] })).toThrow();
+    // @ts-expect-error There is no such tool.
+    expect(() => new Agent(provider, { packs: [clock], enable: ["forecats"] })).toThrow();
+  });
+});
