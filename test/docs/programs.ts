@@ -228,6 +228,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "packages/tools-fs/README.md#-agent-tools-fs:2": { prints: /-eggs\n\+bread\n[\s\S]*notes\.txt\n/ },
   "packages/tools-fs/README.md#protected-files": { prints: /^Replaced package\.json/ },
+  "packages/tools-code/README.md#-agent-tools-code:2": {
+    prints: 'stock ok {"count":3}\nstock ok {"count":5}\nstock ok {"count":4}\nrun_script ok ["tea"]\n',
+  },
   "packages/tools-mcp/README.md#a-pack-as-an-mcp-server": {
     input: MCP_CLIENT,
     prints: /"serverInfo":\{"name":/,

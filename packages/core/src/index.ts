@@ -130,7 +130,7 @@ export type {
   ToolNames,
 } from "./tools/packTypes.js";
 export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
-export { type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
+export { type ToolDetails, type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export type { ResultView } from "./tools/resultView.js";
 export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
 export type { PendingTools, PromptSection } from "./tools/services.js";

@@ -19,6 +19,9 @@ const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
 /** The tools of the default packs that are off until somebody opts in, and what each can do. */
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
 
+/** Packs outside the default preset, and what each is for. */
+const OPTIONAL_PACKS = { "@agent/tools-code": "scripts that call many tools, each call approved" } as const;
+
 /** The answers about the shell, if run_bash is on. */
 interface ShellChoices {
   readonly shell?: string;
@@ -61,6 +64,11 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   await writeFileAtomic(file, content, { follow: false });
   await grantTrust(file, configFiles(file, content).hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
+  if (asks) {
+    for (const [name, what] of Object.entries(OPTIONAL_PACKS)) {
+      if (!packs.includes(name)) note(`For ${what}: agent pack add ${name}`);
+    }
+  }
   return EXIT.done;
 }
 

@@ -1,6 +1,7 @@
 import type { ExecutableTool } from "./interface.js";
 import type { PackHost } from "./packHost.js";
 import type { PackServices } from "./packServices.js";
+import type { ToolDetails } from "./registry.js";
 
 /**
  * A tool pack: any module with a named export `register`. It registers its tools, declares which start
@@ -50,6 +51,8 @@ export interface PackRegistry<Names extends string = string> {
   hasTool(name: string): boolean;
   isToolEnabled(name: string): boolean;
   getToolNames(): string[];
+  /** A registered tool of any pack as another tool may call it (`ToolCall.callTool`), or `undefined` for an unknown name. */
+  describeTool?(name: string): ToolDetails | undefined;
   /**
    * The values of the variables a pack declares in `secrets`, those that are set; from then on results do not show them. Called
    * by `registerPack`, also for a pack inside a preset.

@@ -177,6 +177,7 @@ function createScope(registry: PackRegistry, source: string) {
     hasTool: (name) => registry.hasTool(name),
     isToolEnabled: (name) => registry.isToolEnabled(name),
     getToolNames: () => registry.getToolNames(),
+    describeTool: (name) => registry.describeTool?.(name),
     claimSecrets: (pack, variables) => registry.claimSecrets?.(pack, variables) ?? {},
     ...(registry.secretVariables && { secretVariables: registry.secretVariables }),
     hostFor: (pack) => registry.hostFor?.(pack) ?? {},

@@ -14,7 +14,7 @@ import { createRedactor } from "../toolkit/text/redact.js";
 import { titleOf } from "../toolkit/text/title.js";
 import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
-import type { ChatTool, ExecutableTool } from "./interface.js";
+import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
 import type { PackDirectories, PackHost } from "./packHost.js";
 import type { PackServices } from "./packServices.js";
@@ -83,6 +83,14 @@ export interface RuleFacts {
   readonly arguments: readonly string[];
   /** The arguments that name a call. */
   readonly titleFrom: readonly string[];
+}
+
+/** A tool with the schemas of its arguments and of its result. */
+export interface ToolDetails extends ToolInfo {
+  /** Absent if it takes no arguments. */
+  readonly parameters?: JsonSchema;
+  /** The schema of `ToolResult.value`. Absent if the result is text. */
+  readonly outputSchema?: JsonSchema;
 }
 
 /**
@@ -200,6 +208,18 @@ export class ToolRegistry implements PackRegistry {
   /** What a person may want to know about every tool, in registration order. */
   describeTools(): ToolInfo[] {
     return [...this.#tools].map(([name, entry]) => describe(name, entry));
+  }
+
+  describeTool(name: string): ToolDetails | undefined {
+    const entry = this.#tools.get(name);
+    if (!entry) return undefined;
+    const { parameters } = entry.schema.schema.function;
+    const { outputSchema } = entry.tool;
+    return {
+      ...describe(name, entry),
+      ...(parameters && { parameters }),
+      ...(outputSchema && { outputSchema }),
+    };
   }
 
   /** The capability labels of a tool; none for an unknown one. */

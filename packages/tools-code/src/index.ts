@@ -1,0 +1,160 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineTool, type PackHost, type PackRegistry } from "@agent/core";
+import { check, truncateMiddle } from "@agent/core/toolkit";
+import { Catalog } from "./catalog.js";
+import { type CodeOptions, checkedOptions, packName } from "./options.js";
+import { type ScriptOutcome, ScriptRun } from "./scriptRun.js";
+import { Threads } from "./threads.js";
+
+export type { CodeOptions };
+export { packName };
+
+export const packApiVersion = 1;
+
+/** The tools this pack brings. */
+export type CodeToolName = typeof RUN_SCRIPT;
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "@agent/tools-code": { register: typeof register };
+  }
+}
+
+const RUN_SCRIPT = "run_script";
+// Characters that a script may print and return in all; what is beyond is dropped.
+const MAX_OUTPUT = 8 * 1024 * 1024;
+
+const DESCRIPTION = `Run a JavaScript or TypeScript program that calls your other tools. Use it for many calls, or for results that need filtering, counting or combining: only what the program prints or returns comes back to you.
+- \`await tools.NAME(args)\` calls a tool. It takes the same arguments as the function NAME and needs the same approval. A call that fails or is denied throws a ToolError whose message is the reason. Calls in Promise.all run at the same time.
+- \`print(value)\` and \`return value\` are the result. \`await find("words")\` lists further tools, \`await describe("name")\` shows one whole, \`await agent({ task, tools? })\` starts a child agent and returns its answer.
+- There are no imports, files, network, timers or clock: use tools. Await every call.
+`;
+
+/** Registers `run_script`, enabled. Throws for an unknown or mistyped option. */
+export function register(registry: PackRegistry<CodeToolName>, host?: PackHost<CodeOptions>): void {
+  check.registry(registry);
+  const options = checkedOptions(host?.options);
+  const threads = new Threads();
+  const files = new OutputFiles();
+  const runScript = (declarations: string) =>
+    scriptTool(`${DESCRIPTION}${declarations}`, options, new Catalog(registry, RUN_SCRIPT), threads, files);
+  registry.register(runScript(""));
+  let isDeclared = false;
+  // All packs are registered before the first request. The text never changes afterwards, so that it stays in the
+  // model's cache while tools come and go.
+  registry.onRefresh?.((later) => {
+    if (isDeclared) return;
+    isDeclared = true;
+    if (!later.describeTool) return;
+    const declarations = new Catalog(later, RUN_SCRIPT).declare(options.declarationTokens);
+    later.unregister(RUN_SCRIPT);
+    later.register(runScript(declarations));
+  });
+  registry.provide?.({
+    warmUp: () => threads.warmUp(),
+    dispose: async () => {
+      await Promise.all([threads.dispose(), files.dispose()]);
+    },
+  });
+}
+
+function scriptTool(
+  description: string,
+  options: Required<CodeOptions>,
+  catalog: Catalog,
+  threads: Threads,
+  files: OutputFiles,
+) {
+  const { cpuMs, memoryMb, maxCalls, timeoutMs, maxOutput } = options;
+  const limits = { cpuMs, memoryBytes: memoryMb * 1024 * 1024, maxCalls, maxOutput: MAX_OUTPUT };
+  return defineTool({
+    name: RUN_SCRIPT,
+    description,
+    input: {
+      type: "object",
+      properties: {
+        script: { type: "string", minLength: 1, description: "The body of an async function" },
+      },
+      required: ["script"],
+      additionalProperties: false,
+    },
+    // It does nothing by itself: what its calls do is decided about call by call, by their own capabilities.
+    capabilities: ["read"],
+    kind: "execute",
+    // All its effects are calls. A journal has their results, and the same script makes the same calls again.
+    repeatable: true,
+    // The script's own limits end it; a call in it may wait for approval longer than the registry would.
+    deadlineMs: Number.POSITIVE_INFINITY,
+    describe: ({ script }) => ({ title: titleOf(script), targets: [] }),
+    async execute({ script }, call) {
+      const outcome = await threads.use(
+        (worker) => new ScriptRun(worker, { script, limits, timeoutMs, catalog, call }).run(),
+        ({ type }) => type !== "stopped",
+      );
+      const { type, calls } = outcome;
+      const text = await resultText(outcome, maxOutput, files);
+      const summary = `${calls} ${calls === 1 ? "call" : "calls"}`;
+      call.report({
+        ok: type === "returned",
+        summary: type === "returned" ? summary : `${summary}, ${type === "threw" ? "failed" : "stopped"}`,
+        view: { type: "output", text },
+      });
+      return text;
+    },
+  });
+}
+
+/** The first line of a script that says something. */
+function titleOf(script: string): string {
+  const lines = script.split("\n").map((line) => line.replace(/^\s*(\/\/|\/\*+|\*)\s*/, "").trim());
+  return (lines.find((line) => line !== "") ?? "").slice(0, 200);
+}
+
+async function resultText(outcome: ScriptOutcome, maxOutput: number, files: OutputFiles): Promise<string> {
+  const { type, text, output, unawaited, dropped, unattached } = outcome;
+  const printed = output === "" || output.endsWith("\n") ? output : `${output}\n`;
+  const ending = type === "stopped" ? `The script was stopped: ${text}.` : text;
+  const whole = `${printed}${ending}`;
+  const notes = [
+    ...(unawaited.length > 0
+      ? [
+          `[${unawaited.length} ${unawaited.length === 1 ? "call was" : "calls were"} not awaited and aborted: ${[...new Set(unawaited)].join(", ")}. Await every call.]`,
+        ]
+      : []),
+    ...(unattached > 0 ? [`[${unattached} images or files did not fit into the result.]`] : []),
+    ...(dropped > 0 ? [`[${dropped} characters of output beyond ${MAX_OUTPUT} were dropped.]`] : []),
+  ];
+  if (whole.length <= maxOutput) return joined([whole, ...notes]);
+  const path = await files.write(whole);
+  const where = path === undefined ? "It could not be written to a file." : `The whole output is in ${path}.`;
+  return joined([truncateMiddle(whole, maxOutput, where), ...notes]);
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n") || "The script returned nothing.";
+}
+
+/** Files for output that is too long for the model, in a private directory that is removed with the agent. */
+class OutputFiles {
+  #directory: Promise<string> | undefined;
+  #count = 0;
+
+  /** The path of a new file, or `undefined` if it cannot be written. */
+  async write(text: string): Promise<string | undefined> {
+    try {
+      this.#directory ??= mkdtemp(join(tmpdir(), "agent-script-"));
+      const path = join(await this.#directory, `output-${++this.#count}.txt`);
+      await writeFile(path, text, { mode: 0o600, flag: "wx" });
+      return path;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async dispose(): Promise<void> {
+    const directory = await this.#directory?.catch(() => undefined);
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+  }
+}

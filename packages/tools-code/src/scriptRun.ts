@@ -1,0 +1,229 @@
+import type { Worker } from "node:worker_threads";
+import type { ToolCall, ToolResult } from "@agent/core";
+import { errorMessage, isRecord, onAbort } from "@agent/core/toolkit";
+import type { Catalog } from "./catalog.js";
+import type {
+  AnsweredCall,
+  CallAnswer,
+  FromWorker,
+  ScriptCall,
+  ScriptEnd,
+  ScriptLimits,
+  ToWorker,
+} from "./protocol.js";
+
+// The machine stops itself at its limit; past this time the thread is stopped from outside.
+const STUCK_GRACE_MS = 5000;
+// A script that goes on trying what was denied is stopped.
+const MAX_DENIALS = 20;
+
+/** What a script did until it ended. */
+export interface ScriptOutcome extends ScriptEnd {
+  readonly output: string;
+  readonly calls: number;
+  /** Images and files of results that did not fit into the script's own result. */
+  readonly unattached: number;
+}
+
+export interface ScriptRunOptions {
+  readonly script: string;
+  readonly limits: ScriptLimits;
+  readonly timeoutMs: number;
+  readonly catalog: Catalog;
+  readonly call: ToolCall;
+}
+
+/** One script in a thread: makes its calls, and answers them in the order in which they were made. */
+export class ScriptRun {
+  readonly #worker: Worker;
+  readonly #options: ScriptRunOptions;
+  readonly #output: string[] = [];
+  /** Answers by the id of the call, for calls that were made after one that is still running. */
+  readonly #ready = new Map<number, string>();
+  readonly #denied = new Map<string, CallAnswer>();
+  #nextAnswer = 0;
+  #calls = 0;
+  #denials = 0;
+  #unattached = 0;
+  #isComputing = false;
+  #watchdog: NodeJS.Timeout | undefined;
+  #resolve: (outcome: ScriptOutcome) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(worker: Worker, options: ScriptRunOptions) {
+    this.#worker = worker;
+    this.#options = options;
+  }
+
+  /** Resolves when the script has ended. Rejects if it must not have a result: it was aborted, or a call of it suspended. */
+  async run(): Promise<ScriptOutcome> {
+    const { script, limits, timeoutMs, call } = this.#options;
+    const worker = this.#worker;
+    const onMessage = (message: FromWorker): void => this.#receive(message);
+    const onError = (error: unknown): void => this.#stop(`its thread failed: ${errorMessage(error)}`);
+    const onExit = (): void => this.#stop("its thread ended");
+    const timer = setTimeout(() => this.#stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+    const outcome = new Promise<ScriptOutcome>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    const release = onAbort(call.signal, () => this.#reject(new Error("aborted")));
+    worker.on("message", onMessage);
+    worker.on("error", onError);
+    worker.on("exit", onExit);
+    try {
+      this.#post({ type: "run", script, limits });
+      return await outcome;
+    } finally {
+      release();
+      clearTimeout(timer);
+      clearTimeout(this.#watchdog);
+      worker.off("message", onMessage);
+      worker.off("error", onError);
+      worker.off("exit", onExit);
+    }
+  }
+
+  #post(message: ToWorker): void {
+    this.#isComputing = true;
+    clearTimeout(this.#watchdog);
+    const { cpuMs } = this.#options.limits;
+    this.#watchdog = setTimeout(
+      () => this.#stop(`it computed for more than ${cpuMs} ms`),
+      cpuMs + STUCK_GRACE_MS,
+    );
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromWorker): void {
+    this.#isComputing = false;
+    clearTimeout(this.#watchdog);
+    if (message.output !== "") {
+      this.#output.push(message.output);
+      this.#options.call.onOutput(message.output);
+    }
+    if (message.type === "end") {
+      this.#settle(message.end);
+      return;
+    }
+    for (const call of message.calls) this.#start(call);
+    this.#answer();
+  }
+
+  #start(call: ScriptCall): void {
+    this.#calls++;
+    this.#perform(call).then(
+      (answer) => {
+        this.#ready.set(call.id, JSON.stringify(answer));
+        this.#answer();
+      },
+      // Nothing may follow from a call that was suspended: the agent runs the script again later.
+      (error: unknown) => this.#reject(error),
+    );
+  }
+
+  /** Sends the answers that are next. The order never depends on which call was faster. */
+  #answer(): void {
+    if (this.#isComputing) return;
+    const answers: AnsweredCall[] = [];
+    for (let json = this.#ready.get(this.#nextAnswer); json !== undefined; ) {
+      this.#ready.delete(this.#nextAnswer);
+      answers.push({ id: this.#nextAnswer++, json });
+      json = this.#ready.get(this.#nextAnswer);
+    }
+    if (answers.length > 0) this.#post({ type: "answers", answers });
+  }
+
+  async #perform({ kind, json }: ScriptCall): Promise<CallAnswer> {
+    const request: unknown = JSON.parse(json);
+    const fields = isRecord(request) ? request : {};
+    if (kind === "tool") return await this.#callTool(String(fields.name), fields.args);
+    try {
+      const { catalog } = this.#options;
+      if (kind === "find") return { value: catalog.find(fields.words, fields.limit) };
+      if (kind === "describe") return { value: catalog.describe(fields.name) };
+    } catch (error) {
+      return { error: { message: errorMessage(error) } };
+    }
+    return await this.#startAgent(fields);
+  }
+
+  async #callTool(name: string, args: unknown): Promise<CallAnswer> {
+    const { callTool } = this.#options.call;
+    if (!callTool) return failed(name, "no agent runs this script, so that it can call no tools");
+    if (!isRecord(args)) {
+      return failed(name, `its arguments must be an object: tools.${name}({ … })`);
+    }
+    const key = JSON.stringify([name, args]);
+    const before = this.#denied.get(key);
+    if (before) {
+      this.#countDenial();
+      return before;
+    }
+    const result = await callTool(name, args);
+    this.#attach(result);
+    const answer = this.#answerOf(name, result);
+    if (result.outcome === "denied") {
+      // The same call is not decided about again: a script that retries must not ask the user for ever.
+      this.#denied.set(key, answer);
+      this.#countDenial();
+    }
+    return answer;
+  }
+
+  #answerOf(name: string, { outcome, text, value }: ToolResult): CallAnswer {
+    if (outcome !== "ok") return { error: { message: text, tool: name, outcome } };
+    if (value !== undefined) return { value };
+    if (!this.#options.catalog.hasValues(name)) return { value: text };
+    return failed(name, `it ran, but its result is too large to be passed as a value: ${text.slice(0, 500)}`);
+  }
+
+  async #startAgent({ task, tools, label }: Readonly<Record<string, unknown>>): Promise<CallAnswer> {
+    const { startAgent } = this.#options.call;
+    if (!startAgent) return failed("agent", "no agent runs this script, so that it can start none");
+    if (typeof task !== "string") return failed("agent", "it takes a task: agent({ task: … })");
+    try {
+      const { text, finishReason } = await startAgent({
+        message: task,
+        ...(tools !== undefined && { tools: tools as string[] }),
+        label: typeof label === "string" && label !== "" ? label : "script",
+      });
+      if (finishReason === "stop") return { value: text };
+      return failed("agent", `it ended with "${finishReason}": ${text}`);
+    } catch (error) {
+      if (isRecord(error) && error.code === "suspended") throw error;
+      return failed("agent", errorMessage(error));
+    }
+  }
+
+  #attach({ parts = [] }: ToolResult): void {
+    for (const part of parts) {
+      try {
+        this.#options.call.attach?.(part);
+      } catch {
+        this.#unattached++;
+      }
+    }
+  }
+
+  #countDenial(): void {
+    if (++this.#denials > MAX_DENIALS) this.#stop(`more than ${MAX_DENIALS} of its calls were denied`);
+  }
+
+  #stop(reason: string): void {
+    this.#settle({ type: "stopped", text: reason, unawaited: [], dropped: 0 });
+  }
+
+  #settle(end: ScriptEnd): void {
+    this.#resolve({
+      ...end,
+      output: this.#output.join(""),
+      calls: this.#calls,
+      unattached: this.#unattached,
+    });
+  }
+}
+
+function failed(tool: string, problem: string): CallAnswer {
+  return { error: { message: `Error executing ${tool}: ${problem}.`, tool, outcome: "error" } };
+}
