@@ -90,7 +90,7 @@ async function idleAgents(count) {
   const { Agent, packs } = await ourParts();
   const { scriptedProvider } = await import("../packages/core/dist/replay.js");
   const provider = scriptedProvider([]);
-  return Array.from({ length: count }, () => new Agent(provider, { packs }));
+  return Array.from({ length: count }, () => new Agent(provider, { tools: packs }));
 }
 
 async function ourParts() {
@@ -107,7 +107,10 @@ async function idleAiSdk(count, toSchema) {
   const model = await aiSdkModel("http://127.0.0.1:1/v1");
   const { Agent, packs } = await ourParts();
   const { scriptedProvider } = await import("../packages/core/dist/replay.js");
-  const offered = new Agent(scriptedProvider([]), { packs, enable: ["remove", "run_bash"] }).getTools();
+  const offered = new Agent(scriptedProvider([]), {
+    tools: packs,
+    enable: ["remove", "run_bash"],
+  }).getTools();
   const inputs = await Promise.all(offered.map(({ function: { parameters } }) => toSchema(parameters)));
   return Array.from({ length: count }, () => {
     const tools = Object.fromEntries(
@@ -156,7 +159,7 @@ async function agentChats(baseURL) {
   const { OpenAIProvider } = await import("../packages/provider-openai/dist/index.js");
   const provider = new OpenAIProvider({ baseURL, apiKey: "k", model: "m" });
   const lookup = defineTool({ name: "lookup", description: DESCRIPTION, input: PARAMETERS, execute: lookUp });
-  return () => inParallel(() => new Agent(provider, { packs: [lookup] }).chat("Look it up."));
+  return () => inParallel(() => new Agent(provider, { tools: [lookup] }).chat("Look it up."));
 }
 
 async function aiSdkChats(baseURL) {

@@ -85,7 +85,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       const agent = new Agent(
         scriptedProvider([{ calls: [{ name: "notes_shout", args: { path: "note.txt" } }] }, "Done."]),
         {
-          packs: [shout],
+          tools: [shout],
           approve: ({ description, preview }) => {
             console.log(description.title, preview.changes[0].hunks[0].lines);
             return "allow";
@@ -116,7 +116,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
           { calls: [{ name: "tides_describe", args: { harbour: "Oslo" } }] },
           "High.",
         ]),
-        { packs: [[{ packName, secrets, register }, { url }]], enable: ["tides_watch"] },
+        { tools: [[{ packName, secrets, register }, { url }]], enable: ["tides_watch"] },
       );
       await agent.registry.services.loaded();
       const [command] = agent.registry.services.commands;

@@ -292,7 +292,7 @@ class HelloTool implements ExecutableTool {
 const own = { packName: "hello", register: (registry: PackRegistry) => registry.register(new HelloTool()) };
 export const packs: ToolPack[] = [bash, fs, search, own];
 export const provider = new OpenAIProvider({ model: "m", apiKey: "k" });
-const agent = new Agent(scriptedProvider(["Done."]), { packs: [own], enable: ["run_bash"] });
+const agent = new Agent(scriptedProvider(["Done."]), { tools: [own], enable: ["run_bash"] });
 for await (const event of agent.streamChat("Hi", { signal: AbortSignal.timeout(1000) })) {
   if (event.type === "tool_end") console.log(event.outcome, event.durationMs);
   if (event.type === "done") console.log(event.text);

@@ -11,7 +11,7 @@ export async function ask(
 ): Promise<void> {
   const agent = new Agent(provider, {
     systemPrompt: `Answer questions about the files in ${root}. Be brief.`,
-    packs: [
+    tools: [
       [fs, { root }],
       [search, { root }],
     ],

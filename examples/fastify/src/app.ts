@@ -1,20 +1,17 @@
-import { Agent, type ChatProvider, defineTool } from "@agent/core";
+import { Agent, type ChatProvider, contextType, defineTool } from "@agent/core";
 import { toNodeListener } from "@agent/web/node";
 import { createChatHandlers } from "@agent/web/server";
 import fastify, { type FastifyInstance } from "fastify";
 
-declare module "@agent/core" {
-  interface Register {
-    context: { readonly user: string };
-  }
-}
+const context = contextType<{ readonly user: string }>();
 
 const orderStatus = defineTool({
   name: "order_status",
   description: "Says where an order of the user is.",
+  context,
   input: { type: "object", properties: { order: { type: "string" } }, required: ["order"] },
   capabilities: ["read"],
-  execute: ({ order }, call) => `Order ${order} of ${call?.context?.user} is on its way.`,
+  execute: ({ order }, call) => `Order ${order} of ${call.context.user} is on its way.`,
 });
 
 /** A server with the agent at `/chat`. `userOf` returns the user of a bearer token: each has one conversation. */
@@ -28,7 +25,7 @@ export function createApp(
       return userOf(token);
     },
     open: (user) => ({
-      agent: new Agent(provider, { packs: [orderStatus], disable: ["save_session_context"] }),
+      agent: new Agent(provider, { tools: [orderStatus], context, disable: ["save_session_context"] }),
       context: { user },
     }),
     // On a server of yours, name its hosts: allowedHosts: ["desk.example.com"].

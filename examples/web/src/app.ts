@@ -38,7 +38,7 @@ export function createApp({ provider, workspace, sessions, page, printToken }: A
       const agent = new Agent(provider, {
         conversation,
         systemPrompt: `You work on the files in ${workspace}. Be brief.`,
-        packs: [[fs, { root: workspace }], bash],
+        tools: [[fs, { root: workspace }], bash],
         enable: ["run_bash"],
         disable: ["save_session_context"],
         approve: (request) => (READS.has(request.name) ? "allow" : approve(request)),

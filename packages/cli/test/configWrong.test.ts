@@ -44,11 +44,6 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     ["agent.config.json", "", ": it holds no config."],
     [
       "agent.config.ts",
-      'export default { provider: { baseUrl: "http://x" } };',
-      ':1: "provider.baseUrl" is not known. Did you mean "baseURL"?',
-    ],
-    [
-      "agent.config.ts",
       "export default { agents: { a: { tool: [] } } };",
       ':1: "agents.a.tool" is not known. Did you mean "tools"?',
     ],
@@ -73,11 +68,6 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
       "agent.config.json",
       '{"provider": {"baseURL": "nowhere"}}',
       ':1: "provider.baseURL" must be a URL, got string "nowhere".',
-    ],
-    [
-      "agent.config.json",
-      '{"provider": {"api": "completions"}}',
-      ':1: "provider.api" must be one of "chat", "responses"',
     ],
     [
       "agent.config.json",
@@ -219,3 +209,19 @@ test("a config that may not be read is named with the reason, without a stack", 
     expect(stderr).not.toMatch(/\n\s+at /);
   }
 });
+
+test.each([
+  ['{"api": "completions"}', 'OpenAIProvider: "api" must be one of "chat", "responses"'],
+  ['{"baseUrl": "http://x"}', 'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?'],
+  ['{"timeoutMS": 5}', 'OpenAIProvider has no option "timeoutMS". Did you mean "timeoutMs"?'],
+])(
+  "an option that the provider refuses is an error before anything is sent: %s",
+  async (options, message) => {
+    const box = new Sandbox();
+    const provider = { baseURL: "http://127.0.0.1:9/v1", apiKey: "k", ...JSON.parse(options) };
+    box.write("agent.config.json", JSON.stringify({ provider, model: "m" }));
+    const { code, stderr } = await box.run(["--trust", "Hi."]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(message);
+  },
+);

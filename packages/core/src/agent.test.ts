@@ -18,7 +18,7 @@ test("two agents with the same packs and provider share nothing", async () => {
   };
   const make = (name: string, options: AgentOptions = {}): Agent =>
     new Agent(scriptedProvider([call("note"), `I am ${name}.`]), {
-      packs: [pack],
+      tools: [pack],
       approve: () => {
         approved.push(name);
         return "always";
@@ -156,7 +156,7 @@ describe("constructor", () => {
     [scriptedProvider([]), { systemPrompt: 5 }, "systemPrompt must be a string, got number 5."],
     [scriptedProvider([]), { conversation: 5 }, "conversation must be a Conversation, got number 5."],
     [scriptedProvider([]), { approve: "yes" }, 'approve must be a function, got string "yes".'],
-    [scriptedProvider([]), { packs: {} }, "packs must be an array of packs, got object."],
+    [scriptedProvider([]), { tools: {} }, "tools must be an array of packs and tools, got object."],
     [
       scriptedProvider([]),
       { enable: "run_bash" },

@@ -2,14 +2,14 @@ import { type AgentOptions, checkAgentOptions } from "./agentOptions.js";
 import type {
   AnyChatOptions,
   ChatOptions,
-  ChatResult,
   CompactOptions,
-  StreamOptions,
-  StructuredChatOptions,
+  OutputValue,
+  RunOptions,
+  RunResult,
 } from "./chatOptions.js";
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
-import { throwIfAborted } from "./errors.js";
+import { AgentError, throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { agentExchange } from "./loop/agentExchange.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
@@ -41,7 +41,8 @@ import {
   checkText,
   invalidArgument,
 } from "./toolkit/hostOptions/checks.js";
-import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
+import { parseContext, type Schema } from "./toolkit/jsonSchema/standardSchema.js";
+import type { WithContext } from "./tools/callContext.js";
 import { createToolRegistry } from "./tools/factory.js";
 import type { ChatTool, ExecutableTool } from "./tools/interface.js";
 import { hostModel, hostModels } from "./tools/models.js";
@@ -55,20 +56,29 @@ const denyUnasked: Approve = ({ name }) => ({
   deny: `the rules ask about ${name}, and this agent has no approve() to ask.`,
 });
 
-const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
+const RUN_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
   context: () => undefined,
   from: checkText,
   output: () => undefined,
-  details: checkBoolean,
+};
+
+const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
+  ...RUN_OPTIONS,
+  output: () => {
+    throw new AgentError(
+      "invalid_argument",
+      "chat() resolves to text. For a value of a form, use run() with output.",
+    );
+  },
 };
 
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
- * no tool. `Entries` is the type of its packs, with which the compiler checks options and tool names; any agent fits
- * the plain type `Agent`.
+ * no tool. `Entries` is the type of its packs, with which the compiler checks options and tool names, and `Context` the
+ * type of the `context` that its messages need; any agent fits the plain type `Agent`.
  */
-export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[]> {
+export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown> {
   readonly conversation: Conversation;
   readonly registry: ToolRegistry;
   readonly #provider: ChatProvider;
@@ -82,7 +92,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   /** Events that came after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
-  constructor(provider: ChatProvider, options?: AgentOptions<Entries>);
+  constructor(provider: ChatProvider, options?: AgentOptions<Entries, Context>);
   constructor(provider: ChatProvider, options: AgentOptions = {}) {
     if (typeof provider?.respond !== "function") {
       throw invalidArgument("provider", "a ChatProvider with respond()", provider);
@@ -94,10 +104,13 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation = options.conversation ?? new Conversation();
     this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
-    const { registry, packs, enable, disable, host, directories, resolveModel } = options;
+    const { registry, tools = options.packs, only, readOnly, enable, disable } = options;
+    const { host, directories, resolveModel } = options;
     this.registry =
       registry ??
-      createToolRegistry(this.conversation, packs, {
+      createToolRegistry(this.conversation, tools, {
+        ...(only && { only }),
+        ...(readOnly !== undefined && { readOnly }),
         ...(enable && { enable }),
         ...(disable && { disable }),
         ...(directories && { directories }),
@@ -117,72 +130,73 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Sends a message and resolves to the text of the model's final answer; with `output`, to a value of that form; with
-   * `details`, to a `ChatResult`. Rejects with an `AgentError`. On abort it rejects at once; `settled` resolves when
-   * the tools have ended. Calls that wait for a decision are given up: the model is told that they have not run.
+   * Sends a message and resolves to the text of the model's final answer. Rejects with an `AgentError`. On abort it
+   * rejects immediately; `settled` resolves when the tools have ended. Calls that wait for a decision are given up: the
+   * model gets the result that they have not run.
    */
-  chat<const S extends Schema>(
+  async chat(message: Content, ...[options = {}]: WithContext<ChatOptions, Context>): Promise<string> {
+    return (await this.#run("chat", openWithMessage(message, this.conversation), options, CHAT_OPTIONS)).text;
+  }
+
+  /** As `chat`; resolves to the answer as text, as a value of the form `output`, and to what it took. */
+  async run<const S extends Schema | undefined = undefined>(
     message: Content,
-    options: StructuredChatOptions<S> & { readonly details: true },
-  ): Promise<ChatResult<SchemaValue<S>>>;
-  chat(message: Content, options: ChatOptions & { readonly details: true }): Promise<ChatResult>;
-  chat<const S extends Schema>(message: Content, options: StructuredChatOptions<S>): Promise<SchemaValue<S>>;
-  chat(message: Content, options?: ChatOptions): Promise<string>;
-  chat(message: Content, options: AnyChatOptions = {}): Promise<unknown> {
-    return this.#answer(openWithMessage(message, this.conversation), options);
+    ...[options = {}]: WithContext<RunOptions<S>, Context>
+  ): Promise<RunResult<OutputValue<S>>> {
+    const opening = openWithMessage(message, this.conversation);
+    return (await this.#run("run", opening, options)) as RunResult<OutputValue<S>>;
   }
 
   /**
-   * Goes on with a conversation whose calls wait for a decision, also one that another process saved. A call that
-   * nobody decided about is asked about again. Resolves and rejects as `chat` does.
+   * Continues a conversation whose calls wait for a decision, also one that another process saved. A call without a
+   * decision is asked about again. Resolves and rejects as `run` does.
    */
-  resume<const S extends Schema>(
+  async resume<const S extends Schema | undefined = undefined>(
     decisions: ApprovalDecisions,
-    options: StructuredChatOptions<S> & { readonly details: true },
-  ): Promise<ChatResult<SchemaValue<S>>>;
-  resume(
-    decisions: ApprovalDecisions,
-    options: ChatOptions & { readonly details: true },
-  ): Promise<ChatResult>;
-  resume<const S extends Schema>(
-    decisions: ApprovalDecisions,
-    options: StructuredChatOptions<S>,
-  ): Promise<SchemaValue<S>>;
-  resume(decisions: ApprovalDecisions, options?: ChatOptions): Promise<string>;
-  resume(decisions: ApprovalDecisions, options: AnyChatOptions = {}): Promise<unknown> {
-    return this.#answer(openWithDecisions(decisions, this.conversation), options);
+    ...[options = {}]: WithContext<RunOptions<S>, Context>
+  ): Promise<RunResult<OutputValue<S>>> {
+    const opening = openWithDecisions(decisions, this.conversation);
+    return (await this.#run("resume", opening, options)) as RunResult<OutputValue<S>>;
   }
 
   /**
-   * As `chat`, reporting what happens as it happens. Leaving the loop early aborts the request and the
+   * As `run`, reporting what happens as it happens. Leaving the loop early aborts the request and the
    * running tools; the conversation stays valid.
    */
-  streamChat(message: Content, options: StreamOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+  streamChat(
+    message: Content,
+    ...[options = {}]: WithContext<RunOptions, Context>
+  ): AsyncGenerator<AgentEvent, void, undefined> {
     return this.#stream(openWithMessage(message, this.conversation), options);
   }
 
   /** As `resume`, reporting what happens as it happens. */
   streamResume(
     decisions: ApprovalDecisions,
-    options: StreamOptions = {},
+    ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
     return this.#stream(openWithDecisions(decisions, this.conversation), options);
   }
 
-  async #answer(opening: Opening, options: AnyChatOptions): Promise<unknown> {
-    checkOptions("chat", options, CHAT_OPTIONS);
+  async #run(
+    owner: string,
+    opening: Opening,
+    options: AnyChatOptions,
+    checks = RUN_OPTIONS,
+  ): Promise<RunResult<unknown>> {
+    checkOptions(owner, options, checks);
     const { signal = new AbortController().signal } = options;
     const done = await this.#start(opening, options, signal, false, () => undefined);
-    const { type: _, ...result } = done;
-    if (options.details) return result;
-    return options.output === undefined ? done.text : done.output;
+    const { text, output, usage, turns, finishReason } = done;
+    const { cost } = usage;
+    return { text, output, usage, ...(cost !== undefined && { cost }), turns, finishReason };
   }
 
   // Returns the generator itself: one around it would cost every event three turns of the microtask queue.
-  #stream(opening: Opening, options: StreamOptions): AsyncGenerator<AgentEvent, void, undefined> {
+  #stream(opening: Opening, options: AnyChatOptions): AsyncGenerator<AgentEvent, void, undefined> {
     return streamEvents({
       open: () => {
-        checkOptions("chat", options, CHAT_OPTIONS);
+        checkOptions("streamChat", options, RUN_OPTIONS);
         return options.signal;
       },
       start: (signal, emit) => this.#start(opening, options, signal, true, emit),
@@ -303,9 +317,11 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     emit: (event: AgentEvent) => void,
   ): Promise<DoneEvent> {
     opening.check();
+    const { context: schema } = this.#options;
+    const given = schema ? { ...options, context: await parseContext(schema, options.context) } : options;
     const done = await this.#lock.run(signal, async () => {
       this.#lateEvents = [];
-      const exchange = this.#createExchange(opening.decisions, options, signal, stream, emit);
+      const exchange = this.#createExchange(opening.decisions, given, signal, stream, emit);
       const undelivered = this.#steering.take();
       this.#steering.open();
       const opened = this.#open(opening, options, exchange, undelivered);

@@ -9,6 +9,7 @@ import type { ChatProvider, Effort } from "./providers/interface.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
 import {
   arrayOf,
+  checkBoolean,
   checkEffort,
   checkFunction,
   checkNotNegative,
@@ -19,6 +20,7 @@ import {
   textsOf,
   type ValueCheck,
 } from "./toolkit/hostOptions/checks.js";
+import type { StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 import type { HostData } from "./tools/factory.js";
 import type { ResolveModel } from "./tools/models.js";
 import type { PackDirectories } from "./tools/packHost.js";
@@ -42,17 +44,26 @@ const DEFAULTS = {
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
-export interface AgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]> {
+export interface AgentOptions<
+  Entries extends readonly PackEntry[] = readonly PackEntry[],
+  Context = unknown,
+> {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */
   readonly conversation?: Conversation;
-  /** The packs whose tools the agent has, and single tools: `[fs, [bash, { limits: { timeoutMs: 5000 } }], myTool]`. */
+  /** The agent's tools: packs, packs with options, and single tools: `[fs, [bash, { limits: { timeoutMs: 5000 } }], myTool]`. */
+  readonly tools?: CheckedPacks<Entries>;
+  /** Another name of `tools`, as the config of the `agent` command has it. Give one of the two. */
   readonly packs?: CheckedPacks<Entries>;
+  /** Only these tools run, also among those that come later. It turns none on that is off: `enable` does. */
+  readonly only?: readonly AgentToolNames<Entries>[];
+  /** `true` runs only tools that do nothing but read, also among those that come later or are turned on. */
+  readonly readOnly?: boolean;
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
   readonly disable?: readonly AgentToolNames<Entries>[];
-  /** A registry instead of `packs`, `enable` and `disable`, for a host that composes its own. */
+  /** A registry instead of `tools` and the options about them, for a host that composes its own. */
   readonly registry?: ToolRegistry;
   /** What this program hands to the packs: questions to the user, access rules, `wake`. */
   readonly host?: HostData;
@@ -61,14 +72,19 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   /** Finds the provider for a name, for child agents with a `model` of their own. Default: they cannot have one. */
   readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
-  readonly approve?: Approve;
+  readonly approve?: Approve<Context>;
   /**
    * Rules that decide about a call before `approve` is asked, and about calls that were approved earlier. Without `approve`,
    * a call that the rules ask about is denied.
    */
   readonly rules?: CallRules;
   /** Hooks that see every call before and after it runs. They run in this order, after the hooks of packs. */
-  readonly hooks?: readonly CallHooks[];
+  readonly hooks?: readonly CallHooks<Context>[];
+  /**
+   * A schema of the `context` that every message brings for tools, hooks and `approve`: the user, the tenant. It is checked
+   * with each message; with it, a message without `context` does not compile. `contextType<T>()` only gives it a type.
+   */
+  readonly context?: StandardSchema<Context>;
   /** Runs every model answer and tool call as a step. A journal here lets a message survive the process. */
   readonly steps?: Steps;
   /** Receives spans of the agent's work: `openTelemetry()` of `@agent/core/otel`. */
@@ -134,10 +150,19 @@ const checkHooks: ValueCheck = (name, value) => {
   for (const [index, hooks] of (value as unknown[]).entries()) checkCallHooks(`${name}[${index}]`, hooks);
 };
 
+const checkContextSchema: ValueCheck = (name, value) => {
+  if (typeof (value as Partial<StandardSchema> | null)?.["~standard"]?.validate !== "function") {
+    throw invalidArgument(name, "a Standard Schema, such as one of zod, or contextType()", value);
+  }
+};
+
 const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   systemPrompt: checkText,
   conversation: checkConversation,
-  packs: arrayOf("packs"),
+  tools: arrayOf("packs and tools"),
+  packs: arrayOf("packs and tools"),
+  only: textsOf("tool names"),
+  readOnly: checkBoolean,
   enable: textsOf("tool names"),
   disable: textsOf("tool names"),
   registry: checkRegistryObject,
@@ -147,6 +172,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   approve: checkFunction,
   rules: checkRules,
   hooks: checkHooks,
+  context: checkContextSchema,
   steps: checkSteps,
   telemetry: checkTelemetry,
   maxTurns: checkPositive,
@@ -165,13 +191,18 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
 /** Throws `invalid_argument` for an option that is unknown, wrong, or contradicts another. */
 export function checkAgentOptions(options: AgentOptions): void {
   checkOptions("Agent", options, AGENT_OPTIONS);
-  const extra = (["packs", "enable", "disable", "host", "directories"] as const).find(
-    (name) => options[name] !== undefined,
-  );
+  if (options.tools !== undefined && options.packs !== undefined) {
+    throw new AgentError(
+      "invalid_argument",
+      '"tools" and "packs" were both given. They mean the same: pass one of them.',
+    );
+  }
+  const names = ["tools", "packs", "only", "readOnly", "enable", "disable", "host", "directories"] as const;
+  const extra = names.find((name) => options[name] !== undefined);
   if (options.registry !== undefined && extra !== undefined) {
     throw new AgentError(
       "invalid_argument",
-      `"registry" and "${extra}" were both given. A registry brings its own tools: pass one or the other.`,
+      `"registry" and "${extra}" were both given. A registry brings its own tools and limits: pass one or the other.`,
     );
   }
 }

@@ -10,6 +10,7 @@ import {
 } from "@agent/test-support";
 import { afterAll, describe, test } from "vitest";
 import { fakeContext, fakeTool } from "../test/fixtures.js";
+import * as host from "./host.js";
 import * as core from "./index.js";
 import * as replay from "./providers/replay.js";
 import * as toolkit from "./toolkit/index.js";
@@ -35,7 +36,7 @@ const withTool = () => {
 const failing = async (text: Promise<string>) => {
   if ((await text).startsWith("Error executing")) throw new Error(await text);
 };
-const textOf = (result: core.PreparedCall | core.ToolResult) => ("outcome" in result ? result.text : "");
+const textOf = (result: host.PreparedCall | core.ToolResult) => ("outcome" in result ? result.text : "");
 const request = { messages: [], tools: [], signal: new AbortController().signal };
 const pack = { register: () => undefined };
 const session = { systemPrompt: "", messages: [] };
@@ -53,7 +54,7 @@ const waiting = async () => {
   const script = [{ calls: [{ name: "t", args: {} }] }, "Done."];
   let asked = 0;
   const one = new core.Agent(replay.scriptedProvider(script), {
-    packs: [fakeTool("t")],
+    tools: [fakeTool("t")],
     approve: () => (asked++ === 0 ? "suspend" : "allow"),
   });
   await one.chat("Hi").catch(() => undefined);
@@ -62,12 +63,20 @@ const waiting = async () => {
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
-  argument("terminateOnSignals", "services", [], (value) => core.terminateOnSignals(value)),
+  argument("wrapProvider", "provider", [], (value) =>
+    core.wrapProvider(value, (request, ask) => ask(request)),
+  ),
+  argument("wrapProvider", "respond", [], (value) => core.wrapProvider(scripted(), value)),
+  argument("terminateOnSignals", "services", [], (value) => host.terminateOnSignals(value)),
   argument("Agent", "provider", [], (value) => new core.Agent(value)),
   argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
   argument("Agent(options)", "systemPrompt", ["nothing", "text"], (value) => agent({ systemPrompt: value })),
+  argument("Agent(options)", "tools", ["nothing", "list"], (value) => agent({ tools: value })),
   argument("Agent(options)", "packs", ["nothing", "list"], (value) => agent({ packs: value })),
-  argument("Agent(options)", "pack", [], (value) => agent({ packs: [value] })),
+  argument("Agent(options)", "only", ["nothing", "list"], (value) => agent({ only: value })),
+  argument("Agent(options)", "readOnly", ["nothing"], (value) => agent({ readOnly: value })),
+  argument("Agent(options)", "context", ["nothing"], (value) => agent({ context: value })),
+  argument("Agent(options)", "pack", [], (value) => agent({ tools: [value] })),
   argument("Agent(options)", "enable", ["nothing", "list"], (value) => agent({ enable: value })),
   argument("Agent(options)", "disable", ["nothing", "list"], (value) => agent({ disable: value })),
   argument("Agent(options)", "registry", ["nothing"], (value) => agent({ registry: value })),
@@ -104,9 +113,10 @@ const CORE = [
   argument("Agent.streamChat", "options", ["nothing", "object"], (value) =>
     agent().streamChat("Hi", value).next(),
   ),
-  argument("Agent.chat", "details", ["nothing"], (value) => agent().chat("Hi", { details: value })),
-  argument("Agent.chat", "output", ["nothing", "object"], (value) =>
-    new core.Agent(replay.scriptedProvider(["{}"])).chat("Hi", { output: value }),
+  argument("Agent.run", "message", ["text"], (value) => agent().run(value)),
+  argument("Agent.run", "options", ["nothing", "object"], (value) => agent().run("Hi", value)),
+  argument("Agent.run", "output", ["nothing", "object"], (value) =>
+    new core.Agent(replay.scriptedProvider(["{}"])).run("Hi", { output: value }),
   ),
   argument("Agent.resume", "decisions", ["object"], async (value) => (await waiting()).resume(value)),
   argument("Agent.resume", "options", ["nothing", "object"], async (value) =>
@@ -114,9 +124,6 @@ const CORE = [
   ),
   argument("Agent.resume", "signal", ["nothing"], async (value) =>
     (await waiting()).resume({}, { signal: value }),
-  ),
-  argument("Agent.resume", "details", ["nothing"], async (value) =>
-    (await waiting()).resume({}, { details: value }),
   ),
   argument("Agent.streamResume", "decisions", ["object"], async (value) =>
     (await waiting()).streamResume(value).next(),
@@ -380,7 +387,7 @@ const TOOLKIT = [
 ];
 
 // An error must be easy to make, and one who asks about an error may hold anything.
-const FREE = ["AgentError", "isAgentError", "invalidArgument"];
+const FREE = ["AgentError", "isAgentError", "invalidArgument", "contextType"];
 
 describe.each([
   ["@agent/core", core, CORE],

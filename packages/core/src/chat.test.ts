@@ -1,25 +1,28 @@
 import { expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { agentWith, call } from "../test/conversation.js";
+import { agentWith, call, toolTexts } from "../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../test/fixtures.js";
-import type { ChatResult } from "./chatOptions.js";
+import { Agent } from "./agent.js";
+import type { RunResult } from "./chatOptions.js";
 import { Conversation } from "./conversation/conversation.js";
+import { scriptedProvider } from "./providers/replay.js";
+import { defineTool } from "./tools/defineTool.js";
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 
-test("chat resolves to more than the text when asked", async () => {
+test("run resolves to the text and what it took", async () => {
   const agent = agentWith(
     [call("look"), { content: "Blue.", toolCalls: [], finishReason: "length", usage }],
     [fakeTool("look")],
   );
-  const result = await agent.chat("Look.", { details: true });
-  expectTypeOf(result).toEqualTypeOf<ChatResult>();
-  expect(result).toEqual({ text: "Blue.", finishReason: "length", turns: 2, usage });
+  const result = await agent.run("Look.");
+  expectTypeOf(result).toEqualTypeOf<RunResult>();
+  expect(result).toEqual({ text: "Blue.", output: undefined, finishReason: "length", turns: 2, usage });
 });
 
-test("chat resolves to the value and what it took", async () => {
+test("run resolves to the value of the form", async () => {
   const agent = agentWith(['{"deep":true}']);
-  const result = await agent.chat("?", { output: z.object({ deep: z.boolean() }), details: true });
+  const result = await agent.run("?", { output: z.object({ deep: z.boolean() }) });
   expectTypeOf(result.output).toEqualTypeOf<{ deep: boolean }>();
   expect(result).toMatchObject({ text: '{"deep":true}', output: { deep: true }, turns: 1 });
 });
@@ -64,4 +67,91 @@ test("a session under a path that cannot be made fails at once", async () => {
     const agent = agentWith([], [], { conversation: new Conversation({ sessionContextFilePath: path }) });
     await expect(agent.saveContext("now", { reject: true }), path.slice(0, 40)).rejects.toThrow();
   }
+});
+
+test("only the named tools run, also among those that come later or are turned on", async () => {
+  const calls = (name: string) => ({ calls: [{ name }] });
+  const agent = new Agent(scriptedProvider([calls("look"), calls("late"), calls("other"), "Done."]), {
+    tools: [fakeTool("look"), fakeTool("other")],
+    only: ["look"],
+  });
+  agent.addTool(fakeTool("late"));
+  expect(agent.enableTool("late")).toBe(true);
+  expect(agent.getTools().map((tool) => tool.function.name)).toEqual(["look"]);
+  await agent.chat("Go.");
+  const refused = (name: string) => `Tool not available: ${name} (this agent has other tools only)`;
+  expect(toolTexts(agent)).toEqual(["look ran", refused("late"), refused("other")]);
+});
+
+test("a read-only agent runs tools that only read, also among those that come later or are turned on", async () => {
+  const reader = { ...fakeTool("reader"), capabilities: ["read"] as const };
+  const writer = { ...fakeTool("writer"), capabilities: ["read", "write"] as const };
+  const agent = new Agent(
+    scriptedProvider([{ calls: ["reader", "writer", "unlabelled"].map((name) => ({ name })) }, "Done."]),
+    { tools: [reader], readOnly: true },
+  );
+  agent.addTool(writer);
+  agent.addTool(fakeTool("unlabelled"));
+  agent.enableTool("writer");
+  expect(agent.registry.describeTools().find(({ name }) => name === "writer")?.withheld).toContain(
+    "read-only",
+  );
+  await agent.chat("Go.");
+  expect(toolTexts(agent)).toEqual([
+    "reader ran",
+    "Tool not available: writer (this agent is read-only, and the tool can write)",
+    "Tool not available: unlabelled (this agent is read-only, and the tool does not say what it does)",
+  ]);
+});
+
+test("a name in only that no pack declares is an error with a hint", () => {
+  expect(() => new Agent(scriptedProvider([]), { tools: [fakeTool("look")], only: ["loook"] })).toThrow(
+    'only[0] is "loook", which no pack declares. Did you mean "look"?',
+  );
+});
+
+test("an agent that declares its context checks it, and a message without one does not compile", async () => {
+  const context = z.object({ user: z.string() });
+  const whoami = defineTool({
+    name: "whoami",
+    description: "Says who asks.",
+    context,
+    input: { type: "object" },
+    execute: (_input, call) => {
+      expectTypeOf(call.context).toEqualTypeOf<{ user: string }>();
+      return call.context.user;
+    },
+  });
+  const agent = new Agent(scriptedProvider([{ calls: [{ name: "whoami" }] }, "Hello."]), {
+    tools: [whoami],
+    context,
+    approve: (request) => {
+      expectTypeOf(request.context).toEqualTypeOf<{ user: string } | undefined>();
+      return "allow";
+    },
+  });
+  // @ts-expect-error the context is missing
+  await expect(agent.chat("Hi.")).rejects.toThrow("The context does not fit its schema");
+  // @ts-expect-error the context has another form
+  await expect(agent.run("Hi.", { context: { user: 4 } })).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
+  expect(agent.context.sessionContext).toEqual([]);
+  await agent.chat("Hi.", { context: { user: "ann" } });
+  expect(toolTexts(agent)).toEqual(["ann"]);
+  // Any agent fits the plain type.
+  expectTypeOf(agent).toExtend<Agent>();
+});
+
+test("a tool that declares its context fails where it is missing", async () => {
+  const whoami = defineTool({
+    name: "whoami",
+    description: "Says who asks.",
+    context: z.object({ user: z.string() }),
+    input: { type: "object" },
+    execute: (_input, call) => call.context.user,
+  });
+  const agent = agentWith([call("whoami"), "Hm."], [whoami]);
+  await agent.chat("Hi.");
+  expect(toolTexts(agent)[0]).toMatch(/^Error executing whoami: The context does not fit its schema/);
 });

@@ -1,41 +1,46 @@
-import type { AgentEvent, DoneEvent } from "./events.js";
-import type { Schema } from "./toolkit/jsonSchema/standardSchema.js";
-import type { CallContext } from "./tools/callContext.js";
+import type { AgentEvent } from "./events.js";
+import type { FinishReason, TokenUsage } from "./providers/interface.js";
+import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js";
 
 export interface ChatOptions {
   readonly signal?: AbortSignal;
-  /** Passed on to tools, hooks and `approve` with every call: the user, the tenant. `Register` gives it a type. */
-  readonly context?: CallContext;
   /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
   readonly from?: string;
 }
 
-export interface CompactOptions {
-  readonly signal?: AbortSignal;
+/** Options of `run`, `resume`, `streamChat` and `streamResume`. */
+export interface RunOptions<S extends Schema | undefined = Schema | undefined> extends ChatOptions {
+  /** The form of the answer: a JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
+  readonly output?: S;
+}
+
+export interface CompactOptions extends Pick<ChatOptions, "signal"> {
   /** What the summary must keep: `the failing tests`. */
   readonly focus?: string;
   /** Gets what happens, such as the usage of the request for the summary. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** A structured answer: `chat` resolves to a value that fits `output`. */
-export interface StructuredChatOptions<S extends Schema> extends ChatOptions {
-  /** A JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
-  readonly output: S;
+/** What `run` and `resume` resolve to. */
+export interface RunResult<Value = undefined> {
+  /** The text of the final answer. */
+  readonly text: string;
+  /** The value of the form that `output` asked for. */
+  readonly output: Value;
+  readonly usage: TokenUsage;
+  /** What all requests cost in dollars, where that is known. */
+  readonly cost?: number;
+  /** How often the model was asked. */
+  readonly turns: number;
+  /** `stop`, or why the model could not finish: `length` means the text is cut off. */
+  readonly finishReason: FinishReason;
 }
 
-export interface StreamOptions extends ChatOptions {
-  /** The last event holds a value of this form. */
-  readonly output?: Schema;
-}
+/** The value of an answer that `output` asked for. */
+export type OutputValue<S> = S extends Schema ? SchemaValue<S> : undefined;
 
-/**
- * What `chat` resolves to with `details`: the answer, the value where `output` asked for one, turns and tokens used.
- */
-export type ChatResult<Value = undefined> = Omit<DoneEvent, "type" | "output"> & { readonly output: Value };
-
-/** All options of `chat`. */
+/** All options there are, whichever method takes them. */
 export interface AnyChatOptions extends ChatOptions {
+  readonly context?: unknown;
   readonly output?: unknown;
-  readonly details?: boolean;
 }

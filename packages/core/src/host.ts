@@ -1,5 +1,11 @@
 /** What hosts need beyond `Agent`: programs that decide about calls and show them. `@agent/core/host`. */
+
+export type { Recording } from "./conversation/conversation.js";
+export type { CallRules } from "./loop/approval.js";
+export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
+export type { SetAttributes, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export { findRuleProblem, watchRules } from "./rules/checkRule.js";
+export type { Ruling } from "./rules/decide.js";
 export {
   coversCall,
   type DecideOptions,
@@ -14,5 +20,11 @@ export { GrantedRules } from "./rules/grantedRules.js";
 export { MODES, type Mode, onlyEdits, onlyReads } from "./rules/mode.js";
 export { offerRules, type RuleOffer } from "./rules/offers.js";
 export { formatRule, isAbout, parseRule, RULE_HEADS, type Rule } from "./rules/rule.js";
-export { isWithinShown } from "./tools/callDescription.js";
+export { EFFORTS } from "./toolkit/hostOptions/checks.js";
+export { isWithinShown, TOOL_KINDS } from "./tools/callDescription.js";
+export type { CallOptions } from "./tools/execution.js";
 export { hostModel, hostModels } from "./tools/models.js";
+export type { AnyText } from "./tools/packTypes.js";
+export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
+export type { PendingTools } from "./tools/services.js";
+export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";

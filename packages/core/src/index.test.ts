@@ -5,14 +5,12 @@ test("the public API of @agent/core", async () => {
     "Agent",
     "AgentError",
     "Conversation",
-    "EFFORTS",
     "PACK_API_VERSION",
-    "PROVIDER_KEY_VARIABLES",
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
-    "TOOL_KINDS",
     "ToolRegistry",
     "contentText",
+    "contextType",
     "createToolRegistry",
     "definePack",
     "defineTool",
@@ -22,7 +20,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
-    "terminateOnSignals",
+    "wrapProvider",
   ]);
 });
 
@@ -35,6 +33,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
     "JsonTexts",
     "MediaFitter",
     "Notices",
+    "PROVIDER_KEY_VARIABLES",
     "ToolAdapter",
     "TurnList",
     "adaptContent",

@@ -1,12 +1,6 @@
 export { Agent } from "./agent.js";
 export type { AgentOptions } from "./agentOptions.js";
-export type {
-  ChatOptions,
-  ChatResult,
-  CompactOptions,
-  StreamOptions,
-  StructuredChatOptions,
-} from "./chatOptions.js";
+export type { ChatOptions, CompactOptions, RunOptions, RunResult } from "./chatOptions.js";
 export {
   type Content,
   type ContentPart,
@@ -19,7 +13,6 @@ export {
   Conversation,
   type ConversationChange,
   type ConversationOptions,
-  type Recording,
   type ResultDetails,
 } from "./conversation/conversation.js";
 export type { PackState, StateChange, StateEntry } from "./conversation/packState.js";
@@ -33,7 +26,6 @@ export type {
   ApprovalDecisions,
   ApprovalRequest,
   Approve,
-  CallRules,
 } from "./loop/approval.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type {
@@ -46,32 +38,29 @@ export type {
   MessageDecision,
   StopDecision,
 } from "./loop/lifecycle.js";
-export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
-export type { SetAttributes, Telemetry, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
+export type { Telemetry } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
-export type { Ruling } from "./rules/decide.js";
-export { EFFORTS } from "./toolkit/hostOptions/checks.js";
+export { wrapProvider } from "./providers/wrap.js";
 export type {
   Schema,
   SchemaInput,
   SchemaValue,
   StandardSchema,
 } from "./toolkit/jsonSchema/standardSchema.js";
-export type { CallContext, Register } from "./tools/callContext.js";
-export {
-  type AlwaysOffer,
-  type CallAbout,
-  type CallDescription,
-  type CallPreview,
-  type CallTarget,
-  type DescribedCall,
-  type DiffHunk,
-  type FileDiff,
-  type Match,
-  type PermissionLanguage,
-  TOOL_KINDS,
-  type ToolKind,
+export { contextType } from "./tools/callContext.js";
+export type {
+  AlwaysOffer,
+  CallAbout,
+  CallDescription,
+  CallPreview,
+  CallTarget,
+  DescribedCall,
+  DiffHunk,
+  FileDiff,
+  Match,
+  PermissionLanguage,
+  ToolKind,
 } from "./tools/callDescription.js";
 export {
   type DefinedPack,
@@ -83,7 +72,7 @@ export {
   type SetupHost,
 } from "./tools/definePack.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
-export type { RunOptions, ToolOutcome, ToolResult } from "./tools/execution.js";
+export type { ToolOutcome, ToolResult } from "./tools/execution.js";
 export { type CreateRegistryOptions, createToolRegistry, type HostData } from "./tools/factory.js";
 export type {
   ChatTool,
@@ -122,20 +111,16 @@ export type {
 export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
 export type {
   AgentToolNames,
-  AnyText,
   CheckedPacks,
   NamedPacks,
   PackEntry,
   PackOptions,
   ToolNames,
 } from "./tools/packTypes.js";
-export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
 export { type ToolDetails, type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
 export type { ResultView } from "./tools/resultView.js";
-export { PROVIDER_KEY_VARIABLES } from "./tools/secrets.js";
-export type { PendingTools, PromptSection } from "./tools/services.js";
+export type { PromptSection } from "./tools/services.js";
 export { SaveSessionContextTool } from "./tools/sessionContext.js";
-export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";
 export {
   type AccessNeed,
   type AccessRules,

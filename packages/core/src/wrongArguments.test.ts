@@ -10,9 +10,19 @@ test.each<[what: string, call: () => unknown, message: string]>([
   ["Agent options", () => agent(null), "options must be an object, got null."],
   ["registry", () => agent({ registry: 4 }), "registry must be a ToolRegistry, got number 4."],
   [
-    "a registry together with packs",
-    () => agent({ registry: new ToolRegistry(), packs: [] }),
-    '"registry" and "packs" were both given. A registry brings its own tools: pass one or the other.',
+    "a registry together with tools",
+    () => agent({ registry: new ToolRegistry(), tools: [] }),
+    '"registry" and "tools" were both given. A registry brings its own tools and limits: pass one or the other.',
+  ],
+  [
+    "tools together with packs",
+    () => agent({ tools: [], packs: [] }),
+    '"tools" and "packs" were both given. They mean the same: pass one of them.',
+  ],
+  [
+    "output of chat",
+    () => agent().chat("Hi", { output: {} } as never),
+    "chat() resolves to text. For a value of a form, use run() with output.",
   ],
   ["chat options", () => agent().chat("Hi", null as never), "options must be an object, got null."],
   [

@@ -18,8 +18,18 @@ export function agentWith(
   tools: readonly ExecutableTool[] = [],
   options: AgentOptions = {},
 ): Agent {
-  const { packs, enable, disable, conversation = new Conversation(), ...rest } = options;
-  const registry = createToolRegistry(conversation, packs, {
+  const {
+    tools: entries,
+    only,
+    readOnly,
+    enable,
+    disable,
+    conversation = new Conversation(),
+    ...rest
+  } = options;
+  const registry = createToolRegistry(conversation, entries, {
+    ...(only && { only }),
+    ...(readOnly !== undefined && { readOnly }),
     ...(enable && { enable }),
     ...(disable && { disable }),
     // Tools in tests that ignore their signal never stop: nobody should wait long for them.

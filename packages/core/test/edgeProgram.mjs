@@ -18,7 +18,7 @@ export async function useCore() {
   const events = [];
   for await (const event of agent.streamChat("Look.")) events.push(event.type);
   const schema = { type: "object", properties: { deep: { type: "boolean" } }, required: ["deep"] };
-  const value = await agent.chat("Deep?", { output: schema });
+  const { output: value } = await agent.run("Deep?", { output: schema });
   const waiting = new Agent({ respond: () => new Promise(() => undefined) });
   const controller = new AbortController();
   const chat = waiting.chat("Wait.", { signal: controller.signal });

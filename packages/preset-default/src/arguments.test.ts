@@ -18,7 +18,7 @@ const CASES = [
   ),
   argument("Agent", "provider", [], (value) => new module.Agent(value)),
   argument("Agent", "options", ["nothing", "object"], (value) => agent(value)),
-  argument("Agent(options)", "packs", ["nothing", "list"], (value) => agent({ packs: value } as never)),
+  argument("Agent(options)", "tools", ["nothing", "list"], (value) => agent({ tools: value } as never)),
 ];
 const FREE = ["diagnose"];
 

@@ -88,7 +88,7 @@ describe("Agent", () => {
 
   test("packs in the options are added to the built-in ones", () => {
     const agent = new Agent(scriptedProvider([]), {
-      packs: [{ packName: "mine", register: (registry) => registry.register(hello) }],
+      tools: [{ packName: "mine", register: (registry) => registry.register(hello) }],
     });
     expect(agent.registry.hasTool("hello")).toBe(true);
     expect(agent.registry.hasTool("read_file")).toBe(true);

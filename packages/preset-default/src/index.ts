@@ -71,26 +71,38 @@ export function createDefaultToolRegistry(
   return createToolRegistry(context, [PRESET], options);
 }
 
-/** What an agent takes that has the built-in tools besides those of `packs`. */
-export interface PresetAgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
-  extends Omit<AgentOptions<Entries>, "enable" | "disable"> {
+/** What an agent takes that has the built-in tools besides those of `tools`. */
+export interface PresetAgentOptions<
+  Entries extends readonly PackEntry[] = readonly PackEntry[],
+  Context = unknown,
+> extends Omit<AgentOptions<Entries, Context>, "only" | "enable" | "disable"> {
+  /** Only these tools run, also among those that come later. */
+  readonly only?: readonly (AgentToolNames<Entries> | PresetToolName)[];
   /** Tools to turn on although their pack declares them disabled: `["run_bash"]`. */
   readonly enable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
   /** Tools to turn off. */
   readonly disable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
 }
 
-/** An agent that starts with the built-in tools; `options.packs` adds to them. */
-export class Agent<const Entries extends readonly PackEntry[] = readonly []> extends CoreAgent {
-  constructor(provider: ChatProvider, options?: PresetAgentOptions<Entries>);
-  constructor(provider: ChatProvider, options: AgentOptions = {}) {
+/** An agent that starts with the built-in tools; `options.tools` adds to them. */
+export class Agent<
+  const Entries extends readonly PackEntry[] = readonly [],
+  Context = unknown,
+> extends CoreAgent<readonly PackEntry[], Context> {
+  constructor(provider: ChatProvider, options?: PresetAgentOptions<Entries, Context>);
+  constructor(provider: ChatProvider, options: AgentOptions<readonly PackEntry[], Context> = {}) {
     super(provider, startingWithPreset(options));
   }
 }
 
-function startingWithPreset(options: AgentOptions): AgentOptions {
-  const { packs = [], registry } = options ?? {};
+function startingWithPreset<Context>(
+  options: AgentOptions<readonly PackEntry[], Context>,
+): AgentOptions<readonly PackEntry[], Context> {
+  const { tools = options?.packs ?? [], registry } = options ?? {};
   // A registry brings its own tools, and what is wrong goes on as it is: core says so.
-  if (!isRecord(options) || !Array.isArray(packs) || registry !== undefined) return options;
-  return { ...options, packs: [PRESET, ...packs] };
+  if (!isRecord(options) || !Array.isArray(tools) || registry !== undefined) return options;
+  // Both were given: core refuses that.
+  if (options.tools !== undefined && options.packs !== undefined) return options;
+  const { packs: _, ...rest } = options;
+  return { ...rest, tools: [PRESET, ...tools] };
 }

@@ -1,10 +1,4 @@
-import {
-  AgentError,
-  type ChatProvider,
-  type ChatRequest,
-  type ChatResponse,
-  PROVIDER_KEY_VARIABLES,
-} from "@agent/core";
+import { AgentError, type ChatProvider, type ChatRequest, type ChatResponse } from "@agent/core";
 import {
   AttemptError,
   type AttemptOptions,
@@ -13,6 +7,7 @@ import {
   headerSecrets,
   type IdleTimeout,
   Notices,
+  PROVIDER_KEY_VARIABLES,
   runAttempts,
 } from "@agent/core/provider";
 import {

@@ -1,11 +1,15 @@
-import type { ModelFacts, ProviderOptions } from "@agent/core";
-import { type CheckedOptions, invalidOption, modelFacts, readProviderOptions } from "@agent/core/provider";
-import { describeValue } from "@agent/internal";
+import type { JsonSchema, ModelFacts, ProviderOptions } from "@agent/core";
+import { type CheckedOptions, modelFacts, readProviderOptions } from "@agent/core/provider";
 import { MODELS } from "./models.js";
 
 const OWNER = "AnthropicProvider";
 const OWN_FIELDS = ["model", "messages", "system", "tools", "stream"];
 const CACHE = ["5m", "1h", false] as const;
+
+export const OPTIONS: Readonly<Record<string, JsonSchema>> = {
+  maxTokens: { type: "integer", minimum: 1 },
+  cache: { enum: CACHE },
+};
 
 const DEFAULT_MAX_TOKENS = 32_000;
 
@@ -37,7 +41,7 @@ export function anthropicSettings(options: AnthropicProviderOptions): AnthropicS
     baseURLVariable: BASE_URL_VARIABLE,
     baseURL: OWN_ADDRESS,
     ownFields: OWN_FIELDS,
-    checks: { maxTokens: checkMaxTokens, cache: checkCache },
+    options: OPTIONS,
   });
   const { price, ...facts } = modelFacts(MODELS, checked.model) ?? {};
   const isOwn = new URL(checked.baseURL).origin === OWN_ADDRESS;
@@ -49,14 +53,4 @@ export function anthropicSettings(options: AnthropicProviderOptions): AnthropicS
     facts: { ...facts, ...(price && isOwn && { price }) },
     cache: options.cache ?? "5m",
   };
-}
-
-function checkMaxTokens(name: string, value: unknown): void {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return;
-  throw invalidOption(OWNER, `${name} must be a whole number of at least 1, got ${describeValue(value)}`);
-}
-
-function checkCache(name: string, value: unknown): void {
-  if (CACHE.some((lifetime) => lifetime === value)) return;
-  throw invalidOption(OWNER, `${name} must be "5m", "1h" or false, got ${describeValue(value)}`);
 }

@@ -58,9 +58,9 @@ test("a server that offers the same next page for ever is asked for it once", as
 });
 
 test.each([
-  ["maxTokens", 0, "maxTokens must be a whole number of at least 1, got number 0"],
-  ["maxTokens", "many", 'maxTokens must be a whole number of at least 1, got string "many"'],
-  ["cache", "1d", 'cache must be "5m", "1h" or false, got string "1d"'],
+  ["maxTokens", 0, 'AnthropicProvider: "maxTokens" must be at least 1, got 0.'],
+  ["maxTokens", "many", '"maxTokens" must be a whole number, got string "many"'],
+  ["cache", "1d", '"cache" must be one of "5m", "1h", false, got string "1d"'],
   ["body", { messages: [] }, 'body must not hold "messages"'],
   ["cashe", "5m", 'has no option "cashe". Did you mean "cache"?'],
 ])("a wrong option is named: %s %j", (option, value, message) => {

@@ -23,7 +23,6 @@ export function googleSettings(options: GoogleProviderOptions): GoogleSettings {
     baseURLVariable: BASE_URL_VARIABLE,
     baseURL: OWN_ADDRESS,
     ownFields: OWN_FIELDS,
-    checks: {},
   });
   // The API lists model names with this prefix.
   const model = checked.model.replace(/^models\//, "");

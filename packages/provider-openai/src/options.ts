@@ -1,4 +1,4 @@
-import type { ModelFacts, ProviderOptions } from "@agent/core";
+import type { JsonSchema, ModelFacts, ProviderOptions } from "@agent/core";
 import {
   type CheckedOptions,
   invalidOption,
@@ -6,7 +6,7 @@ import {
   modelFacts,
   readProviderOptions,
 } from "@agent/core/provider";
-import { describeValue, quote } from "@agent/internal";
+import { describeValue } from "@agent/internal";
 import type OpenAI from "openai";
 import { MODELS } from "./models.js";
 
@@ -14,6 +14,11 @@ const OWNER = "OpenAIProvider";
 const APIS = ["chat", "responses"] as const;
 // Fields of the body that the provider sets itself, on either API.
 const OWN_FIELDS = ["model", "messages", "input", "instructions", "tools", "stream"];
+
+export const OPTIONS: Readonly<Record<string, JsonSchema>> = {
+  api: { enum: APIS },
+  accepts: { type: "array", items: { type: "string" } },
+};
 
 export const KEY_VARIABLE = "OPENAI_API_KEY";
 export const BASE_URL_VARIABLE = "OPENAI_BASE_URL";
@@ -54,7 +59,8 @@ export function openaiSettings(options: OpenAIProviderOptions): OpenAISettings {
     baseURLVariable: BASE_URL_VARIABLE,
     baseURL: OWN_ADDRESS,
     ownFields: OWN_FIELDS,
-    checks: { api: checkApi, client: checkClient, accepts: checkMediaTypes },
+    options: OPTIONS,
+    checks: { client: checkClient },
   });
   const isOwn = /(^|\.)api\.openai\.com$/.test(new URL(checked.baseURL).hostname);
   return {
@@ -74,23 +80,10 @@ function withoutAddress(options: OpenAIProviderOptions, client: OpenAIClient): O
   return { ...options, baseURL: client.baseURL, apiKey: "" };
 }
 
-function checkApi(name: string, value: unknown): void {
-  if (APIS.some((api) => api === value)) return;
-  throw invalidOption(OWNER, `${name} must be ${APIS.map(quote).join(" or ")}, got ${describeValue(value)}`);
-}
-
 function checkClient(name: string, value: unknown): OpenAIClient {
   const { post, get, baseURL } = (isRecord(value) ? value : {}) as Partial<OpenAIClient>;
   if (typeof post === "function" && typeof get === "function" && typeof baseURL === "string") {
     return value as OpenAIClient;
   }
   throw invalidOption(OWNER, `${name} must be a client of the openai package, got ${describeValue(value)}`);
-}
-
-function checkMediaTypes(name: string, value: unknown): void {
-  if (Array.isArray(value) && value.every((type) => typeof type === "string")) return;
-  throw invalidOption(
-    OWNER,
-    `${name} must be a list of media types such as ["image/png"], got ${describeValue(value)}`,
-  );
 }

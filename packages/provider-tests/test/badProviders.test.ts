@@ -243,7 +243,6 @@ const HASTY = {
   baseURLVariable: "HASTY_URL",
   baseURL: "https://hasty.example",
   ownFields: ["stream"],
-  checks: {},
 };
 
 /** Looks only for what an event of its stream holds. */

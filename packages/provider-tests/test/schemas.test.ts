@@ -47,7 +47,7 @@ describe.each(WIRES)("on $name", ({ wire, create }) => {
           execute: async () => "found",
         }),
       );
-      expect(await agent.chat("Question", { output: schema })).toEqual({ answer: "Answer 2." });
+      expect((await agent.run("Question", { output: schema })).output).toEqual({ answer: "Answer 2." });
       expect(server.refusals).toEqual([]);
     },
   );

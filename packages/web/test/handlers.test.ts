@@ -32,7 +32,7 @@ async function start(
 ): Promise<string> {
   const handlers = createChatHandlers({
     identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
-    open: (_id, { approve }) => new Agent(scriptedProvider(answers), { packs: [greeter], approve }),
+    open: (_id, { approve }) => new Agent(scriptedProvider(answers), { tools: [greeter], approve }),
     ...options,
   });
   const server = await startServer(handlers);
@@ -144,7 +144,7 @@ test("a call that waits when the server closes is asked about again by the next 
       const session = existsSync(file) ? await loadSession(file) : undefined;
       const conversation = new Conversation(session ? { session } : {});
       const recorder = recordSession(conversation, file);
-      const agent = new Agent(scriptedProvider(answers), { conversation, packs: [greeter], approve });
+      const agent = new Agent(scriptedProvider(answers), { conversation, tools: [greeter], approve });
       return { agent, close: () => recorder.close() };
     };
   };
@@ -185,7 +185,7 @@ test("tools learn whose conversation it is, also when it goes on after a decisio
   const conversation = new Conversation();
   const waiting = new Agent(scriptedProvider([calls]), {
     conversation,
-    packs: [whoAmI],
+    tools: [whoAmI],
     approve: () => "suspend",
   });
   await waiting.chat("Who am I?").catch(() => undefined);
@@ -193,7 +193,7 @@ test("tools learn whose conversation it is, also when it goes on after a decisio
     open: (id, { approve }) => ({
       agent: new Agent(scriptedProvider(["You.", calls, "Still you."]), {
         conversation,
-        packs: [whoAmI],
+        tools: [whoAmI],
         approve,
       }),
       context: { user: `user ${id}` },
@@ -288,7 +288,7 @@ test("a conversation that nobody watches is closed after a while, and opened aga
         packName: "watched",
         register: (registry) => registry.provide?.({ dispose: () => void disposals.emit("dispose") }),
       };
-      return new Agent(scriptedProvider([]), { packs: [watched] });
+      return new Agent(scriptedProvider([]), { tools: [watched] });
     },
   });
   (await open(url)).close();
@@ -314,7 +314,7 @@ test("what a conversation holds is closed also if a pack of its agent cannot be 
   const handlers = createChatHandlers({
     identify: () => "1",
     open: () => ({
-      agent: new Agent(scriptedProvider([]), { packs: [stuck] }),
+      agent: new Agent(scriptedProvider([]), { tools: [stuck] }),
       close: () => {
         isClosed = true;
       },

@@ -6,7 +6,7 @@ import * as search from "@agent/tools-search";
 export async function ask(question: string, root: string, baseURL: string): Promise<string> {
   const provider = new OpenAIProvider({ baseURL, apiKey: "key", model: "model" });
   const agent = new Agent(provider, {
-    packs: [
+    tools: [
       [fs, { root }],
       [search, { root }],
     ],

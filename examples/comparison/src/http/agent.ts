@@ -14,7 +14,7 @@ const weather = defineTool({
 export function createApp(baseURL: string) {
   const provider = new OpenAIProvider({ baseURL, apiKey: "key", model: "model" });
   return createServer(async (request, response) => {
-    const agent = new Agent(provider, { packs: [weather] });
+    const agent = new Agent(provider, { tools: [weather] });
     for await (const event of agent.streamChat(await text(request))) {
       if (event.type === "text") response.write(event.text);
     }

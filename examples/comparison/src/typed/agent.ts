@@ -11,6 +11,9 @@ const population = defineTool({
 
 export async function compare(question: string, baseURL: string) {
   const provider = new OpenAIProvider({ baseURL, apiKey: "key", model: "model" });
-  const agent = new Agent(provider, { packs: [population] });
-  return await agent.chat(question, { output: z.object({ city: z.string(), people: z.number() }) });
+  const agent = new Agent(provider, { tools: [population] });
+  const { output } = await agent.run(question, {
+    output: z.object({ city: z.string(), people: z.number() }),
+  });
+  return output;
 }

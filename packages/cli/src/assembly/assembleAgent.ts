@@ -1,13 +1,5 @@
-import {
-  Agent,
-  type CallHooks,
-  Conversation,
-  type PackHost,
-  type Steps,
-  type Telemetry,
-  terminateOnSignals,
-} from "@agent/core";
-import { hostModel, hostModels } from "@agent/core/host";
+import { Agent, type CallHooks, Conversation, type PackHost, type Telemetry } from "@agent/core";
+import { hostModel, hostModels, type Steps, terminateOnSignals } from "@agent/core/host";
 import { escapeToLine, quotePath } from "@agent/internal";
 import type { FileChange } from "../display/fileChange.js";
 import type { Mode } from "../permissions/mode.js";

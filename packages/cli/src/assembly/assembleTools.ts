@@ -36,6 +36,7 @@ export function assembleTools(
     secrets: () => secrets.values,
     claimSecrets: (pack, variables) => secrets.claim(pack, variables),
     directories: { project: projectStorage(process.cwd()), user: join(stateDirectory(), "packs") },
+    readOnly: settings.readOnly,
   });
   const host = {
     context,

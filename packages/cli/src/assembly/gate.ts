@@ -1,4 +1,5 @@
-import type { ApprovalRequest, Approve, CallHooks, CallRules } from "@agent/core";
+import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
+import type { CallRules } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import type { FileChange } from "../display/fileChange.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";

@@ -1,4 +1,4 @@
-import type { Steps } from "@agent/core";
+import type { Steps } from "@agent/core/host";
 import type { CrashGuard } from "../process/crash.js";
 
 const DIRECT: Steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };

@@ -1,4 +1,5 @@
-import { Conversation, terminateOnSignals } from "@agent/core";
+import { Conversation } from "@agent/core";
+import { terminateOnSignals } from "@agent/core/host";
 import { withTimeout } from "@agent/internal";
 import type { SettingsFlags } from "../settings/flags.js";
 import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";

@@ -1,5 +1,5 @@
 import type { EffortChoice, HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
-import { EFFORTS } from "@agent/core";
+import { EFFORTS } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { idOf, isSessionId, sessionFile } from "../assembly/sessions.js";

@@ -1,4 +1,5 @@
-import { EFFORTS, type Effort } from "@agent/core";
+import type { Effort } from "@agent/core";
+import { EFFORTS } from "@agent/core/host";
 import { describeValue, didYouMean } from "@agent/internal";
 import { MODES, type Mode } from "../permissions/mode.js";
 import { CliError } from "../process/errors.js";

@@ -2,14 +2,13 @@ import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError } from "../errors.js";
 import type { Ruling } from "../rules/decide.js";
 import { orAborted } from "../toolkit/abort.js";
-import type { CallContext } from "../tools/callContext.js";
 import { type CallPreview, type DescribedCall, isWithinShown, stableJson } from "../tools/callDescription.js";
 import type { ToolCapability } from "../tools/types.js";
 
 const ABORTED = "aborted before it was approved.";
 
 /** A call that waits for approval, with the exact arguments the tool will get. */
-export interface ApprovalRequest {
+export interface ApprovalRequest<Context = unknown> {
   /** `""`, or the calls that led to the child agent that asks: with `turn` and `id` the key of the call's step. */
   readonly scope: string;
   readonly turn: number;
@@ -28,7 +27,7 @@ export interface ApprovalRequest {
   /** Set if the call cannot wait for a later decision: it is inside another one that cannot run again. */
   readonly cannotWait?: true;
   /** What the caller of `chat` passed as `context`. */
-  readonly context?: CallContext;
+  readonly context?: Context;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -64,8 +63,8 @@ export class SuspendedCall extends AgentError {
  * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
  * call waits in the conversation, which can be saved, until `resume` continues it. Any other failure denies the call.
  */
-export type Approve = (
-  request: ApprovalRequest,
+export type Approve<Context = unknown> = (
+  request: ApprovalRequest<Context>,
 ) => ApprovalDecision | "suspend" | Promise<ApprovalDecision | "suspend">;
 
 /** A decision that was given for a pending call, and what was shown with the call. */

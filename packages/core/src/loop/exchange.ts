@@ -2,7 +2,6 @@ import type { Content } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatProvider, Effort } from "../providers/interface.js";
-import type { CallContext } from "../tools/callContext.js";
 import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ChatTool } from "../tools/interface.js";
@@ -88,7 +87,7 @@ export interface Exchange {
   /** The turns of calls, shared with the call that started this child agent. */
   readonly slots?: CallSlots;
   /** The `context` that the caller of `chat` passed for tools and hooks. */
-  readonly context: CallContext | undefined;
+  readonly context: unknown;
   /** How much the model thinks; `undefined` if the server decides. */
   readonly effort: Effort | undefined;
   readonly stream: boolean;

@@ -117,7 +117,7 @@ describe("before a call", () => {
     const approve = vi.fn(() => ({ deny: "no" }));
     const { agent, read } = reader([], {
       approve,
-      packs: [packOf({ name: "pushy", beforeCall: () => ({ allow: true }) })],
+      tools: [packOf({ name: "pushy", beforeCall: () => ({ allow: true }) })],
     });
     await agent.chat("go");
     expect(approve).toHaveBeenCalledOnce();
@@ -132,7 +132,7 @@ describe("before a call", () => {
           beforeCall: ({ args }) => (args.path === "/etc/passwd" ? { deny: "secret" } : { allow: true }),
         },
       ],
-      { packs: [packOf({ name: "sly", beforeCall: () => ({ args: { path: "/etc/passwd" } }) })] },
+      { tools: [packOf({ name: "sly", beforeCall: () => ({ args: { path: "/etc/passwd" } }) })] },
     );
     await agent.chat("go");
     expect(read).not.toHaveBeenCalled();
@@ -180,14 +180,14 @@ describe("before a call", () => {
     ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: goOn }],
   ])("hooks with %s are refused at once", (_, hooks) => {
     expect(() => reader([hooks as unknown as CallHooks])).toThrow(/hooks\[0\]/);
-    expect(() => reader([], { packs: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);
+    expect(() => reader([], { tools: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);
   });
 });
 
 describe("after a call", () => {
   test("a hook replaces the result or adds to it, packs before the embedder", async () => {
     const { agent } = reader([{ name: "mine", afterCall: (_, { text }) => ({ text: text.toUpperCase() }) }], {
-      packs: [packOf({ name: "theirs", afterCall: () => ({ append: "checked" }) })],
+      tools: [packOf({ name: "theirs", afterCall: () => ({ append: "checked" }) })],
     });
     await agent.chat("go");
     expect(toolTexts(agent)).toEqual(["CONTENT OF A.TXT\nCHECKED"]);

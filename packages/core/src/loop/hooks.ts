@@ -1,6 +1,5 @@
 import { describeValue, errorMessage, isRecord, quote, withTimeout } from "@agent/internal";
 import { orAborted } from "../toolkit/abort.js";
-import type { CallContext } from "../tools/callContext.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/types.js";
@@ -10,13 +9,13 @@ import type { LifecycleHooks } from "./lifecycle.js";
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** A hook's own copy of a call: changing it has no effect. */
-export interface HookCall {
+export interface HookCall<Context = unknown> {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
   /** What the caller of `chat` passed as `context`. */
-  readonly context?: CallContext;
+  readonly context?: Context;
   readonly signal: AbortSignal;
   /** What the call acts on. Asks the tool when it is first called; in `afterCall` it is what was described before the call ran. */
   describe(): Promise<DescribedCall>;
@@ -43,15 +42,15 @@ export type AfterDecision = undefined | { readonly text: string } | { readonly a
  * Functions that see every call before and after it runs, and whole messages and sessions. A call hook that throws or hangs
  * refuses the call.
  */
-export interface CallHooks extends LifecycleHooks {
+export interface CallHooks<Context = unknown> extends LifecycleHooks {
   /** Named in refusals. */
   readonly name: string;
   /** Milliseconds one decision may take. Default: 30 seconds. */
   readonly timeoutMs?: number;
-  beforeCall?(call: HookCall): BeforeDecision | Promise<BeforeDecision>;
+  beforeCall?(call: HookCall<Context>): BeforeDecision | Promise<BeforeDecision>;
   /** Called after the call was approved, right before it runs. A failure refuses the call. */
-  beforeRun?(call: HookCall): void | Promise<void>;
-  afterCall?(call: HookCall, result: ToolResult): AfterDecision | Promise<AfterDecision>;
+  beforeRun?(call: HookCall<Context>): void | Promise<void>;
+  afterCall?(call: HookCall<Context>, result: ToolResult): AfterDecision | Promise<AfterDecision>;
 }
 
 /** The combined decision of all hooks about a call. */

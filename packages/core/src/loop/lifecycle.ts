@@ -2,7 +2,6 @@ import { describeValue, errorMessage, isRecord, quote, truncateMiddle } from "@a
 import type { Content, ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import type { FinishReason } from "../providers/interface.js";
-import type { CallContext } from "../tools/callContext.js";
 import type { Exchange } from "./exchange.js";
 import { type CallHooks, withinTime } from "./hooks.js";
 
@@ -16,7 +15,7 @@ export interface HookMessage {
   readonly content: Content;
   /** Who the message is from, if the user did not write it. */
   readonly from?: string;
-  readonly context?: CallContext;
+  readonly context?: unknown;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +32,7 @@ export interface HookStop {
   readonly turns: number;
   /** How often hooks have refused the end of this message already. */
   readonly continued: number;
-  readonly context?: CallContext;
+  readonly context?: unknown;
   readonly signal: AbortSignal;
 }
 

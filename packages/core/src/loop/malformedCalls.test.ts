@@ -212,7 +212,9 @@ test("takes an answer of the wanted form as the answer, although it names a tool
     properties: { tool: { type: "string" }, reason: { type: "string" } },
     required: ["tool", "reason"],
   } as const;
-  expect(await agentWith([answer], [tool]).chat("Which tool?", { output })).toEqual(JSON.parse(answer));
+  expect((await agentWith([answer], [tool]).run("Which tool?", { output })).output).toEqual(
+    JSON.parse(answer),
+  );
 });
 
 test("finds no call in a long run of blanks without trying every way to divide it", () => {

@@ -28,7 +28,7 @@ const OSLO = { city: "Oslo", people: 717_710 };
 describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
   test("is a validated value", async () => {
     const agent = agentWith([JSON.stringify(OSLO)]);
-    expect(await agent.chat("Oslo?", { output: schema as never })).toEqual(OSLO);
+    expect((await agent.run("Oslo?", { output: schema as never })).output).toEqual(OSLO);
   });
 
   test("that does not fit is sent back with the reason, and the next one counts", async () => {
@@ -40,17 +40,19 @@ describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
         return JSON.stringify(OSLO);
       },
     ]);
-    expect(await agent.chat("Oslo?", { output: schema as never })).toEqual(OSLO);
+    expect((await agent.run("Oslo?", { output: schema as never })).output).toEqual(OSLO);
     expect(corrections[0]).toMatch(/^Your answer does not fit the required form: .*people/s);
   });
 });
 
 test("the value is typed by the schema", async () => {
   const agent = agentWith([JSON.stringify(OSLO)]);
-  const value = await agent.chat("Oslo?", { output: z.object({ city: z.string(), people: z.number() }) });
+  const { output: value } = await agent.run("Oslo?", {
+    output: z.object({ city: z.string(), people: z.number() }),
+  });
   expectTypeOf(value).toEqualTypeOf<{ city: string; people: number }>();
   const output = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
-  const fromJsonSchema = await agentWith([JSON.stringify(OSLO)]).chat("Oslo?", { output });
+  const { output: fromJsonSchema } = await agentWith([JSON.stringify(OSLO)]).run("Oslo?", { output });
   expectTypeOf(fromJsonSchema).toEqualTypeOf<{ city: string }>();
   expectTypeOf(await agentWith(["x"]).chat("?")).toEqualTypeOf<string>();
 });
@@ -58,13 +60,13 @@ test("the value is typed by the schema", async () => {
 test("a schema that changes the value gives the changed one", async () => {
   const agent = agentWith(['{"at":"2026-01-02"}']);
   const schema = z.object({ at: z.string().transform((text) => new Date(text)) });
-  const { at } = await agent.chat("When?", { output: schema });
+  const { at } = (await agent.run("When?", { output: schema })).output;
   expect(at).toEqual(new Date("2026-01-02"));
 });
 
 test("tools run before the answer, which may stand in a code fence", async () => {
   const agent = agentWith([call("read"), `\`\`\`json\n${JSON.stringify(OSLO)}\n\`\`\``], [fakeTool("read")]);
-  expect(await agent.chat("Oslo?", { output: JSON_SCHEMA })).toEqual(OSLO);
+  expect((await agent.run("Oslo?", { output: JSON_SCHEMA })).output).toEqual(OSLO);
 });
 
 test("a schema no answer can satisfy ends after the allowed number of attempts", async () => {
@@ -73,7 +75,7 @@ test("a schema no answer can satisfy ends after the allowed number of attempts",
     [],
     { maxOutputRetries: 2 },
   );
-  await expect(agent.chat("?", { output: { not: {} } })).rejects.toMatchObject({
+  await expect(agent.run("?", { output: { not: {} } })).rejects.toMatchObject({
     code: "output_invalid",
     message: expect.stringContaining("in 3 attempts"),
   });
@@ -91,7 +93,7 @@ test("a server's own mode is used where there is one; otherwise the model is tol
       },
     ]);
     const provider: ChatProvider = { ...script, nativeOutput };
-    await new Agent(provider, { systemPrompt: "Be brief." }).chat("?", { output: JSON_SCHEMA });
+    await new Agent(provider, { systemPrompt: "Be brief." }).run("?", { output: JSON_SCHEMA });
   };
   await ask(true);
   await ask(false);
@@ -112,7 +114,7 @@ test.each([null, 7, "object", [], { type: "nonsense" }, { $ref: "https://example
   "a schema that is none, %j, is refused before anything is sent",
   async (schema) => {
     const agent = agentWith(["never sent"]);
-    await expect(agent.chat("?", { output: schema as never })).rejects.toMatchObject({
+    await expect(agent.run("?", { output: schema as never })).rejects.toMatchObject({
       code: "invalid_argument",
       message: expect.stringContaining("output"),
     });

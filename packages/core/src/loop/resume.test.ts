@@ -66,7 +66,7 @@ describe("a call that waits for a decision", () => {
       const loaded = new Conversation({ session: await loadSession(path) });
       const second = deployer(["Deployed."], { conversation: loaded });
       const again = recordSession(loaded, path);
-      expect(await second.agent.resume({ call_1_1: "allow" })).toBe("Deployed.");
+      expect(await second.agent.resume({ call_1_1: "allow" })).toMatchObject({ text: "Deployed." });
       await again.close();
       expect(second.read).not.toHaveBeenCalled();
       expect(second.deploy).toHaveBeenCalledTimes(1);
@@ -95,7 +95,7 @@ describe("a call that waits for a decision", () => {
     await agent.chat("Deploy.").catch(() => undefined);
     await expect(agent.resume({})).rejects.toMatchObject(suspended);
     expect(agent.conversation.pending?.calls).toHaveLength(1);
-    expect(await agent.resume({ call_1_1: "allow" })).toBe("Done.");
+    expect(await agent.resume({ call_1_1: "allow" })).toMatchObject({ text: "Done." });
   });
 
   test("holds back the calls after it, which are asked about in their turn", async () => {
@@ -110,7 +110,7 @@ describe("a call that waits for a decision", () => {
     await agent.chat("Deploy.").catch(() => undefined);
     expect(asked).toEqual(["a"]);
     expect(agent.conversation.pending?.calls.map(({ args }) => args.to)).toEqual(["a", "b"]);
-    expect(await agent.resume({ call_1_0: "allow", call_1_1: "allow" })).toBe("Done.");
+    expect(await agent.resume({ call_1_0: "allow", call_1_1: "allow" })).toMatchObject({ text: "Done." });
     expect(deploy).toHaveBeenCalledTimes(2);
   });
 

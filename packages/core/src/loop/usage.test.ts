@@ -15,7 +15,7 @@ const DONE: ChatResponse = { content: "Done.", toolCalls: [], finishReason: "sto
 
 async function usageOf(...answers: ScriptedAnswer[]): Promise<TokenUsage> {
   const agent = agentWith(answers, [fakeTool("look")]);
-  return (await agent.chat("Look.", { details: true })).usage;
+  return (await agent.run("Look.")).usage;
 }
 
 describe("the cost of a message", () => {
@@ -88,5 +88,5 @@ test("a child agent without usage leaves the cost of the parent unknown", async 
       ),
     ],
   );
-  expect((await agent.chat("Look.", { details: true })).usage).toEqual({ inputTokens: 20, outputTokens: 4 });
+  expect((await agent.run("Look.")).usage).toEqual({ inputTokens: 20, outputTokens: 4 });
 });

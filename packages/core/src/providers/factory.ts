@@ -1,3 +1,4 @@
+import type { JsonSchema } from "../tools/interface.js";
 import type { ChatProvider, Effort, ModelPrice } from "./interface.js";
 
 /** The options that every provider of the `@agent/provider-*` packages takes. Each may take more. */
@@ -58,6 +59,8 @@ export interface ProviderFactory<Options extends ProviderOptions = ProviderOptio
   readonly baseURL: string;
   /** The model for a user who named none. */
   readonly defaultModel: string;
+  /** JSON Schemas of the options that only this provider has, by name: `{ maxTokens: { type: "integer" } }`. */
+  readonly options?: Readonly<Record<string, JsonSchema>>;
   /** Facts about models that the package carries, as of `date`. A server's own list is more recent. */
   readonly knownModels?: { readonly date: string; readonly facts: (model: string) => ModelFacts | undefined };
   /** Sends nothing yet. Throws `invalid_argument` for a wrong option, or if there is no key where one is needed. */

@@ -5,6 +5,7 @@ export { withCost } from "../loop/usage.js";
 export { checkRequest } from "../toolkit/hostOptions/checks.js";
 export { isRecord } from "../toolkit/isRecord.js";
 export { createRedactor } from "../toolkit/text/redact.js";
+export { PROVIDER_KEY_VARIABLES } from "../tools/secrets.js";
 export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";
 export { type JsonText, JsonTexts, jsonBody, jsonItems } from "./adapt/jsonBody.js";

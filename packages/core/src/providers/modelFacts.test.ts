@@ -71,8 +71,7 @@ describe("the cost of a response", () => {
       respond: async () =>
         response({ inputTokens: 1_000_000, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0 }),
     });
-    const asked = async (isEstimate: boolean) =>
-      (await new Agent(provider(isEstimate)).chat("Hello", { details: true })).usage;
+    const asked = async (isEstimate: boolean) => (await new Agent(provider(isEstimate)).run("Hello")).usage;
     expect(await asked(true)).toMatchObject({ cost: 1, costIsEstimate: true });
     expect(await asked(false)).toMatchObject({ cost: 1 });
     expect(await asked(false)).not.toHaveProperty("costIsEstimate");

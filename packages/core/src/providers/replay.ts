@@ -4,6 +4,7 @@ import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
 import { checkRequest, checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 import { type Exchange, findDifference, formatRecording, readRecording } from "./recording.js";
+import { wrapProvider } from "./wrap.js";
 
 /**
  * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file
@@ -11,9 +12,6 @@ import { type Exchange, findDifference, formatRecording, readRecording } from ".
  * before you commit it. A file that cannot be written fails the request.
  */
 export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
-  if (typeof provider?.respond !== "function") {
-    throw invalidArgument("provider", "a ChatProvider with respond()", provider);
-  }
   checkText("path", path);
   const exchanges: Exchange[] = [];
   let written: Promise<unknown> = Promise.resolve();
@@ -29,37 +27,27 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
       );
     });
   };
-  return {
-    // Copy the properties that the loop reads, so that recording does not change the requests.
-    ...(provider.id !== undefined && { id: provider.id }),
-    ...(provider.model !== undefined && { model: provider.model }),
-    ...(provider.contextTokens !== undefined && { contextTokens: provider.contextTokens }),
-    ...(provider.price !== undefined && { price: provider.price }),
-    ...(provider.efforts !== undefined && { efforts: provider.efforts }),
-    ...(provider.nativeOutput !== undefined && { nativeOutput: provider.nativeOutput }),
-    ...(provider.accepts && { accepts: (mediaType: string) => provider.accepts?.(mediaType) ?? false }),
-    async respond(request) {
-      checkRequest(request);
-      const chunks: string[] = [];
-      const { onText, onRetry } = request;
-      const response = await provider.respond({
-        ...request,
-        ...(onText && {
-          onText: (text: string) => {
-            chunks.push(text);
-            onText(text);
-          },
-        }),
-        onRetry: (retry) => {
-          chunks.length = 0;
-          onRetry?.(retry);
+  return wrapProvider(provider, async (request, ask) => {
+    checkRequest(request);
+    const chunks: string[] = [];
+    const { onText, onRetry } = request;
+    const response = await ask({
+      ...request,
+      ...(onText && {
+        onText: (text: string) => {
+          chunks.push(text);
+          onText(text);
         },
-      });
-      exchanges.push({ ...asExchange(request, response), ...(onText && { chunks }) });
-      await write();
-      return response;
-    },
-  };
+      }),
+      onRetry: (retry) => {
+        chunks.length = 0;
+        onRetry?.(retry);
+      },
+    });
+    exchanges.push({ ...asExchange(request, response), ...(onText && { chunks }) });
+    await write();
+    return response;
+  });
 }
 
 /**

@@ -1,17 +1,33 @@
+import type { StandardSchema } from "../toolkit/jsonSchema/standardSchema.js";
+
 /**
- * A program declares here the type of the `context` it passes to `chat`, once for all tools, hooks and `approve`.
+ * A type for the `context` of an agent and its tools, where there is no schema that checks it: a connection, an object of
+ * the program's own classes.
  *
  * @example
  * ```ts
- * declare module "@agent/core" {
- *   interface Register {
- *     context: { readonly user: string };
- *   }
- * }
+ * import { Agent, contextType, defineTool } from "@agent/core";
+ * import { scriptedProvider } from "@agent/core/replay";
+ *
+ * const context = contextType<{ readonly user: string }>();
+ * const whoami = defineTool({
+ *   name: "whoami",
+ *   description: "Says who asks.",
+ *   context,
+ *   input: { type: "object" },
+ *   execute: (_input, call) => call.context.user,
+ * });
+ * const agent = new Agent(scriptedProvider(["Hello."]), { tools: [whoami], context });
+ * await agent.chat("Hi.", { context: { user: "ann" } });
  * ```
  */
-// biome-ignore lint/suspicious/noEmptyInterface: programs add to it by declaration merging.
-export interface Register {}
+export function contextType<Context>(): StandardSchema<Context> {
+  return {
+    "~standard": { version: 1, vendor: "@agent/core", validate: (value) => ({ value: value as Context }) },
+  };
+}
 
-/** The type of the `context` passed to `chat`: declared by the program in `Register`, or `unknown`. */
-export type CallContext = Register extends { context: infer Context } ? Context : unknown;
+/** Options whose `context` may be left out only if the agent declares no type for it. */
+export type WithContext<Options, Context> = unknown extends Context
+  ? [options?: Options & { readonly context?: Context }]
+  : [options: Options & { readonly context: Context }];

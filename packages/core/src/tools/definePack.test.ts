@@ -112,7 +112,7 @@ describe("definePack", () => {
       }),
     });
     expect(pack.secrets).toEqual(["NOTES_TOKEN"]);
-    const agent = new Agent(scriptedProvider([]), { packs: [pack] });
+    const agent = new Agent(scriptedProvider([]), { tools: [pack] });
     expect(agent.registry.services.prompts()).toMatchObject([{ source: "@x/notes", text: "none" }]);
     await agent.dispose();
     expect(dispose).toHaveBeenCalledTimes(1);
@@ -180,15 +180,15 @@ describe("definePack", () => {
     expectTypeOf<ToolNames<readonly [typeof weather]>>().toEqualTypeOf<"now" | "forecast">();
     expectTypeOf(weather.packName).toEqualTypeOf<"@x/weather">();
     const provider = scriptedProvider([]);
-    new Agent(provider, { packs: [[weather, { city: "Oslo" }]], enable: ["forecast"] });
-    new Agent(provider, { packs: [[fromJson, { days: 3 }]] });
+    new Agent(provider, { tools: [[weather, { city: "Oslo" }]], enable: ["forecast"] });
+    new Agent(provider, { tools: [[fromJson, { days: 3 }]] });
     // @ts-expect-error The option has another type.
-    expect(() => new Agent(provider, { packs: [[weather, { city: 1 }]] })).toThrow();
+    expect(() => new Agent(provider, { tools: [[weather, { city: 1 }]] })).toThrow();
     // @ts-expect-error There is no such option.
-    expect(() => new Agent(provider, { packs: [[fromJson, { dyas: 3 }]] })).toThrow();
+    expect(() => new Agent(provider, { tools: [[fromJson, { dyas: 3 }]] })).toThrow();
     // @ts-expect-error The pack takes no options.
-    expect(() => new Agent(provider, { packs: [[clock, { days: 3 }]] })).toThrow();
+    expect(() => new Agent(provider, { tools: [[clock, { days: 3 }]] })).toThrow();
     // @ts-expect-error There is no such tool.
-    expect(() => new Agent(provider, { packs: [clock], enable: ["forecats"] })).toThrow();
+    expect(() => new Agent(provider, { tools: [clock], enable: ["forecats"] })).toThrow();
   });
 });

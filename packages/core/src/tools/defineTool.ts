@@ -3,7 +3,13 @@ import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
-import { readSchema, type Schema, type SchemaValue } from "../toolkit/jsonSchema/standardSchema.js";
+import {
+  parseContext,
+  readSchema,
+  type Schema,
+  type SchemaValue,
+  type StandardSchema,
+} from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { DescribeOptions, ExecutableTool } from "./interface.js";
 import type { DefinedToolCall, ToolCall, ToolCapability } from "./types.js";
@@ -24,6 +30,7 @@ export interface ToolDefinition<
   S extends Schema,
   Name extends string = string,
   O extends Schema | undefined = undefined,
+  Context = unknown,
 > {
   readonly name: Name;
   readonly description: string;
@@ -31,6 +38,8 @@ export interface ToolDefinition<
   readonly input: S;
   /** The form of the result, for programs. With it `execute` returns a value of this form, and the model reads `toText`. */
   readonly output?: O;
+  /** A schema of the `context` that the tool needs; a call with another one fails. `contextType<T>()` only gives it a type. */
+  readonly context?: StandardSchema<Context>;
   readonly capabilities?: readonly ToolCapability[];
   /** Milliseconds the registry waits for a result. Default: ten minutes. */
   readonly deadlineMs?: number;
@@ -52,7 +61,10 @@ export interface ToolDefinition<
     input: ToolInput<S>,
     options: DescribeOptions,
   ) => CallPreview | undefined | Promise<CallPreview | undefined>;
-  readonly execute: (input: ToolInput<S>, call: DefinedToolCall) => Returned<O> | Promise<Returned<O>>;
+  readonly execute: (
+    input: ToolInput<S>,
+    call: DefinedToolCall<Context>,
+  ) => Returned<O> | Promise<Returned<O>>;
   /** The text of a value, for the model. Default: JSON. */
   readonly toText?: (value: O extends Schema ? SchemaValue<O> : never) => string;
 }
@@ -64,6 +76,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   description: checkText,
   input: anything,
   output: anything,
+  context: checkObject,
   capabilities: anything,
   deadlineMs: anything,
   repeatable: checkBoolean,
@@ -96,7 +109,8 @@ export function defineTool<
   const S extends Schema,
   const Name extends string,
   const O extends Schema | undefined = undefined,
->(definition: ToolDefinition<S, Name, O>): ExecutableTool & { readonly name: Name } {
+  Context = unknown,
+>(definition: ToolDefinition<S, Name, O, Context>): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const {
@@ -104,6 +118,7 @@ export function defineTool<
     description,
     input,
     output,
+    context,
     execute,
     describe,
     preview,
@@ -145,7 +160,8 @@ export function defineTool<
     },
     async execute(args, call) {
       const whole = completeCall(call);
-      const returned: unknown = await execute(args as ToolInput<S>, whole);
+      const running = context ? { ...whole, context: await parseContext(context, whole.context) } : whole;
+      const returned: unknown = await execute(args as ToolInput<S>, running as DefinedToolCall<Context>);
       if (outputReader) {
         const parsed = await outputReader.parse(returned);
         if ("problem" in parsed)

@@ -55,7 +55,7 @@ export interface ToolResult {
 }
 
 /** Optional callbacks and data that a caller passes with a call. */
-export interface RunOptions extends Partial<Omit<ToolCall, "attach" | "startAgent" | "callTool">> {
+export interface CallOptions extends Partial<Omit<ToolCall, "attach" | "startAgent" | "callTool">> {
   /** Called right before the tool starts. */
   onStart?(): void;
   /** Starts a child agent for the call; `signal` aborts when the call has to stop. */
@@ -86,7 +86,7 @@ export type ToolEnding = Omit<ToolResult, "durationMs">;
 export function runTool(
   tool: ExecutableTool,
   input: Record<string, unknown>,
-  options: RunOptions,
+  options: CallOptions,
   limits: ExecutionLimits,
 ): Promise<ToolEnding> {
   return new Promise((resolve) => {
@@ -115,7 +115,7 @@ type StopReason = "aborted" | "deadline";
 /** One run of a tool: its deadline, its abort and its result. The first of them to end it decides. */
 class Execution {
   readonly #tool: ExecutableTool;
-  readonly #options: RunOptions;
+  readonly #options: CallOptions;
   readonly #limits: ExecutionLimits;
   readonly #resolve: (ending: ToolEnding) => void;
   readonly #deadlineMs: number;
@@ -134,7 +134,7 @@ class Execution {
 
   constructor(
     tool: ExecutableTool,
-    options: RunOptions,
+    options: CallOptions,
     limits: ExecutionLimits,
     resolve: (ending: ToolEnding) => void,
   ) {
@@ -216,7 +216,7 @@ class Execution {
   }
 
   async #callNested(
-    run: NonNullable<RunOptions["callTool"]>,
+    run: NonNullable<CallOptions["callTool"]>,
     name: string,
     args: Readonly<Record<string, unknown>>,
   ): Promise<ToolResult> {
@@ -231,7 +231,7 @@ class Execution {
   }
 
   async #startChild(
-    start: NonNullable<RunOptions["startAgent"]>,
+    start: NonNullable<CallOptions["startAgent"]>,
     request: ChildAgentRequest,
   ): Promise<ChildAgentAnswer> {
     if (this.#settled) throw new AgentError("aborted", "The call has ended: it can start no agent.");

@@ -12,7 +12,9 @@ import { SaveSessionContextTool } from "./sessionContext.js";
 import type { ToolContext } from "./types.js";
 
 export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
-  extends ToolRegistryOptions {
+  extends Omit<ToolRegistryOptions, "only"> {
+  /** Only these tools run, also among those that come later. It turns none on that is off: `enable` does. */
+  readonly only?: readonly AgentToolNames<Entries>[];
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
@@ -53,20 +55,20 @@ const OPTIONS: OptionChecks<CreateRegistryOptions> = {
  */
 export function createToolRegistry<const Entries extends readonly PackEntry[]>(
   context: ToolContext,
-  packs?: CheckedPacks<Entries>,
+  tools?: CheckedPacks<Entries>,
   options?: CreateRegistryOptions<Entries>,
 ): ToolRegistry;
 export function createToolRegistry(
   context: ToolContext,
-  packs: readonly PackEntry[] = [],
+  tools: readonly PackEntry[] = [],
   options: CreateRegistryOptions = {},
 ): ToolRegistry {
-  arrayOf("packs")("packs", packs);
+  arrayOf("packs and tools")("tools", tools);
   checkOptions("createToolRegistry", options, OPTIONS);
   const { enable = [], disable = [], host, ...registryOptions } = options;
   const registry = new ToolRegistry(registryOptions);
   registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
-  for (const entry of packs) {
+  for (const entry of tools) {
     if (isTool(entry)) {
       registry.register(entry);
       continue;
@@ -76,6 +78,7 @@ export function createToolRegistry(
   }
   switchTools(registry, "enable", enable);
   switchTools(registry, "disable", disable);
+  checkNames(registry, "only", options.only ?? []);
   return registry;
 }
 
@@ -99,14 +102,20 @@ function isTool(entry: PackEntry): entry is ExecutableTool {
 function switchTools(registry: ToolRegistry, action: "enable" | "disable", names: readonly string[]): void {
   for (const [index, name] of names.entries()) {
     if (registry[action](name)) continue;
-    if (registry.services.pending().length > 0) {
-      switchOnArrival(registry, action, name);
-      continue;
-    }
-    const hint = didYouMean(name, registry.getToolNames());
-    throw new AgentError(
-      "unknown_tool",
-      `${action}[${index}] is ${quote(name)}, which no pack declares. ${hint}`,
-    );
+    checkNames(registry, action, names, index);
+    switchOnArrival(registry, action, name);
   }
+}
+
+/** Throws for a name that no pack declares, unless a pack is still loading tools. */
+function checkNames(registry: ToolRegistry, option: string, names: readonly string[], start = 0): void {
+  if (registry.services.pending().length > 0) return;
+  const index = names.findIndex((name, at) => at >= start && !registry.hasTool(name));
+  const name = names[index];
+  if (name === undefined) return;
+  const hint = didYouMean(name, registry.getToolNames());
+  throw new AgentError(
+    "unknown_tool",
+    `${option}[${index}] is ${quote(name)}, which no pack declares. ${hint}`,
+  );
 }

@@ -39,7 +39,7 @@ describe("late tools", () => {
           return "Done.";
         },
       ]),
-      { packs: [pack], disable: ["save_session_context"] },
+      { tools: [pack], disable: ["save_session_context"] },
     );
     expect(agent.registry.services.pending()).toEqual([{ description: "tools of the server" }]);
     expect(await agent.chat("Go.")).toBe("Done.");

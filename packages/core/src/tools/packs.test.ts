@@ -223,7 +223,7 @@ describe("createToolRegistry", () => {
 
   test("packs that are no list are an error", () => {
     expect(() => createToolRegistry(fakeContext(), {} as never)).toThrow(
-      "packs must be an array of packs, got object.",
+      "tools must be an array of packs and tools, got object.",
     );
   });
 });

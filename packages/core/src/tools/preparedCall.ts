@@ -12,9 +12,9 @@ import {
 } from "./callDescription.js";
 import {
   abortedEnding,
+  type CallOptions,
   type ExecutionLimits,
   failure,
-  type RunOptions,
   runTool,
   type ToolEnding,
   type ToolResult,
@@ -40,7 +40,7 @@ export interface PreparedCall {
   /** What the call would change, or `undefined` if the tool cannot show it. Never rejects. */
   preview(signal?: AbortSignal): Promise<CallPreview | undefined>;
   /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
-  run(options?: RunOptions): Promise<ToolResult>;
+  run(options?: CallOptions): Promise<ToolResult>;
 }
 
 export interface PrepareOptions {
@@ -193,7 +193,7 @@ async function prepareTarget(
 async function runSafely(
   tool: ExecutableTool,
   input: Record<string, unknown>,
-  options: RunOptions,
+  options: CallOptions,
   limits: ExecutionLimits,
 ): Promise<ToolEnding> {
   try {
@@ -210,10 +210,10 @@ async function runSafely(
 function findUsable(name: string, lookUp: LookUp): RegisteredTool | ToolEnding {
   const entry = lookUp(name);
   if (entry === undefined) return unavailable("not_found", name);
-  return isUsable(entry) ? entry : unavailable("not_available", name, entry.withheld);
+  return isUsable(entry) ? entry : unavailable("not_available", name, entry.barred ?? entry.withheld);
 }
 
-/** How a call ends that found no tool it may run. `reason` is its pack's, for a tool that is withheld. */
+/** How a call ends that found no tool it may run. `reason` says why, for a tool that is withheld or barred. */
 export function unavailable(
   outcome: "not_found" | "not_available",
   name: string,

@@ -33,11 +33,13 @@ export interface RegisteredTool {
   enabled: boolean;
   /** Why it cannot be used for now, in the words of its pack. */
   withheld?: string | undefined;
+  /** Why the registry never runs it, whether it is on or off: `only` and `readOnly`. */
+  readonly barred?: string | undefined;
 }
 
 /** Whether a call of the tool would run now. */
-export function isUsable({ enabled, withheld }: RegisteredTool): boolean {
-  return enabled && withheld === undefined;
+export function isUsable({ enabled, withheld, barred }: RegisteredTool): boolean {
+  return enabled && withheld === undefined && barred === undefined;
 }
 
 /** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */

@@ -3,17 +3,19 @@ import { AgentError } from "../errors.js";
 import { nodePath } from "../toolkit/files/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
+  checkBoolean,
   checkFunction,
   checkNotNegative,
   checkObject,
   checkPositive,
   checkText,
   invalidArgument,
+  textsOf,
 } from "../toolkit/hostOptions/checks.js";
 import { createRedactor } from "../toolkit/text/redact.js";
 import { titleOf } from "../toolkit/text/title.js";
 import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.js";
-import type { ExecutionLimits, RunOptions, ToolResult } from "./execution.js";
+import type { CallOptions, ExecutionLimits, ToolResult } from "./execution.js";
 import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
 import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
 import type { PackDirectories, PackHost } from "./packHost.js";
@@ -40,6 +42,10 @@ export interface ToolRegistryOptions {
    * Default: the values of the providers' key variables (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …).
    */
   readonly secrets?: () => readonly string[];
+  /** Only tools with these names run, also among those that are registered or turned on later. */
+  readonly only?: readonly string[];
+  /** `true` runs only tools that do nothing but read, also among those that are registered or turned on later. */
+  readonly readOnly?: boolean;
   /** Gives a pack the values of the variables it declares in `secrets`. Default: what the environment holds. */
   readonly claimSecrets?: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
   /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
@@ -52,6 +58,8 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   abortGraceMs: checkNotNegative,
   maxResultBytes: checkPositive,
   secrets: checkFunction,
+  only: textsOf("tool names"),
+  readOnly: checkBoolean,
   claimSecrets: checkFunction,
   directories: checkObject,
 };
@@ -62,7 +70,7 @@ export interface ToolInfo {
   readonly description: string;
   /** Whether it is switched on. */
   readonly enabled: boolean;
-  /** Why it cannot be used for now although it is on, in the words of its pack. */
+  /** Why a call of it would not run although it is on: the reason of its pack, or the registry's `only` or `readOnly`. */
   readonly withheld?: string;
   /** The model finds it by searching instead of seeing its schema in every request. */
   readonly deferred?: true;
@@ -104,6 +112,9 @@ export class ToolRegistry implements PackRegistry {
   readonly redact: (text: string) => string;
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
+  readonly #barred:
+    | ((name: string, capabilities: readonly ToolCapability[]) => string | undefined)
+    | undefined;
   readonly #claim: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
   readonly #directories: PackDirectories | undefined;
   readonly #packSecrets: string[] = [];
@@ -117,6 +128,7 @@ export class ToolRegistry implements PackRegistry {
     const { secrets = defaultSecrets } = options;
     this.redact = createRedactor(() => [...secrets(), ...this.#packSecrets]);
     this.#directories = options.directories;
+    this.#barred = barring(options);
     this.#claim = options.claimSecrets ?? ((_, variables) => readVariables(variables));
     this.#limits = {
       deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
@@ -138,8 +150,10 @@ export class ToolRegistry implements PackRegistry {
         `Tool ${quote(tool.name)} is registered already${by(existing.source)}; a second one${by(entry.source)} was refused. Nothing was replaced.`,
       );
     }
-    this.#tools.set(tool.name, entry);
-    for (const listener of this.#onRegister ?? []) listener(describe(tool.name, entry));
+    const barred = this.#barred?.(tool.name, entry.capabilities);
+    this.#tools.set(tool.name, barred === undefined ? entry : { ...entry, barred });
+    for (const listener of this.#onRegister ?? [])
+      listener(describe(tool.name, this.#tools.get(tool.name) ?? entry));
   }
 
   /** Calls `listener` for every tool registered from now on, before the tool can be used. */
@@ -309,7 +323,7 @@ export class ToolRegistry implements PackRegistry {
   }
 
   /** As `execute`, with the outcome and the duration. Never rejects. */
-  async run(name: string, args?: Record<string, unknown>, options: RunOptions = {}): Promise<ToolResult> {
+  async run(name: string, args?: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const prepared = await this.prepare(name, args);
     return "outcome" in prepared ? prepared : await prepared.run(options);
   }
@@ -330,7 +344,8 @@ export class ToolRegistry implements PackRegistry {
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { description, enabled, withheld, deferred, capabilities, kind, source } = entry;
+  const { description, enabled, deferred, capabilities, kind, source } = entry;
+  const withheld = entry.barred ?? entry.withheld;
   return {
     name,
     description,
@@ -351,6 +366,21 @@ function packDirectories(base: PackDirectories | undefined, pack: string): PackD
   return {
     ...(base.project !== undefined && { project: below(base.project) }),
     ...(base.user !== undefined && { user: below(base.user) }),
+  };
+}
+
+/** Why a tool never runs in a registry with these options, or `undefined`. */
+function barring({ only, readOnly = false }: ToolRegistryOptions) {
+  if (only === undefined && !readOnly) return undefined;
+  const names = only && new Set(only);
+  return (name: string, capabilities: readonly ToolCapability[]): string | undefined => {
+    if (names && !names.has(name)) return "this agent has other tools only";
+    if (!readOnly || (capabilities.length > 0 && capabilities.every((one) => one === "read")))
+      return undefined;
+    const beyond = capabilities.filter((one) => one !== "read");
+    const why =
+      beyond.length === 0 ? "the tool does not say what it does" : `the tool can ${beyond.join(", ")}`;
+    return `this agent is read-only, and ${why}`;
   };
 }
 

@@ -135,7 +135,7 @@ describe("what packs bring besides tools", () => {
     };
     const failing = vi.fn(() => Promise.reject(new Error("no thread")));
     const agent = new Agent(model, {
-      packs: [
+      tools: [
         packOf({ warmUp: failing }, "first"),
         packOf({ warmUp: () => void order.push("ready") }, "second"),
       ],
@@ -174,7 +174,7 @@ describe("what packs bring besides tools", () => {
       packName: "preset",
       register: (registry) => void registerPack(registry, refreshing),
     };
-    const agent = new Agent(model, { packs: [failing, preset] });
+    const agent = new Agent(model, { tools: [failing, preset] });
     expect(await agent.chat("hello")).toBe("fine");
     expect(offered.map((names) => names.filter((name) => name !== "save_session_context"))).toEqual([
       ["first", "found_1"],

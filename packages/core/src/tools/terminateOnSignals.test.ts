@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { terminateOnSignals } from "./terminateOnSignals.js";
 
-const CORE = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+const CORE = fileURLToPath(new URL("../../dist/host.js", import.meta.url));
 
 /** Runs a program that waits, sends it a signal, and says what it printed and how it ended. */
 async function endBySignal(setUp: string, signal: NodeJS.Signals) {

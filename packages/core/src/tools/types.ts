@@ -2,7 +2,6 @@ import type { Content, ContentPart } from "../conversation/content.js";
 import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
-import type { CallContext } from "./callContext.js";
 import type { ToolResult } from "./execution.js";
 import type { ResultView } from "./resultView.js";
 
@@ -50,7 +49,7 @@ export interface AccessRules {
 }
 
 /** What a running tool may use besides its arguments. Every part is optional for the tool to honour. */
-export interface ToolCall {
+export interface ToolCall<Context = unknown> {
   /** Aborts when the user cancels or the deadline passes. */
   readonly signal: AbortSignal;
   /** Live output for a display. The model never sees it. */
@@ -77,7 +76,7 @@ export interface ToolCall {
   /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
   attach?(part: ContentPart): void;
   /** What the caller of `chat` passed as `context`: the user, the tenant. */
-  readonly context?: CallContext;
+  readonly context?: Context;
   /** Starts a child agent for this call. Absent where no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
   /**
@@ -88,8 +87,9 @@ export interface ToolCall {
 }
 
 /** A call as `defineTool` passes it to `execute`: with everything that works without an agent. */
-export type DefinedToolCall = ToolCall &
-  Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">>;
+export type DefinedToolCall<Context = unknown> = ToolCall<Context> &
+  Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">> &
+  (unknown extends Context ? object : { readonly context: Context });
 
 /** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
 export interface ChildAgentRequest {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AnswerKey, CallKey } from "@agent/core";
+import type { AnswerKey, CallKey } from "@agent/core/host";
 import type { JournalEntry } from "../engine/engine.js";
 
 /** The key of an answer in a journal. Scopes end in "/", ids are encoded: no two steps share a key. */

@@ -1,13 +1,11 @@
 import {
   AgentError,
   type AgentErrorCode,
-  type AnswerKey,
-  type CallKey,
   type ChatResponse,
   isAgentError,
-  type Steps,
   type ToolResult,
 } from "@agent/core";
+import type { AnswerKey, CallKey, Steps } from "@agent/core/host";
 import type { JournalEntry } from "../engine/engine.js";
 import type { RunError } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";

@@ -1,4 +1,5 @@
-import type { AgentEvent, Approve, Content, Schema, Steps, TokenUsage } from "@agent/core";
+import type { AgentEvent, Approve, Content, Schema, TokenUsage } from "@agent/core";
+import type { Steps } from "@agent/core/host";
 import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
 /** What a definition gets to make an agent for one run. */

@@ -145,7 +145,7 @@ test("the model gets the picture if its provider takes it, and a description if 
         return script.respond(request);
       },
     };
-    const agent = new Agent(provider, { packs: [{ register }] });
+    const agent = new Agent(provider, { tools: [{ register }] });
     expect(await agent.chat("What colour is it?")).toBe("Red.");
     const content = seen.findLast((message) => message.role === "tool")?.content;
     if (takes) {

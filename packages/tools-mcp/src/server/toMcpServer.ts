@@ -1,13 +1,6 @@
 import type { Writable } from "node:stream";
-import type {
-  AccessNeed,
-  ContentPart,
-  DescribedCall,
-  PreparedCall,
-  ToolInfo,
-  ToolRegistry,
-  ToolResult,
-} from "@agent/core";
+import type { AccessNeed, ContentPart, DescribedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
+import type { PreparedCall } from "@agent/core/host";
 import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import {
   type CallToolResult,

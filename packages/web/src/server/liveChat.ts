@@ -1,12 +1,4 @@
-import type {
-  Agent,
-  AgentEvent,
-  ApprovalDecision,
-  ApprovalRequest,
-  Approve,
-  CallContext,
-  Content,
-} from "@agent/core";
+import type { Agent, AgentEvent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
@@ -24,7 +16,7 @@ export interface Follower {
 export interface OpenedChat {
   readonly agent: Agent;
   /** Passed to every tool, hook and `approve`, like the option `context` of `chat`: for example the owner's id. */
-  readonly context?: CallContext;
+  readonly context?: unknown;
   /** Called once the conversation is closed: for example to end its recorder. */
   readonly close?: () => void | Promise<void>;
 }
@@ -124,7 +116,7 @@ export class LiveChat {
     );
   }
 
-  #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: CallContext } {
+  #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: unknown } {
     const { context } = this.#opened;
     return { signal, ...(context !== undefined && { context }) };
   }

@@ -1,9 +1,14 @@
-import type { ChatProvider, ModelInfo, ProviderFactory, ProviderOptions } from "@agent/core";
+import {
+  type ChatProvider,
+  type ModelInfo,
+  type ProviderFactory,
+  type ProviderOptions,
+  wrapProvider,
+} from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";
-import { described } from "./described.js";
 import { configuredPrice, savedFacts, withFacts } from "./facts.js";
 import { FallbackProvider } from "./fallback.js";
 import { withLentKeys } from "./lentKeys.js";
@@ -182,13 +187,11 @@ async function localServer(
   const why = `${name}, run by ${describeOwner(owner)}`;
   const model = wanted ?? server.model;
   const chosen = await byName({ name: "openai", settings: { baseURL }, model, why }, options);
-  const guarded = (provider: ChatProvider): ChatProvider => ({
-    ...described(provider),
-    respond: async (request) => {
+  const guarded = (provider: ChatProvider): ChatProvider =>
+    wrapProvider(provider, async (request, ask) => {
       checkSameOwner(server);
-      return await provider.respond(request);
-    },
-  });
+      return await ask(request);
+    });
   // The server is on this machine: ask it for its context, which local servers often set far below the model's own.
   const listed = await chosen.listModels?.(AbortSignal.timeout(LOCAL_LIST_MS)).catch(() => []);
   return wrapped(chosen, (provider, name) =>

@@ -1,10 +1,15 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ChatProvider, ModelFacts, ModelInfo, TokenPrice } from "@agent/core";
+import {
+  type ChatProvider,
+  type ModelFacts,
+  type ModelInfo,
+  type TokenPrice,
+  wrapProvider,
+} from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
 import { checkFileSafety } from "../../settings/config/fileSafety.js";
-import { described } from "./described.js";
 
 const PRIVATE_FILE = 0o600;
 
@@ -22,13 +27,11 @@ export function withFacts(
   { contextTokens, price, efforts }: ModelFacts,
 ): ChatProvider {
   if (contextTokens === undefined && price === undefined && efforts === undefined) return provider;
-  return {
-    ...described(provider),
+  return wrapProvider(provider, (request, ask) => ask(request), {
     ...(contextTokens !== undefined && { contextTokens }),
     ...(price !== undefined && { price }),
     ...(efforts !== undefined && { efforts }),
-    respond: (request) => provider.respond(request),
-  };
+  });
 }
 
 /** The price that the config has for a model: under its name, with or without its provider. */

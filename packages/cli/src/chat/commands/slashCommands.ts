@@ -1,4 +1,5 @@
-import { type Content, EFFORTS } from "@agent/core";
+import type { Content } from "@agent/core";
+import { EFFORTS } from "@agent/core/host";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
 import { expandOwnCommand } from "../../assembly/ownCommands.js";

@@ -1,4 +1,5 @@
-import { EFFORTS, type JsonSchema } from "@agent/core";
+import type { JsonSchema } from "@agent/core";
+import { EFFORTS } from "@agent/core/host";
 import { MODES } from "../../permissions/mode.js";
 
 const name = { type: "string", minLength: 1 };
@@ -35,18 +36,13 @@ const provider = {
     name,
     model: name,
     baseURL: { ...name, format: "uri" },
-    api: {
-      type: "string",
-      enum: ["chat", "responses"],
-      description:
-        "Which of OpenAI's APIs. Default: responses at OpenAI's own address, else chat completions",
-    },
     apiKey: { ...name, description: "Better in the provider's variable, such as OPENAI_API_KEY" },
     headers: { type: "object", additionalProperties: { type: "string" } },
     body: { type: "object", description: "More fields for each request" },
     timeoutMs: { ...positive, description: "The longest silence of the server" },
   },
-  additionalProperties: false,
+  // A provider has options of its own and checks them itself.
+  additionalProperties: true,
 };
 
 const outages = {

@@ -1,6 +1,5 @@
 import type {
   AgentToolNames,
-  AnyText,
   ChatProvider,
   CheckedPacks,
   Effort,
@@ -9,6 +8,7 @@ import type {
   TokenPrice,
   ToolPack,
 } from "@agent/core";
+import type { AnyText } from "@agent/core/host";
 import type { OutagePolicy } from "@agent/durable";
 import type { PresetToolName } from "@agent/preset-default";
 
@@ -43,14 +43,14 @@ export interface ProviderSettings {
   readonly name?: ProviderName;
   readonly model?: string;
   readonly baseURL?: string;
-  /** Which of OpenAI's two APIs is spoken. Default: `"responses"` at OpenAI's own address, `"chat"` at any other. */
-  readonly api?: "chat" | "responses";
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** More fields for each request: `temperature`, `reasoning_effort` … */
   readonly body?: Readonly<Record<string, unknown>>;
   /** The longest silence of the server in milliseconds. */
   readonly timeoutMs?: number;
+  /** Options that only this provider has, which it checks itself: `api` of `openai`, `maxTokens` and `cache` of `anthropic`. */
+  readonly [option: string]: unknown;
 }
 
 /** A named role for `--agent`. All roles use the same registered tools. */

@@ -20,7 +20,7 @@ test("a whole chat: the model writes a note and says so", async () => {
   const note = { path: join(workspace.path, "notes.txt"), text: "Buy milk" };
   const model = scriptedProvider([{ calls: [{ name: "__PREFIX___write_note", args: note }] }, "Noted."]);
   const agent = new Agent(model, {
-    packs: [[pack, { root: workspace.path }]],
+    tools: [[pack, { root: workspace.path }]],
     enable: ["__PREFIX___write_note"],
   });
   expect(await agent.chat("Remember the milk.")).toBe("Noted.");
@@ -31,7 +31,7 @@ test("a whole chat: the model writes a note and says so", async () => {
 test("notes stay below the root", async () => {
   const workspace = await temporaryWorkspace();
   const agent = new Agent(scriptedProvider([]), {
-    packs: [[pack, { root: workspace.path }]],
+    tools: [[pack, { root: workspace.path }]],
     enable: ["__PREFIX___write_note"],
   });
   const text = await agent.registry.execute("__PREFIX___write_note", { path: "../evil.txt", text: "x" });

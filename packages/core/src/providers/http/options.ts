@@ -2,6 +2,8 @@ import { describeValue, fromUtf8, isRecord, isSecretName, quote } from "@agent/i
 import { AgentError } from "../../errors.js";
 import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
 import { checkObject, checkText, textsOf, type ValueCheck } from "../../toolkit/hostOptions/checks.js";
+import { compileSchema } from "../../toolkit/jsonSchema/compile.js";
+import type { JsonSchema } from "../../tools/interface.js";
 import type { ProviderFactory, ProviderOptions } from "../factory.js";
 import type { Fetch } from "./redirect.js";
 import type { RetryPolicy } from "./retry.js";
@@ -11,15 +13,15 @@ const DEFAULT_TIMEOUT_MS = 5 * 60 * 1000;
 
 /** What `readProviderOptions` needs to know about a provider. */
 export interface OptionRules<Options extends ProviderOptions>
-  extends Pick<ProviderFactory, "keyVariables" | "baseURLVariable" | "baseURL"> {
+  extends Pick<ProviderFactory, "keyVariables" | "baseURLVariable" | "baseURL" | "options"> {
   /** The name in messages: `AnthropicProvider`. */
   readonly owner: string;
   /**
    * Fields of the body that the conversation decides. They are refused in the option `body`, which could not set them.
    */
   readonly ownFields: readonly string[];
-  /** Checks of the options that only this provider has. */
-  readonly checks: Omit<OptionChecks<Options>, keyof ProviderOptions>;
+  /** Checks of the options that only this provider has and that no JSON can hold, such as a client. */
+  readonly checks?: { readonly [Name in Exclude<keyof Options, keyof ProviderOptions>]?: ValueCheck };
 }
 
 /** `ProviderOptions` with their defaults. */
@@ -51,7 +53,8 @@ export function readProviderOptions<Options extends ProviderOptions>(
   checkNames("rules.ownFields", rules.ownFields);
   const { owner, keyVariables, baseURLVariable } = rules;
   const common = commonChecks(owner, rules.ownFields);
-  checkOptions(owner, options, { ...common, ...rules.checks } as OptionChecks<Options>);
+  const own = schemaChecks(owner, rules.options ?? {});
+  checkOptions(owner, options, { ...common, ...own, ...rules.checks } as OptionChecks<Options>);
   const {
     model,
     apiKey: key = fromEnvironment(keyVariables) ?? "",
@@ -89,6 +92,20 @@ export function readProviderOptions<Options extends ProviderOptions>(
 /** The error for an option that is wrong: `AnthropicProvider: maxTokens must be …` */
 export function invalidOption(owner: string, problem: string): AgentError {
   return new AgentError("invalid_argument", `${owner}: ${problem}${/[.?]$/.test(problem) ? "" : "."}`);
+}
+
+/** Checks by the schemas of a provider's own options. */
+function schemaChecks(
+  owner: string,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Readonly<Record<string, ValueCheck>> {
+  const checkBy =
+    (schema: JsonSchema): ValueCheck =>
+    (name, value) => {
+      const problem = compileSchema({ type: "object", properties: { [name]: schema } })({ [name]: value });
+      if (problem !== undefined) throw invalidOption(owner, problem);
+    };
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, checkBy(schema)]));
 }
 
 function fromEnvironment(names: readonly string[]): string | undefined {

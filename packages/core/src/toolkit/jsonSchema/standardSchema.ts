@@ -63,6 +63,16 @@ export function readSchema(
   );
 }
 
+/** The context as its schema reads it. Throws `invalid_argument` if it does not fit. */
+export async function parseContext(schema: StandardSchema, context: unknown): Promise<unknown> {
+  const result = await schema["~standard"].validate(context);
+  if (!result.issues) return result.value;
+  throw new AgentError(
+    "invalid_argument",
+    `The context does not fit its schema: ${result.issues.map(issueText).join("; ")}.`,
+  );
+}
+
 /** Some libraries' schemas are functions. */
 function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (isRecord(schema) || typeof schema === "function") && "~standard" in schema;
