@@ -111,5 +111,43 @@ describe("streamChat", () => {
     });
     const { events } = await collect(agent, "go");
     expect(events.map((event) => event.type)).toEqual(["text", "retry", "text", "done"]);
+    expect(events[2]).toMatchObject({ whole: "second try" });
   });
+
+  test.each<[what: string, attempts: string[][], printed: string]>([
+    [
+      "repeats the text",
+      [
+        ["Hel", "lo"],
+        ["He", "llo, ", "you."],
+      ],
+      "Hello, you.",
+    ],
+    ["is the same", [["Hello."], ["Hel", "lo."]], "Hello."],
+    ["fails twice", [["Hel"], ["He"], ["Hello."]], "Hello."],
+    ["is another one", [["Hello"], ["Good ", "day."]], "Hello\n\n[The answer starts again.]\n\nGood day."],
+    ["is shorter", [["Hello, you."], ["Hello"]], "Hello, you.\n\n[The answer starts again.]\n\nHello"],
+  ])(
+    "a loop that prints every text prints the answer once if the new attempt %s",
+    async (_, attempts, printed) => {
+      const agent = new Agent({
+        async respond({ onText, onRetry }) {
+          for (const [index, pieces] of attempts.entries()) {
+            if (index > 0) onRetry?.({ attempt: index, delayMs: 0, reason: "the stream ended" });
+            for (const piece of pieces) onText?.(piece);
+          }
+          return { content: attempts.at(-1)?.join("") ?? "", toolCalls: [], finishReason: "stop" };
+        },
+      });
+      const { events } = await collect(agent, "go");
+      expect(events.map((event) => (event.type === "text" ? event.text : "")).join("")).toBe(printed);
+      // A display that discards text at a retry.
+      let shown = "";
+      for (const event of events) {
+        if (event.type === "retry") shown = "";
+        if (event.type === "text") shown += event.whole ?? event.text;
+      }
+      expect(shown).toBe(attempts.at(-1)?.join(""));
+    },
+  );
 });

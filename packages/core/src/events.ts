@@ -24,10 +24,15 @@ export type AgentEvent =
   | ContextEvent
   | DoneEvent;
 
-/** A piece of the answer as it is written. */
+/**
+ * A piece of the answer as it is written. Printing every `text` prints the answer: after a `retry` only what is new comes,
+ * or a note that the answer starts again, if it is another one.
+ */
 export interface TextEvent {
   readonly type: "text";
   readonly text: string;
+  /** With the first text after a `retry`: the whole answer so far, for a display that discarded what it had shown. */
+  readonly whole?: string;
 }
 
 /** A piece of the model's reasoning as it is written, where the server shows it. */
@@ -36,7 +41,10 @@ export interface ReasoningEvent {
   readonly text: string;
 }
 
-/** The provider failed and the request is repeated. Discard text shown since the last tool call: it is sent again. */
+/**
+ * The provider failed and the request is repeated. Drafts and reasoning since the last tool call are void. A display that
+ * also discards the text finds it in `whole` of the next `text`.
+ */
 export interface RetryEvent {
   readonly type: "retry";
   readonly attempt: number;

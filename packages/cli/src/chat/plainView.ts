@@ -52,7 +52,7 @@ export class PlainView implements ChatView {
   }
 
   event(event: AgentEvent): void {
-    if (event.type === "text") this.#text(event.text);
+    if (event.type === "text") this.#text(event.whole ?? event.text);
     else this.print(this.#linesOf(event));
   }
 

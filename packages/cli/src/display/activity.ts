@@ -81,7 +81,7 @@ export class Activity {
         this.#flushReads();
         if (!this.#answer.hasBegun) this.#sections.begin("answer");
         this.#sections.touched();
-        this.#answer.add(event.text);
+        this.#answer.add(event.whole ?? event.text);
         return;
       case "reasoning":
         this.#reasoning ??= new Reasoning(this.#options.now());

@@ -2,6 +2,7 @@ import { throwIfAborted } from "../errors.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatRequest, ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
+import { AnswerText } from "./answerText.js";
 import type { Exchange } from "./exchange.js";
 import { requestMessages } from "./request.js";
 import { modelName, respond } from "./respond.js";
@@ -24,12 +25,12 @@ export function systemText({ conversation, packPrompt }: Exchange): string {
 export async function askModel(exchange: Exchange, turn: number, attempt: number): Promise<Answer> {
   const { provider, conversation, signal, emit, stream, output, effort, scope, steps } = exchange;
   throwIfAborted(signal);
-  let written = "";
   let replayed = true;
   // Ignore text that arrives after the abort: the user did not see it.
   const report = (event: AgentEvent): void => {
     if (!signal.aborted) emit(event);
   };
+  const text = new AnswerText(report);
   const drafted = new Set<number>();
   const titleOnce = ({ index, name }: { index: number; name: string }) => {
     if (drafted.has(index)) return {};
@@ -44,15 +45,14 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
     ...(output && { output: output.format }),
     ...(effort !== undefined && { effort }),
     onRetry: (retry) => {
-      if (!signal.aborted) written = "";
+      if (!signal.aborted) text.restart();
       drafted.clear();
       report({ type: "retry", ...retry });
     },
     onNotice: (text) => report({ type: "notice", text }),
     ...(stream && {
-      onText: (text: string) => {
-        if (!signal.aborted) written += text;
-        report({ type: "text", text });
+      onText: (piece: string) => {
+        if (!signal.aborted) text.add(piece);
       },
       onReasoning: (text: string) => report({ type: "reasoning", text }),
       onToolDraft: (draft) => report({ type: "tool_draft", ...draft, ...titleOnce(draft) }),
@@ -69,10 +69,11 @@ export async function askModel(exchange: Exchange, turn: number, attempt: number
       steps.answer({ scope, turn, kind: "answer", attempt, ...modelName(provider) }, ask),
       signal,
     );
+    if (!signal.aborted) text.end();
     return { response, replayed };
   } catch (error) {
     if (signal.aborted) {
-      conversation.append({ role: "assistant", content: written.toWellFormed(), stopped: true });
+      conversation.append({ role: "assistant", content: text.shown.toWellFormed(), stopped: true });
     }
     throw error;
   }

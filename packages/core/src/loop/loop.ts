@@ -3,6 +3,7 @@ import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
+import { STARTS_AGAIN } from "./answerText.js";
 import { type Answer, askModel } from "./ask.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";
@@ -73,6 +74,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
       // The text is not the answer: a display discards it.
       exchange.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
+      if (exchange.stream) exchange.emit({ type: "text", text: STARTS_AGAIN, whole: "" });
       conversation.append({ role: "user", content: writtenCallCorrection(written), generated: true });
       continue;
     }

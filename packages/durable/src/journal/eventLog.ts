@@ -79,8 +79,9 @@ function isDraft(event: RunEvent): boolean {
 
 /** Two pieces of one text as one. */
 function join(first: RunEvent, second: RunEvent): AgentEvent | undefined {
-  if (first.type === "text" && second.type === "text") {
-    return { type: "text", text: first.text + second.text };
+  if (first.type === "text" && second.type === "text" && second.whole === undefined) {
+    const whole = first.whole === undefined ? undefined : first.whole + second.text;
+    return { type: "text", text: first.text + second.text, ...(whole !== undefined && { whole }) };
   }
   if (first.type === "reasoning" && second.type === "reasoning") {
     return { type: "reasoning", text: first.text + second.text };

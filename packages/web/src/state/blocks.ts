@@ -6,8 +6,9 @@ import { head, tail } from "./shorten.js";
 export function reduceBlocks(blocks: readonly Block[], event: AgentEvent): readonly Block[] {
   switch (event.type) {
     case "text":
+      return appendText(blocks, "text", event.whole ?? event.text);
     case "reasoning":
-      return appendText(blocks, event.type, event.text);
+      return appendText(blocks, "reasoning", event.text);
     case "tool_draft":
       return writeDraft(blocks, event);
     case "tool_requested":
@@ -66,6 +67,7 @@ export function withoutUnfinished(blocks: readonly Block[]): readonly Block[] {
 
 function appendText(blocks: readonly Block[], type: "text" | "reasoning", text: string): readonly Block[] {
   const last = blocks.at(-1);
+  if (text === "") return blocks;
   if (last?.type === type) return [...blocks.slice(0, -1), { type, text: last.text + text }];
   return [...blocks, { type, text }];
 }
