@@ -36,6 +36,7 @@ const LAYERS = {
   testing: [["probe"], ["checks", "provider"]],
   "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],
   "tools-fs": [["errors", "paths"], ["editor", "protect", "read", "write"], ["edit", "tree"], ["tools"]],
+  "tools-lsp": [["protocol"], ["server"], ["edits"], ["tools"]],
   "tools-mcp": [
     ["config", "results", "stdio"],
     ["lock", "oauth", "paste"],

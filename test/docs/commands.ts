@@ -91,6 +91,15 @@ export const CONFIGS: Readonly<
     command: "agent tools",
     shows: [/run_bash +on +enabled by .*, asks first/, /move +off/],
   },
+  "docs/tools.md#errors-right-after-an-edit:2": {
+    command: "agent tools",
+    shows: [/lsp_diagnostics +on/, /lsp_rename +on/],
+  },
+  "packages/tools-lsp/README.md#-agent-tools-lsp:2": {
+    command: "agent tools",
+    shows: [/lsp_references +on/],
+  },
+  "packages/tools-lsp/README.md#options": { command: "agent tools", shows: [/lsp_symbols +on/] },
   "packages/cli/README.md#configure": {
     command: "agent tools",
     shows: [/run_bash +on +enabled by .*, asks first/, /my_tool +on/],

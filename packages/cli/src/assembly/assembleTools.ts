@@ -1,5 +1,6 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createToolRegistry, type HostData, type ToolContext, type ToolRegistry } from "@agent/core";
+import { isInside } from "@agent/internal";
 import { stateDirectory } from "../process/paths.js";
 import { protectedNames, protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
@@ -25,7 +26,7 @@ export async function loadSelectedPacks({ settings, projectFile }: LoadedSetting
 
 /** Registers the packs' tools and turns them on and off. Problems of single packs are noted on the packs. */
 export function assembleTools(
-  { settings, keys, access }: LoadedSettings,
+  { settings, keys, access, projectFile }: LoadedSettings,
   packs: readonly LoadedPack[],
   context: ToolContext,
   forPacks: HostData = {},
@@ -44,6 +45,8 @@ export function assembleTools(
     protectedNames: protectedNames(),
     secretVariables: secrets.variables,
     access,
+    // The config was trusted, and with it the project that it is in.
+    trusted: projectFile !== undefined && isInside(dirname(projectFile), process.cwd()),
     ...forPacks,
   };
   registerPacks(registry, packs, host);

@@ -20,7 +20,10 @@ const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
 
 /** Packs outside the default preset, and what each is for. */
-const OPTIONAL_PACKS = { "@agent/tools-code": "scripts that call many tools, each call approved" } as const;
+const OPTIONAL_PACKS = {
+  "@agent/tools-code": "scripts that call many tools, each call approved",
+  "@agent/tools-lsp": "new errors after each edit, from the language servers that you have",
+} as const;
 
 /** The answers about the shell, if run_bash is on. */
 interface ShellChoices {

@@ -23,6 +23,11 @@ export interface PackHost<Options = unknown> {
   readonly secretVariables?: readonly string[];
   /** Where tools may go without asking. Absent: everywhere. */
   readonly access?: AccessRules;
+  /**
+   * Whether the user trusts the project in the working directory to run its own code, such as a language server with the
+   * plugins that the project configures. Absent: the program that runs the agent makes no difference.
+   */
+  readonly trusted?: boolean;
   /** Where relative paths in the options start: the directory of the config. Absent: the working directory. */
   readonly baseDirectory?: string;
   /** The model that answers. Read it when it is needed: the user may switch to another. Absent where there is no model. */

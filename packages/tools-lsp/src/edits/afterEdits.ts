@@ -1,0 +1,214 @@
+import type { CallHooks, HookCall } from "@agent/core";
+import { packName } from "../options.js";
+import type { Diagnostic } from "../protocol/messages.js";
+import { type FileText, readText } from "../server/documents.js";
+import { NoPush } from "../server/languageServer.js";
+import { isBelow, type Servers, type Slot } from "../server/servers.js";
+import { type CheckedText, NOTHING, newErrors } from "./newErrors.js";
+import { diagnosticLine, shownPath } from "./report.js";
+
+/** More files than this in one call are a mass change: checking them would take longer than anyone waits. */
+const MAX_FILES = 20;
+/** Files whose errors are still to be reported. */
+const MAX_PENDING = 100;
+/** A server that takes longer for one check does not answer any more. */
+const HANG_MS = 60_000;
+
+/** A file that was changed and whose new errors were not reported yet. */
+interface PendingFile {
+  readonly path: string;
+  readonly slot: Slot;
+  readonly existed: boolean;
+  /** The errors before the change. Never rejects: without an answer nothing counts as new. */
+  readonly before: Promise<CheckedText | undefined>;
+}
+
+interface FileErrors {
+  readonly path: string;
+  readonly errors: readonly Diagnostic[];
+}
+
+/**
+ * Adds the new errors of the files that a call has written to its result. The errors before the call are asked for while
+ * the call runs. Never fails, and never waits longer than the settings allow: what comes later is reported with the
+ * next call that writes files of the same server.
+ */
+export class AfterEdits {
+  readonly #servers: Servers;
+  readonly #pending = new Map<string, PendingFile>();
+
+  constructor(servers: Servers) {
+    this.#servers = servers;
+  }
+
+  get hooks(): CallHooks {
+    return {
+      name: packName,
+      beforeRun: (call) => this.#beforeRun(call),
+      afterCall: (call) => this.#afterCall(call),
+    };
+  }
+
+  async #beforeRun(call: HookCall): Promise<void> {
+    if (!call.capabilities.includes("write")) return;
+    try {
+      const { written } = await this.#filesOf(call);
+      for (const { path, slot } of written) {
+        if (slot && !this.#pending.has(path)) await this.#remember(path, slot);
+      }
+    } catch {
+      // An edit never fails because of its diagnostics.
+    }
+  }
+
+  async #afterCall(call: HookCall): Promise<{ readonly append: string } | undefined> {
+    if (!call.capabilities.includes("write")) return undefined;
+    try {
+      const { written, removed } = await this.#filesOf(call);
+      this.#announce(
+        written.map(({ path }) => path),
+        removed,
+      );
+      for (const path of removed) this.#pending.delete(path);
+      const slots = new Set(written.flatMap(({ slot }) => (slot ? [slot] : [])));
+      if (slots.size === 0) return undefined;
+      const files = [...this.#pending.values()].filter(({ slot }) => slots.has(slot)).slice(0, MAX_FILES);
+      const found = (await this.#check(files, slots)).filter(({ errors }) => errors.length > 0);
+      return found.length === 0 ? undefined : { append: this.#report(found) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The files that a call writes and removes, by its description. Directories and everything unknown are left out. */
+  async #filesOf(call: HookCall): Promise<{
+    readonly written: readonly { readonly path: string; readonly slot: Slot | undefined }[];
+    readonly removed: readonly string[];
+  }> {
+    const { targets = [] } = await call.describe();
+    const paths = new Set<string>();
+    const removed: string[] = [];
+    for (const target of targets) {
+      if (target.type !== "file" || target.tree) continue;
+      if (target.access === "write") paths.add(target.realPath ?? target.path);
+      else if (target.access === "delete") removed.push(target.path);
+    }
+    const written = [...paths].slice(0, MAX_FILES).map((path) => ({ path, slot: this.#servers.find(path) }));
+    return { written, removed };
+  }
+
+  /** Asks for the errors before the change. The call does not wait for the answer. */
+  async #remember(path: string, slot: Slot): Promise<void> {
+    const file = await readText(path);
+    const before = file
+      ? this.#errorsOf(slot, path, file).catch(() => undefined)
+      : Promise.resolve<CheckedText | undefined>(NOTHING);
+    this.#pending.set(path, { path, slot, existed: file !== undefined, before });
+    const [oldest] = this.#pending.keys();
+    if (this.#pending.size > MAX_PENDING && oldest !== undefined) this.#pending.delete(oldest);
+    // A file that did not exist has no errors yet, but its server can start while the call runs.
+    if (!file && slot.broken === undefined) slot.use();
+  }
+
+  #errorsOf(slot: Slot, path: string, file: FileText): Promise<CheckedText> {
+    return slot.use().inOrder(async () => {
+      const server = await slot.show(path, file);
+      const signal = AbortSignal.timeout(HANG_MS);
+      try {
+        return { text: file.text, diagnostics: await server.diagnostics(path, signal) };
+      } catch (error) {
+        if (signal.aborted) slot.fail(`it did not answer within ${HANG_MS} ms`);
+        throw error;
+      }
+    });
+  }
+
+  /** Tells the running servers about files, whatever their language: a configuration may be among them. */
+  #announce(written: readonly string[], removed: readonly string[]): void {
+    for (const slot of this.#servers.list()) {
+      if (!slot.running) continue;
+      const inside = written.filter((path) => isBelow(slot.root, path));
+      const created = inside.filter((path) => this.#pending.get(path)?.existed === false);
+      slot.running.announceFiles(
+        inside.filter((path) => !created.includes(path)),
+        created,
+        removed.filter((path) => isBelow(slot.root, path)),
+      );
+    }
+  }
+
+  async #check(files: readonly PendingFile[], slots: ReadonlySet<Slot>): Promise<FileErrors[]> {
+    const found: FileErrors[] = [];
+    let open = true;
+    const checks = [...slots].map((slot) => {
+      const isSlow = slot.late !== undefined;
+      const work = this.#checkSlot(
+        files.filter((file) => file.slot === slot),
+        (one) => {
+          if (!open) return false;
+          found.push(one);
+          return true;
+        },
+      ).finally(() => {
+        if (slot.late === work) slot.late = undefined;
+      });
+      work.catch(() => undefined);
+      return { slot, work, isSlow };
+    });
+    // A server that has not finished an earlier check is not waited for: one slow server must not slow every edit down.
+    const waited = checks.filter(({ isSlow }) => !isSlow).map(({ work }) => work);
+    const done = await within(this.#servers.settings.waitMs, Promise.allSettled(waited));
+    open = false;
+    for (const { slot, work, isSlow } of checks) {
+      if (done && !isSlow) continue;
+      slot.late = work;
+      slot.timeouts++;
+    }
+    return found;
+  }
+
+  /** Checks files one after the other. What is not taken any more stays pending. */
+  async #checkSlot(files: readonly PendingFile[], take: (found: FileErrors) => boolean): Promise<void> {
+    for (const { path, slot, before } of files) {
+      const old = await before;
+      const file = await readText(path);
+      if (!old || !file) {
+        this.#pending.delete(path);
+        continue;
+      }
+      const checked = await this.#errorsOf(slot, path, file).catch((error: unknown) => {
+        // A server that is slow to push may do so before the next edit.
+        if (!(error instanceof NoPush)) this.#pending.delete(path);
+        throw error;
+      });
+      if (take({ path, errors: newErrors(old, checked) })) this.#pending.delete(path);
+    }
+  }
+
+  #report(found: readonly FileErrors[]): string {
+    const { maxErrors } = this.#servers.settings;
+    const { base } = this.#servers.guard;
+    const lines = found.flatMap(({ path, errors }) =>
+      errors.map((error) => diagnosticLine(shownPath(path, base), error)),
+    );
+    const more = lines.length - maxErrors;
+    return [
+      "New errors after this change:",
+      ...lines.slice(0, maxErrors),
+      ...(more > 0 ? [`… and ${more} more.`] : []),
+    ].join("\n");
+  }
+}
+
+/** Whether work ended in time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

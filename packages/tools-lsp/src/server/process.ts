@@ -1,0 +1,174 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+
+const MEMORY_CHECK_MS = 500;
+const END_GRACE_MS = 1000;
+const MAX_ERROR_CHARACTERS = 4000;
+/** What may wait to be read by a server. A server that does not read its input would fill the memory of the agent. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+export interface ServerCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly memoryBytes: number;
+}
+
+/**
+ * The process of a language server, in its own process group. It ends with the agent: a small shell, whose input closes
+ * when the agent is gone, kills the group then.
+ */
+export class ServerProcess {
+  /** Resolves to the reason once the process has ended. Never rejects. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #memory: NodeJS.Timeout;
+  #watchdog: ChildProcess | undefined;
+  #errors = "";
+  #reason: string | undefined;
+  #isRunning = true;
+
+  constructor({ program, args, cwd, env, memoryBytes }: ServerCommand, onOutput: (chunk: Buffer) => void) {
+    // `detached` makes it the leader of a group, so that everything it started ends with it.
+    this.#child = spawn(program, args, { cwd, env, detached: true, stdio: "pipe", windowsHide: true });
+    this.ended = new Promise((resolve) => {
+      const end = (reason: string): void => {
+        this.#reason ??= reason;
+        this.#release();
+        resolve(this.#explain(this.#reason));
+      };
+      this.#child.once("error", (error) => end(`it could not be started: ${errorMessage(error)}`));
+      this.#child.once("exit", (code, signal) =>
+        end(signal ? `it was ended by ${signal}` : `it exited with code ${String(code)}`),
+      );
+    });
+    this.#child.stdout?.on("data", onOutput);
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#errors = (this.#errors + text).slice(-MAX_ERROR_CHARACTERS);
+    });
+    // A write to a server that is gone; `ended` says why.
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
+      stream?.on("error", () => undefined);
+    this.#memory = setInterval(() => this.#checkMemory(memoryBytes), MEMORY_CHECK_MS);
+    this.#memory.unref();
+    this.#watch();
+    this.#unref();
+  }
+
+  get pid(): number | undefined {
+    return this.#isRunning ? this.#child.pid : undefined;
+  }
+
+  write(bytes: Buffer): void {
+    const { stdin } = this.#child;
+    if (!this.#isRunning || !stdin?.writable) return;
+    if (stdin.writableLength + bytes.length > MAX_UNREAD_BYTES) this.kill("it does not read its input");
+    else stdin.write(bytes);
+  }
+
+  /** Waits for the process to end by itself, then kills it. */
+  async end(reason: string): Promise<void> {
+    this.#reason ??= reason;
+    this.#child.stdin?.end();
+    const timer = setTimeout(() => this.kill(reason), END_GRACE_MS);
+    await this.ended;
+    clearTimeout(timer);
+    this.kill(reason);
+  }
+
+  /** Kills the whole group without waiting. */
+  kill(reason = "the agent ended"): void {
+    this.#reason ??= reason;
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      if (process.platform === "win32") this.#child.kill("SIGKILL");
+      else process.kill(-pid, "SIGKILL");
+    } catch {
+      // Nothing of the group is left.
+    }
+  }
+
+  /** An agent that has nothing else to do may end: the watchdog ends the server. */
+  #unref(): void {
+    this.#child.unref();
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
+      (stream as { unref?: () => void } | null)?.unref?.();
+  }
+
+  /** Kills the group when the agent is gone, however it ended: then the shell reads the end of its input. */
+  #watch(): void {
+    const { pid } = this.#child;
+    if (pid === undefined || process.platform === "win32") return;
+    const watchdog = spawn("/bin/sh", ["-c", 'read -r _; kill -KILL -"$1" 2>/dev/null', "sh", String(pid)], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      env: {},
+    });
+    watchdog.on("error", () => undefined);
+    watchdog.stdin.on("error", () => undefined);
+    watchdog.unref();
+    (watchdog.stdin as unknown as { unref?: () => void }).unref?.();
+    this.#watchdog = watchdog;
+  }
+
+  #release(): void {
+    if (!this.#isRunning) return;
+    this.#isRunning = false;
+    clearInterval(this.#memory);
+    // Killed before its input closes: the number of the group may belong to another one later.
+    this.#watchdog?.kill("SIGKILL");
+    this.kill();
+  }
+
+  #explain(reason: string): string {
+    const said = escapeInvisible(this.#errors.trim().split("\n").slice(-5).join("\n")).slice(-600);
+    return said === "" ? reason : `${reason}. It printed: ${said}`;
+  }
+
+  #checkMemory(limit: number): void {
+    const { pid } = this.#child;
+    if (pid === undefined || limit === Number.POSITIVE_INFINITY) return;
+    const check = (bytes: number): void => {
+      if (bytes > limit)
+        this.kill(`it used ${megabytes(bytes)} of memory, more than the limit of ${megabytes(limit)}`);
+    };
+    if (process.platform === "linux") check(groupMemory(pid));
+    else if (process.platform !== "win32") {
+      execFile("/bin/ps", ["-A", "-o", "pgid=,rss="], (error, stdout) => {
+        if (!error) check(1024 * sumOfGroup(stdout, pid));
+      });
+    }
+  }
+}
+
+/** The resident memory of all processes of a group, in bytes. */
+function groupMemory(group: number): number {
+  let kilobytes = 0;
+  for (const name of readdirSync("/proc")) {
+    if (!(Number(name) > 0)) continue;
+    try {
+      // The name of the program, in brackets, may contain anything; the group is the third field after it.
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]) !== group) continue;
+      const status = readFileSync(`/proc/${name}/status`, "latin1");
+      kilobytes += Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+    } catch {
+      // The process has ended.
+    }
+  }
+  return 1024 * kilobytes;
+}
+
+function sumOfGroup(table: string, group: number): number {
+  return table
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .reduce((sum, [pgid, rss = 0]) => (pgid === group ? sum + rss : sum), 0);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 / 1024)} MB`;
+}

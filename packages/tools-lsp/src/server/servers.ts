@@ -1,0 +1,248 @@
+import { dirname, extname, sep } from "node:path";
+import type { AccessRules } from "@agent/core";
+import { createPathGuard, errorMessage, type PathGuard } from "@agent/core/toolkit";
+import type { CheckedOptions, Settings } from "../options.js";
+import { type FileText, readText } from "./documents.js";
+import { LanguageServer } from "./languageServer.js";
+import type { Language } from "./languages.js";
+import { type FoundProgram, findProgram, findRoot } from "./programs.js";
+
+/** A server that ended unexpectedly is started once more. */
+const MAX_FAILURES = 2;
+/** How long a directory without a server is not searched again: one may be installed in the meantime. */
+const LOOK_AGAIN_MS = 30_000;
+
+export interface ServersHost {
+  readonly access?: AccessRules | undefined;
+  /** Variables that no server may see. A live list. */
+  readonly secretVariables?: readonly string[] | undefined;
+}
+
+interface Lookup {
+  readonly slot: Slot | undefined;
+  readonly until: number;
+}
+
+/** All servers of one registration: one for each language and root, started when it is first needed. */
+export class Servers {
+  readonly settings: Settings;
+  readonly languages: readonly Language[];
+  readonly guard: PathGuard;
+  readonly root: string;
+  readonly #host: ServersHost;
+  readonly #byExtension = new Map<string, Language>();
+  readonly #lookups = new Map<string, Lookup>();
+  readonly #slots = new Map<string, Slot>();
+  #disposed = false;
+
+  constructor({ root, languages, settings }: CheckedOptions, host: ServersHost) {
+    this.settings = settings;
+    this.languages = languages;
+    this.guard = createPathGuard(root ?? process.cwd());
+    this.root = this.guard.root ?? process.cwd();
+    this.#host = host;
+    for (const language of [...languages].reverse())
+      for (const extension of Object.keys(language.extensions)) this.#byExtension.set(extension, language);
+  }
+
+  /** The language of a file by its extension, if a server for it is known. */
+  languageOf(path: string): Language | undefined {
+    return this.#byExtension.get(extname(path).toLowerCase());
+  }
+
+  /** The server of a file by its canonical path; `undefined` if there is none. Starts nothing. */
+  find(path: string): Slot | undefined {
+    const language = this.languageOf(path);
+    if (!language || this.#disposed || !this.guard.contains(path) || this.isSecret(path)) return undefined;
+    const directory = dirname(path);
+    const key = `${language.name}\0${directory}`;
+    const known = this.#lookups.get(key);
+    if (known && (known.slot !== undefined || known.until > Date.now())) return known.slot;
+    const slot = this.#look(language, directory);
+    this.#lookups.set(key, { slot, until: Date.now() + LOOK_AGAIN_MS });
+    return slot;
+  }
+
+  /** Like `find`, but throws with the reason if there is no server. */
+  require(path: string, shown: string): Slot {
+    const language = this.languageOf(path);
+    if (!language) {
+      const known = this.languages.map(({ name }) => name).join(", ");
+      throw new Error(
+        `No language server is configured for files like ${JSON.stringify(shown)}. Known: ${known}.`,
+      );
+    }
+    const slot = this.find(path);
+    if (slot) return slot;
+    if (this.isSecret(path)) throw new Error(`${JSON.stringify(shown)} is in a place of secrets.`);
+    throw new Error(`There is no ${language.name} language server here. Install one: ${language.hint}.`);
+  }
+
+  isSecret(path: string): boolean {
+    return this.#host.access?.secret?.some((place) => isBelow(place, path)) === true;
+  }
+
+  /** All servers that have run, for reports. */
+  list(): readonly Slot[] {
+    return [...this.#slots.values()];
+  }
+
+  /** The program of a language for a file in the root. */
+  programFor(name: string): string | undefined {
+    const language = this.languages.find((one) => one.name === name);
+    return language && findProgram(language, this.root, this.root)?.program;
+  }
+
+  #look(language: Language, directory: string): Slot | undefined {
+    const program = findProgram(language, directory, this.root);
+    if (!program) return undefined;
+    const root = findRoot(language, directory, this.root);
+    const key = `${language.name}\0${root}`;
+    const existing = this.#slots.get(key);
+    if (existing) return existing;
+    const slot = new Slot(language, root, program, this.settings, {
+      env: () => this.#environment(language),
+      beforeStart: () => this.#makeRoom(),
+    });
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  #environment({ env }: Language): NodeJS.ProcessEnv {
+    const secret = new Set(this.#host.secretVariables);
+    const kept = Object.entries(process.env).filter(([name]) => !secret.has(name));
+    return { ...Object.fromEntries(kept), ...env };
+  }
+
+  #makeRoom(): void {
+    const running = [...this.#slots.values()].filter((slot) => slot.running);
+    running.sort((a, b) => a.usedAt - b.usedAt);
+    for (const slot of running.slice(0, Math.max(0, running.length + 1 - this.settings.maxServers)))
+      void slot.stop("it made room for another server");
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    await Promise.all([...this.#slots.values()].map((slot) => slot.stop("the agent ended")));
+  }
+
+  terminate(): void {
+    this.#disposed = true;
+    for (const slot of this.#slots.values()) slot.running?.kill("the agent ended");
+  }
+}
+
+interface SlotHost {
+  readonly env: () => NodeJS.ProcessEnv;
+  readonly beforeStart: () => void;
+}
+
+/** The place of one server: started by its first use, stopped when idle, started once more if it fails. */
+export class Slot {
+  readonly language: Language;
+  readonly root: string;
+  readonly program: FoundProgram;
+  /** The running server, if there is one. */
+  running: LanguageServer | undefined;
+  usedAt = 0;
+  /** Edits whose errors came too late to be reported. */
+  timeouts = 0;
+  /** A check that the result of an edit no longer waits for. */
+  late: Promise<unknown> | undefined;
+  readonly #settings: Settings;
+  readonly #host: SlotHost;
+  readonly #stopping = new WeakSet<LanguageServer>();
+  #failures: string[] = [];
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(language: Language, root: string, program: FoundProgram, settings: Settings, host: SlotHost) {
+    this.language = language;
+    this.root = root;
+    this.program = program;
+    this.#settings = settings;
+    this.#host = host;
+  }
+
+  /** Why the server is not started any more; `undefined` while it may be. */
+  get broken(): string | undefined {
+    return this.#failures.length >= MAX_FAILURES ? this.#failures.at(-1) : undefined;
+  }
+
+  get failures(): readonly string[] {
+    return this.#failures;
+  }
+
+  /** The running server. Starts it if needed; throws if it has failed too often. */
+  use(): LanguageServer {
+    if (this.broken !== undefined) {
+      throw new Error(
+        `The ${this.language.name} language server (${this.program.program}) ended twice and is not started again: ${this.broken}`,
+      );
+    }
+    this.usedAt = Date.now();
+    this.#stopWhenIdle();
+    this.running ??= this.#start();
+    return this.running;
+  }
+
+  #stopWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.running?.isBusy) this.#stopWhenIdle();
+      else void this.stop("it was idle");
+    }, this.#settings.idleMs);
+    this.#idle.unref();
+  }
+
+  languageId(path: string): string {
+    return this.language.extensions[extname(path).toLowerCase()] ?? this.language.name;
+  }
+
+  /** Shows the server a file as it is on disk, and all other open files that have changed. */
+  async show(path: string, file?: FileText): Promise<LanguageServer> {
+    const server = this.use();
+    await server.refresh();
+    const current = file ?? (await readText(path));
+    if (!current) throw new Error(`${JSON.stringify(path)} is not a UTF-8 text file of at most 2 MB.`);
+    await server.show(path, this.languageId(path), current);
+    return server;
+  }
+
+  async stop(reason: string): Promise<void> {
+    clearTimeout(this.#idle);
+    const server = this.running;
+    if (!server) return;
+    this.#stopping.add(server);
+    this.running = undefined;
+    await server.end(reason);
+  }
+
+  /** Ends a server that does not answer. Counts as a failure. */
+  fail(reason: string): void {
+    this.running?.kill(reason);
+  }
+
+  #start(): LanguageServer {
+    this.#host.beforeStart();
+    const { memoryMb, startMs } = this.#settings;
+    const server = new LanguageServer({
+      ...this.program,
+      cwd: this.root,
+      env: this.#host.env(),
+      memoryBytes: memoryMb * 1024 * 1024,
+      initialization: this.language.initialization,
+      settings: this.language.settings ?? {},
+      startMs,
+    });
+    void server.ended.then((reason) => {
+      if (this.running === server) this.running = undefined;
+      if (!this.#stopping.has(server)) this.#failures.push(errorMessage(reason));
+    });
+    return server;
+  }
+}
+
+/** Whether a path is a directory or below it. */
+export function isBelow(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
