@@ -47,6 +47,7 @@ const LAYERS = {
     ["manage", "server"],
   ],
   "tools-search": [["match"], ["worker"], ["host"], ["tools"]],
+  "tools-web": [["network"], ["page", "search"], ["tools"]],
   web: [["state"], ["client", "server"]],
 };
 

@@ -109,6 +109,10 @@ export const CONFIGS: Readonly<
     command: "agent mcp list",
     shows: [/files/, /github/, /https:\/\/docs\.example\.com\/mcp/],
   },
+  "packages/tools-web/README.md#-agent-tools-web:2": {
+    command: "agent tools",
+    shows: [/web_fetch +on/, /web_search +on/],
+  },
   "examples/pack-http/README.md#example-pack-http": { command: "agent tools", shows: [/http_fetch +on/] },
 };
 

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import type { PackHost, ToolContext } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
+import { parseUrl } from "./network/url.js";
+
+const MAX_REMEMBERED = 20_000;
+const MAX_KEPT = 1000;
+const MAX_MESSAGE = 200_000;
+const MAX_CUTS = 3;
+const WITH_SCHEME = /https?:\/\/[^\s<>"'`|\\^{}]+/gi;
+const BARE =
+  /(?:^|[\s<>"'`(|[])((?:[a-z0-9-]{1,63}\.){1,8}[a-z0-9-]{2,63}(?::\d{1,5})?(?:\/[^\s<>"'`|\\^{}]*)?)/gi;
+const TRAILING = /[.,;:!?'"*_~…»”’]+$/;
+
+type Message = ToolContext["sessionContext"][number];
+
+/**
+ * The addresses that may be fetched without a question in auto mode: those that the user wrote, that a search returned,
+ * and that a fetched page links to on its own host. All were fixed before the model could put data into them.
+ */
+export class KnownAddresses {
+  readonly #context: Pick<ToolContext, "sessionContext"> | undefined;
+  readonly #state: PackHost["state"];
+  readonly #found = new Set<string>();
+  // Messages never change, so each is searched once.
+  readonly #written = new WeakMap<Message, ReadonlySet<string>>();
+
+  constructor(context: Pick<ToolContext, "sessionContext"> | undefined, state: PackHost["state"]) {
+    this.#context = context;
+    this.#state = state;
+  }
+
+  add(addresses: Iterable<string>): void {
+    const keys = [...addresses].flatMap((address) => keyOf(address) ?? []);
+    for (const key of keys) {
+      // The oldest go first: they are asked about again.
+      this.#found.delete(key);
+      this.#found.add(key);
+    }
+    for (const oldest of this.#found) {
+      if (this.#found.size <= MAX_REMEMBERED) break;
+      this.#found.delete(oldest);
+    }
+    this.#keep(keys);
+  }
+
+  has(url: URL): boolean {
+    const key = keyOf(url.href);
+    if (key === undefined) return false;
+    return this.#found.has(key) || this.#isWritten(key) || this.#kept().includes(digest(key));
+  }
+
+  /** Keeps the newest addresses with the session, so that they are known when it is resumed. */
+  #keep(keys: readonly string[]): void {
+    if (this.#state === undefined) return;
+    const kept = this.#kept();
+    const added = keys.slice(-MAX_KEPT).map(digest);
+    if (added.every((one) => kept.includes(one))) return;
+    this.#state.set({ addresses: [...new Set([...kept, ...added])].slice(-MAX_KEPT) });
+  }
+
+  #kept(): readonly unknown[] {
+    const value = this.#state?.get();
+    return isRecord(value) && Array.isArray(value.addresses) ? value.addresses : [];
+  }
+
+  /** Whether the user wrote it. Messages that a program wrote, such as summaries, may contain text of the model. */
+  #isWritten(key: string): boolean {
+    for (const message of this.#context?.sessionContext ?? []) {
+      if (message.role !== "user" || message.generated || message.from !== undefined) continue;
+      let keys = this.#written.get(message);
+      if (keys === undefined) {
+        keys = addressesIn(message.content);
+        this.#written.set(message, keys);
+      }
+      if (keys.has(key)) return true;
+    }
+    return false;
+  }
+}
+
+/** What two spellings of one address have in common: HTTP or HTTPS, with or without a slash at the end. */
+function keyOf(address: string): string | undefined {
+  try {
+    const { host, pathname, search } = parseUrl(address);
+    return `${host}${pathname.replace(/\/$/, "")}${search}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A short form for the session's file, which gets a new list with each page. */
+function digest(key: string): string {
+  return createHash("sha256").update(key).digest("base64url").slice(0, 12);
+}
+
+function addressesIn(content: Extract<Message, { role: "user" }>["content"]): ReadonlySet<string> {
+  const texts =
+    typeof content === "string" ? [content] : content.map((part) => (part.type === "text" ? part.text : ""));
+  const keys = new Set<string>();
+  const add = (address: string): void => {
+    const key = keyOf(address);
+    if (key !== undefined) keys.add(key);
+  };
+  for (const text of texts) {
+    const searched = text.slice(0, MAX_MESSAGE);
+    const whole = Array.from(searched.matchAll(WITH_SCHEME), ([address]) => address);
+    const bare = Array.from(searched.matchAll(BARE), ([, address]) => `https://${address}`);
+    for (const address of [...whole, ...bare]) {
+      // A sentence or a bracket may end after an address: "(see https://example.com/a)."
+      for (let rest = address, cuts = 0; cuts < MAX_CUTS && rest !== ""; cuts++) {
+        add(rest);
+        rest = rest.replace(TRAILING, "");
+        add(rest);
+        rest = /[)\]]$/.test(rest) ? rest.slice(0, -1) : "";
+      }
+    }
+  }
+  return keys;
+}

@@ -1,0 +1,123 @@
+import type { ContentPart } from "@agent/core";
+import { quote } from "@agent/core/toolkit";
+import type { PageAnswer } from "../network/request.js";
+import { decodeBody } from "./decode.js";
+
+/** A page as a model can read it. */
+export interface Page {
+  readonly text: string;
+  /** A picture or a document in place of text. */
+  readonly part?: ContentPart;
+  /** What was left out, or is unusual: sentences for the end of a result. */
+  readonly notes: readonly string[];
+  /** The links to other pages of the same host. */
+  readonly links: readonly string[];
+}
+
+const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i;
+const TEXT =
+  /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|toml)\b|application\/(?:x-)?(?:javascript|ecmascript|typescript|sh|sql|ndjson|yaml|tex|httpd-php|json5|jsonlines|graphql|rtf)\b|image\/svg\+xml)/i;
+const UNKNOWN =
+  /^(?:application\/octet-stream|binary\/octet-stream|application\/x-download|application\/force-download|unknown\/unknown)?$/i;
+const LOOKS_HTML = /^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i;
+const NEEDS_SCRIPT =
+  /\b(?:enable|requires?|turn on|activate|needs?)\s+(?:\w+\s+){0,3}javascript|javascript\s+(?:is\s+)?(?:disabled|required)/i;
+const FEW_CHARACTERS = 400;
+
+// Control and format characters: a page can hide instructions in them or reorder text. Line breaks, tabs, joiners and the
+// signs of the Arabic script stay.
+const INVISIBLE = /[\p{Cc}\p{Cf}](?<![\t\n\r\u0600-\u0605\u200c-\u200d\u06dd\u08e2])/gu;
+
+const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) => boolean])[] = [
+  ["application/pdf", (body) => body.subarray(0, 1024).includes("%PDF-")],
+  ["image/png", (body) => body.subarray(0, 8).equals(Buffer.from("\x89PNG\r\n\x1a\n", "latin1"))],
+  ["image/jpeg", (body) => body.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
+  ["image/gif", (body) => body.subarray(0, 4).toString("latin1") === "GIF8"],
+  [
+    "image/webp",
+    (body) => body.toString("latin1", 0, 4) === "RIFF" && body.toString("latin1", 8, 12) === "WEBP",
+  ],
+];
+
+/** Makes a page of an answer by its type. Throws an `Error` for the model if there is nothing it could read. */
+export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise<Page> {
+  const { body, headers, url, cut } = answer;
+  const type = headers["content-type"] ?? "";
+  const [mediaType = ""] = type
+    .toLowerCase()
+    .split(";", 1)
+    .map((text) => text.trim());
+  if (body.length === 0) return { text: "", notes: ["The answer has no body."], links: [] };
+  const isText = TEXT.test(mediaType);
+  const attached = isText ? undefined : SIGNATURES.find(([, test]) => test(body))?.[0];
+  if (attached !== undefined) return attach(answer, attached);
+  if (!isText && !HTML.test(mediaType) && !UNKNOWN.test(mediaType)) {
+    throw new Error(
+      `The answer is ${quote(mediaType)} (${body.length}${cut === undefined ? "" : " or more"} bytes), which cannot be shown as text.`,
+    );
+  }
+  const { text, encoding, invalid } = decodeBody(body, type, cut !== undefined);
+  const notes = invalid > 0 ? [`${invalid} characters could not be decoded as ${encoding}.`] : [];
+  // UTF-16 without a declaration, and files of programs: text has no NUL.
+  if (text.slice(0, 4096).includes("\0")) {
+    throw new Error(
+      `The answer says that it is ${quote(mediaType || "nothing particular")}, but it is binary data.`,
+    );
+  }
+  const isHtml = HTML.test(mediaType) || (UNKNOWN.test(mediaType) && LOOKS_HTML.test(text.slice(0, 2048)));
+  if (!isHtml) return plainPage(text, notes);
+  const { htmlPage } = await import("./htmlPage.js");
+  const page = await htmlPage(text, url, signal);
+  const clean = visible(page.text);
+  if (page.scripts > 0 && page.text.length < FEW_CHARACTERS) {
+    notes.push("The page has scripts and little text: it probably needs a browser. No script was run.");
+  } else if (NEEDS_SCRIPT.test(page.noscript) && page.text.length < 4 * FEW_CHARACTERS) {
+    notes.push("The page asks for JavaScript. No script was run, so parts of it may be missing.");
+  }
+  return { text: clean.text, notes: [...page.notes, ...notes, ...clean.notes], links: page.links };
+}
+
+function plainPage(text: string, notes: readonly string[]): Page {
+  const clean = visible(text.replace(/\r\n?/g, "\n"));
+  return { text: clean.text, notes: [...notes, ...clean.notes], links: [] };
+}
+
+function visible(text: string): { readonly text: string; readonly notes: readonly string[] } {
+  let removed = 0;
+  const clean = text.replace(INVISIBLE, (character) => {
+    // Soft hyphens and marks at the start of a text are ordinary.
+    if (character !== "\u00ad" && character !== "\ufeff") removed++;
+    return "";
+  });
+  const notes = removed > 0 ? [`${removed} invisible characters were removed.`] : [];
+  return { text: clean.toWellFormed(), notes };
+}
+
+function attach({ body, url, cut }: PageAnswer, mediaType: string): Page {
+  if (cut !== undefined) {
+    throw new Error(
+      `The answer is ${mediaType}, and only its first ${body.length} bytes were read (${cut === "size" ? "the size limit" : "the transfer ended early"}). A part of it cannot be shown.`,
+    );
+  }
+  const name = decodeURIComponentSafely(url.pathname.split("/").at(-1) ?? "") || url.hostname;
+  const part: ContentPart = {
+    type: mediaType.startsWith("image/") ? "image" : "file",
+    mediaType,
+    data: body.toString("base64"),
+    name,
+  };
+  return {
+    text: `[${part.type} ${name}, ${mediaType}, ${body.length} bytes: attached]`,
+    part,
+    notes: [],
+    links: [],
+  };
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return visible(decodeURIComponent(text)).text.replace(/\s+/g, " ").slice(0, 200);
+  } catch {
+    return text.slice(0, 200);
+  }
+}

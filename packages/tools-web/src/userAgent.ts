@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+
+/** What servers are told about the program that asks. */
+export function userAgent(): string {
+  return `agent-tools-web${version()} (+https://github.com/agent/agent)`;
+}
+
+function version(): string {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+    return `/${(manifest as { version: string }).version}`;
+  } catch {
+    // A bundle has no manifest next to it.
+    return "";
+  }
+}
