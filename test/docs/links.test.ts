@@ -3,7 +3,14 @@ import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { pages, ROOT } from "./pages.js";
 
-const PAGES = [...pages(), "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md"];
+const PAGES = [
+  ...pages(),
+  "AGENTS.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "docs/contributing/README.md",
+  "docs/contributing/recipes.md",
+];
 /** Code is no link: neither a block nor a span. */
 const CODE = /^( *)```[\s\S]*?^\1```$|`[^`\n]*`/gm;
 const LINK = /\]\(([^)\s]+)\)/g;
