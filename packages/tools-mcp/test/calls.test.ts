@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ToolProgress } from "@agent/core";
 import { expect, test } from "vitest";
 import { agentWith, connected, fixtureServer, notes, temporaryDirectory } from "./harness.js";
 
@@ -62,16 +63,16 @@ test("a long text is shortened, and the whole of it is in a file that goes with 
   expect(existsSync(path)).toBe(false);
 });
 
-test("progress is live output and resets the deadline", async () => {
+test("reports progress, which resets the deadline", async () => {
   const registry = await connected({ docs: fixtureServer(tools("progress"), { timeoutMs: 600 }) });
-  const output: string[] = [];
+  const told: ToolProgress[] = [];
   const result = await registry.run(
     "mcp__docs__progress",
     { steps: 4, every: 300 },
-    { onOutput: (chunk) => output.push(chunk) },
+    { progress: (progress) => told.push(progress) },
   );
   expect(result).toMatchObject({ outcome: "ok", text: "done" });
-  expect(output).toEqual(["1/4 step 1\n", "2/4 step 2\n", "3/4 step 3\n", "4/4 step 4\n"]);
+  expect(told).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4, message: `step ${done}` })));
 });
 
 test("a call without progress ends at its deadline and is cancelled", async () => {

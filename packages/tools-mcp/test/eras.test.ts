@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PersonAnswer, PersonQuestion } from "@agent/core";
+import type { PersonAnswer, PersonQuestion, ToolProgress } from "@agent/core";
 import { expect, test } from "vitest";
 import type { LockedEra } from "../src/lock/lock.js";
 import { lockPath, writeLock } from "../src/lock/lockFile.js";
@@ -46,10 +46,10 @@ test.each(["legacy", "modern"] as const)(
   async (kind) => {
     const { asked, ask } = person({ allow: true });
     const registry = await servedPack(kind, ask);
-    const output: string[] = [];
-    const onOutput = (chunk: string): void => void output.push(chunk);
-    expect(await registry.run("mcp__docs__echo", {}, { onOutput })).toMatchObject({ text: "echoed" });
-    expect(output).toEqual(["1 working\n"]);
+    const told: ToolProgress[] = [];
+    const progress = (one: ToolProgress): void => void told.push(one);
+    expect(await registry.run("mcp__docs__echo", {}, { progress })).toMatchObject({ text: "echoed" });
+    expect(told).toEqual([{ done: 1, message: "working" }]);
     expect(await registry.run("mcp__docs__wipe", {})).toMatchObject({ outcome: "ok", text: "wiped" });
     expect(asked.map(({ source, message }) => [source, message.split("\n")[0]])).toEqual([
       ['the MCP server "docs"', "Allow wipe?"],

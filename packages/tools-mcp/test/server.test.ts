@@ -25,6 +25,24 @@ function registryWithTools(): ToolRegistry {
     } as never),
   );
   registry.register(
+    defineTool({
+      name: "count",
+      description: "Counts words and writes them down",
+      input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      output: {
+        type: "object",
+        properties: { words: { type: "integer" }, copy: { type: "string" } },
+        required: ["words"],
+      },
+      capabilities: ["write"],
+      execute: ({ text }) => ({
+        words: text.split(" ").length,
+        // More than a value may hold.
+        ...(text === "long" && { copy: "x".repeat(70_000) }),
+      }),
+    }),
+  );
+  registry.register(
     defineTool({ name: "off", description: "Off", input: { type: "object" }, execute: () => "" } as never),
     {
       enabled: false,
@@ -66,9 +84,16 @@ async function clientOn(options: McpServerOptions, era: "legacy" | "modern", ans
 test.each(["legacy", "modern"] as const)("only enabled tools are listed and run (%s)", async (era) => {
   const client = await clientOn({}, era);
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual(["add", "wipe"]);
+  expect(tools.map(({ name }) => name)).toEqual(["add", "wipe", "count"]);
   expect(tools[0]?.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
   expect(tools[1]?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+  expect(tools[2]?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+  expect(tools[2]?.outputSchema).toMatchObject({ type: "object", required: ["words"] });
+  expect(await client.callTool({ name: "count", arguments: { text: "one two" } })).toMatchObject({
+    structuredContent: { words: 2 },
+  });
+  const long = await client.callTool({ name: "count", arguments: { text: "long" } });
+  expect(long).toMatchObject({ isError: true });
   expect(await client.callTool({ name: "add", arguments: { a: 1 } })).toMatchObject({
     content: [{ text: "sum 2" }],
   });

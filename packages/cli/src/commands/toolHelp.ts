@@ -1,4 +1,4 @@
-import type { ChatTool, JsonSchema, ToolRegistry } from "@agent/core";
+import type { JsonSchema, ToolRegistry } from "@agent/core";
 import { escapeInvisible, isRecord } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { typesOf } from "../offline/toolArguments.js";
@@ -6,8 +6,8 @@ import { columns } from "../process/output.js";
 
 /** `agent tool run NAME --help`: what the tool does and which arguments it takes. */
 export function toolHelp(name: string, registry: ToolRegistry): string {
-  const schema = schemaOf(name, registry);
-  const required = schema?.function.parameters?.required;
+  const { description = "", parameters } = registry.describeTool(name) ?? {};
+  const required = parameters?.required;
   const rows = Object.entries(toolProperties(name, registry)).map(([key, property]) => [
     `  --${key.replaceAll("_", "-")}`,
     typesOf(property).join(" or ") || "any",
@@ -23,7 +23,7 @@ export function toolHelp(name: string, registry: ToolRegistry): string {
   ]);
   const lines = [
     `Usage: agent tool run ${name} [--key value …] [--args JSON]\n`,
-    escapeInvisible(schema?.function.description ?? ""),
+    escapeInvisible(description),
     "",
     "Arguments:",
   ];
@@ -33,15 +33,6 @@ export function toolHelp(name: string, registry: ToolRegistry): string {
 
 /** The schemas of a tool's arguments, by name. */
 export function toolProperties(name: string, registry: ToolRegistry): Record<string, JsonSchema> {
-  const properties = schemaOf(name, registry)?.function.parameters?.properties;
+  const properties = registry.describeTool(name)?.parameters?.properties;
   return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
-}
-
-/** The schema of a tool, also of one that is off: it is turned on only to read the schema. */
-function schemaOf(name: string, registry: ToolRegistry): ChatTool | undefined {
-  const isOn = registry.isToolEnabled(name);
-  if (!isOn) registry.enable(name);
-  const found = registry.getEnabledSchemas().find((schema) => schema.function.name === name);
-  if (!isOn) registry.disable(name);
-  return found;
 }

@@ -31,6 +31,7 @@ export function registerServers(
   const follow = (through: PackRegistry, now: Lock): void => {
     servers.follow(now);
     tools.update(through, servers.tools);
+    tools.updateResources(through, () => servers.withResources);
     servers.reconsider();
   };
   const diagnose = (): Diagnosis[] => [...servers.diagnose(), ...tools.problems];
@@ -41,6 +42,10 @@ export function registerServers(
     },
     get mentions() {
       return servers.mentions;
+    },
+    prompt: () => {
+      const text = servers.instructions((name) => registry.isToolEnabled(name));
+      return text === undefined ? undefined : { title: "MCP servers", text };
     },
     diagnose,
     dispose: () => servers.dispose(),

@@ -4,12 +4,17 @@ import { differsText } from "../lock/agreement.js";
 import { schemaTokens } from "../tokens.js";
 import { CallToolTool, FindToolsTool } from "../tools/deferredTools.js";
 import type { McpTool } from "../tools/mcpTool.js";
+import { RESOURCE_TOOL, ResourceTool } from "../tools/resourceTool.js";
 import type { AgreedServer } from "./agreedServer.js";
+
+const NONE = "[]";
 
 /** The tools of servers in one registry. */
 export class RegisteredTools {
   /** Beyond this many tokens of schemas, tools are searched for instead of sent. */
   readonly #maxTokens: number;
+  /** The names of the servers that the tool for resources names, as JSON. */
+  #resourceServers = NONE;
   #given: readonly McpTool[] = [];
   #tools: readonly McpTool[] = [];
   #isDeferred = false;
@@ -23,6 +28,17 @@ export class RegisteredTools {
   /** What could not be registered, and why. */
   get problems(): readonly Diagnosis[] {
     return this.#problems;
+  }
+
+  /** Offers the tool for resources if a server that is on has any. */
+  updateResources(registry: PackRegistry, servers: () => readonly AgreedServer[]): void {
+    const names = JSON.stringify(servers().map(({ name }) => name));
+    if (names === this.#resourceServers) return;
+    if (this.#resourceServers !== NONE) registry.unregister(RESOURCE_TOOL);
+    this.#resourceServers = names;
+    if (names === NONE) return;
+    const enabled = servers().some(({ options: { enable } }) => enable === true);
+    registry.register(new ResourceTool(servers), { enabled });
   }
 
   /** Registers what is new and takes away what is gone; a tool that is the same object stays. */

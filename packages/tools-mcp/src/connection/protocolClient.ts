@@ -41,6 +41,8 @@ export interface ConnectRequest {
 export interface ProtocolClient {
   readonly era: LockedEra;
   readonly info: { readonly name: string; readonly version: string } | undefined;
+  /** What the server says about its use, unchecked. */
+  readonly instructions: unknown;
   /** What the server said that it can do. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   request(

@@ -1,5 +1,5 @@
-import type { Content, ContentPart, MentionItem, ToolCall } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
+import type { Content, ContentPart, MentionItem, ToolCall, ToolProgress } from "@agent/core";
+import { compileSchema, isRecord } from "@agent/core/toolkit";
 import { escapeToLine, truncateUtf8 } from "@agent/internal";
 import type { LockedTool } from "../lock/lock.js";
 import type { SpillDirectory } from "../results/spill.js";
@@ -34,10 +34,16 @@ export class ServerUse {
   async callTool(tool: LockedTool, args: Record<string, unknown>, call?: ToolCall): Promise<string> {
     const result = await this.#connection.callTool(tool, args, {
       signal: call?.signal,
-      onProgress: (progress) => call?.onOutput(progressLine(progress)),
+      onProgress: (progress) => call?.progress?.(toProgress(progress)),
     });
     if (result.isError) call?.report?.({ ok: false, summary: "the server reported an error" });
-    return resultText(tool.name, result, call?.attach, this.#spill);
+    const { structuredContent: value } = result;
+    const problem = result.isError || value === undefined ? undefined : valueProblem(tool, value);
+    if (value !== undefined && problem === undefined) call?.report?.({ value });
+    const text = resultText(tool.name, result, call?.attach, this.#spill);
+    return problem === undefined
+      ? text
+      : `${text}\n\n[The data of the result is not as its schema says: ${problem}]`;
   }
 
   /** The messages of a prompt as one content. */
@@ -81,10 +87,18 @@ export class ServerUse {
   }
 }
 
-function progressLine({ progress, total, message }: Progress): string {
-  const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-  const text = typeof message === "string" ? ` ${escapeToLine(truncateUtf8(message, 500))}` : "";
-  return `${share}${text}\n`;
+function toProgress({ progress, total, message }: Progress): ToolProgress {
+  return {
+    ...(Number.isFinite(progress) && { done: progress }),
+    ...(total !== undefined && Number.isFinite(total) && { total }),
+    ...(typeof message === "string" && { message: escapeToLine(truncateUtf8(message, 500)) }),
+  };
+}
+
+/** What is wrong with the data of a result, by the schema that was agreed to. */
+function valueProblem({ outputSchema }: LockedTool, value: unknown): string | undefined {
+  if (!isRecord(value)) return "it is not an object";
+  return outputSchema && compileSchema(outputSchema, "outputSchema")(value);
 }
 
 function toItem(resource: unknown): MentionItem[] {

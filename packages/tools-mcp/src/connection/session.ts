@@ -83,6 +83,10 @@ export class Session {
     return this.#client.info;
   }
 
+  get instructions(): unknown {
+    return this.#client.instructions;
+  }
+
   get hasPrompts(): boolean {
     return this.#client.capabilities.prompts !== undefined;
   }

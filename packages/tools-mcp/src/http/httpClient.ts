@@ -14,6 +14,7 @@ export class HttpClient implements ProtocolClient {
   readonly era: LockedEra;
   readonly info: ProtocolClient["info"];
   readonly capabilities: ProtocolClient["capabilities"];
+  readonly instructions: unknown;
   readonly #client: Client;
   readonly #explain: (error: unknown) => unknown;
 
@@ -25,6 +26,7 @@ export class HttpClient implements ProtocolClient {
     const info = client.getServerVersion();
     this.info = info && { name: info.name, version: info.version };
     this.capabilities = { ...client.getServerCapabilities() };
+    this.instructions = client.getInstructions();
     this.#listenForChanges();
   }
 

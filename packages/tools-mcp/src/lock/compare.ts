@@ -20,9 +20,11 @@ export function compareTools(before: readonly LockedTool[], after: readonly Lock
   };
 }
 
+const PARTS = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
+
 /** A part of a tool as it was agreed to and as it is now, as text. */
 export interface DifferingPart {
-  readonly part: "title" | "description" | "inputSchema" | "annotations";
+  readonly part: (typeof PARTS)[number];
   readonly before: string;
   readonly after: string;
 }
@@ -31,7 +33,9 @@ export interface DifferingPart {
 export function differingParts(before: LockedTool, after: LockedTool): DifferingPart[] {
   const textOf = (value: unknown): string =>
     typeof value === "string" ? value : JSON.stringify(value ?? null);
-  return (["title", "description", "inputSchema", "annotations"] as const)
-    .map((part) => ({ part, before: textOf(before[part]), after: textOf(after[part]) }))
-    .filter((found) => found.before !== found.after);
+  return PARTS.map((part) => ({
+    part,
+    before: textOf(before[part]),
+    after: textOf(after[part]),
+  })).filter((found) => found.before !== found.after);
 }

@@ -12,6 +12,7 @@ const MAX_NAME = 128;
 const MAX_DESCRIPTION = 16 * 1024;
 const MAX_SCHEMA = 128 * 1024;
 const MAX_PROMPTS = 200;
+const MAX_INSTRUCTIONS = 2000;
 const ANNOTATIONS = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 
 export interface ExaminedTools {
@@ -46,7 +47,7 @@ export function examineTools(server: string, listed: readonly unknown[]): Examin
 
 function examineTool(server: string, raw: unknown): LockedTool {
   if (!isRecord(raw)) throw new Error(`it is ${describeValue(raw)}, not an object`);
-  const { name, title, description = "", inputSchema = {}, annotations } = raw;
+  const { name, title, description = "", inputSchema = {}, outputSchema, annotations, execution } = raw;
   if (typeof name !== "string" || name === "") throw new Error(`its name is ${describeValue(name)}`);
   if (name.length > MAX_NAME)
     throw new Error(`its name has ${name.length} characters; ${MAX_NAME} are allowed`);
@@ -54,26 +55,29 @@ function examineTool(server: string, raw: unknown): LockedTool {
   if (description.length > MAX_DESCRIPTION) {
     throw new Error(`its description has ${description.length} characters; ${MAX_DESCRIPTION} are allowed`);
   }
+  if (isRecord(execution) && execution.taskSupport === "required") {
+    throw new Error("it runs only as a task (taskSupport: required), and tasks are not supported");
+  }
   const entry = {
     tool: name,
     ...(typeof title === "string" && title.length <= MAX_NAME && { title }),
     description,
-    inputSchema: checkedSchema(inputSchema),
+    inputSchema: checkedSchema(inputSchema, "inputSchema"),
+    ...(outputSchema !== undefined && { outputSchema: checkedSchema(outputSchema, "outputSchema") }),
     ...(isRecord(annotations) && { annotations: knownAnnotations(annotations) }),
   };
   return { ...entry, name: toolName(server, name), hash: toolHash(entry) };
 }
 
-function checkedSchema(schema: unknown): JsonSchema {
-  if (!isRecord(schema)) throw new Error(`its inputSchema is ${describeValue(schema)}, not an object`);
+function checkedSchema(schema: unknown, what: "inputSchema" | "outputSchema"): JsonSchema {
+  if (!isRecord(schema)) throw new Error(`its ${what} is ${describeValue(schema)}, not an object`);
   const { type = "object" } = schema;
-  if (type !== "object")
-    throw new Error(`the type of its inputSchema is ${describeValue(type)}, not "object"`);
+  if (type !== "object") throw new Error(`the type of its ${what} is ${describeValue(type)}, not "object"`);
   const size = JSON.stringify(schema).length;
-  if (size > MAX_SCHEMA) throw new Error(`its inputSchema has ${size} characters; ${MAX_SCHEMA} are allowed`);
+  if (size > MAX_SCHEMA) throw new Error(`its ${what} has ${size} characters; ${MAX_SCHEMA} are allowed`);
   const whole = { ...schema, type };
-  compileSchema(whole, "inputSchema");
-  assertParameterHeaders(whole);
+  compileSchema(whole, what);
+  if (what === "inputSchema") assertParameterHeaders(whole);
   return whole;
 }
 
@@ -86,6 +90,13 @@ function shownName(raw: unknown, index: number): string {
   const name =
     isRecord(raw) && typeof raw.name === "string" && raw.name !== "" ? raw.name : `number ${index + 1}`;
   return escapeToLine(truncateUtf8(name, MAX_NAME));
+}
+
+/** What a server says about its use, cut to a few sentences. */
+export function examineInstructions(instructions: unknown): string | undefined {
+  if (typeof instructions !== "string" || instructions.trim() === "") return undefined;
+  const text = truncateUtf8(instructions.trim(), MAX_INSTRUCTIONS);
+  return text.length < instructions.trim().length ? `${text}…` : text;
 }
 
 /** The prompts of a server that can be commands; the others are left out. */

@@ -9,6 +9,8 @@ export interface LockedTool {
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** The schema of the data that a call answers with, if the server has one. */
+  readonly outputSchema?: JsonSchema;
   /** What the server claims about the tool. Claims only ever restrict it. */
   readonly annotations?: Readonly<Record<string, unknown>>;
   /** A hash of all fields above except `name`: a tool with another hash is off. */
@@ -51,6 +53,8 @@ export interface LockedServer {
   readonly prompts: readonly LockedPrompt[];
   /** Whether it has resources, which can be mentioned in the chat. */
   readonly hasResources: boolean;
+  /** What the server says about its use, for the model. */
+  readonly instructions?: string;
   readonly setAside: readonly SetAside[];
 }
 

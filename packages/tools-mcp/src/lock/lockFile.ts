@@ -99,6 +99,7 @@ export function isGenuine(server: string, tool: LockedTool): boolean {
 function isLockedServer(value: unknown): value is LockedServer {
   if (!isRecord(value) || typeof value.source !== "string" || !isRecord(value.era)) return false;
   const { tools, prompts, setAside, era } = value;
+  if (value.instructions !== undefined && typeof value.instructions !== "string") return false;
   const isEra = era.kind === "legacy" || (era.kind === "modern" && isRecord(era.discover));
   return (
     isEra &&

@@ -3,6 +3,6 @@ import type { LockedTool } from "./lock.js";
 
 /** The hash of a tool's definition: what a person agrees to. */
 export function toolHash(tool: Omit<LockedTool, "hash" | "name">): string {
-  const { tool: name, title, description, inputSchema, annotations } = tool;
-  return hashOf({ name, title, description, inputSchema, annotations });
+  const { tool: name, title, description, inputSchema, outputSchema, annotations } = tool;
+  return hashOf({ name, title, description, inputSchema, outputSchema, annotations });
 }

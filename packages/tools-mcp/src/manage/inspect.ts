@@ -4,7 +4,7 @@ import type { ConnectionHost } from "../connection/connectionHost.js";
 import { failureText } from "../connection/failureText.js";
 import { openLink } from "../connection/serverLink.js";
 import { Session } from "../connection/session.js";
-import { examinePrompts, examineTools } from "../lock/examine.js";
+import { examineInstructions, examinePrompts, examineTools } from "../lock/examine.js";
 import type { LockedEra, LockedServer } from "../lock/lock.js";
 import { sourceHash } from "../lock/lockFile.js";
 import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
@@ -79,6 +79,7 @@ async function inspectIn(
     const opened = performance.now();
     const { tools, setAside } = examineTools(name, await session.listTools(caller));
     const prompts = examinePrompts(await session.listPrompts(caller).catch(() => []));
+    const instructions = examineInstructions(session.instructions);
     const locked: LockedServer = {
       source: sourceHash(server),
       era: session.era,
@@ -86,6 +87,7 @@ async function inspectIn(
       tools,
       prompts,
       hasResources: session.hasResources,
+      ...(instructions !== undefined && { instructions }),
       setAside,
     };
     return { locked, startMs: opened - started, listMs: performance.now() - opened };

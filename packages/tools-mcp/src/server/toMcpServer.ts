@@ -1,7 +1,16 @@
 import type { Writable } from "node:stream";
-import type { AccessNeed, ContentPart, DescribedCall, ToolInfo, ToolRegistry, ToolResult } from "@agent/core";
+import type {
+  AccessNeed,
+  ContentPart,
+  DescribedCall,
+  JsonSchema,
+  ToolCapability,
+  ToolInfo,
+  ToolRegistry,
+  ToolResult,
+} from "@agent/core";
 import type { PreparedCall } from "@agent/core/host";
-import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
+import { check, checkOptions, invalidArgument, isRecord, type OptionChecks } from "@agent/core/toolkit";
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -17,6 +26,11 @@ import { Confirmations } from "./confirmation.js";
 import { type HttpOptions, type HttpServerHandle, listenHttp } from "./http.js";
 
 const DEFAULT_CONFIRM_MS = 60_000;
+const OPEN: readonly ToolCapability[] = ["execute", "network"];
+const NO_VALUE = {
+  type: "text",
+  text: "[The result is too long to be sent as data. Ask for less.]",
+} as const;
 
 export interface McpServerOptions {
   /** What clients are told. Default `agent`. */
@@ -86,15 +100,17 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       if (info !== undefined && !offer(info)) return failure(`Tool not available: ${params.name}`);
       const prepared = await registry.prepare(params.name, params.arguments ?? {});
       if ("outcome" in prepared) return failure(prepared.text);
+      const schema = registry.describeTool(prepared.name)?.outputSchema;
       const described = await prepared.describe(context.mcpReq.signal);
       if (described.refusal !== undefined)
         return failure(`Error executing ${prepared.name}: ${described.refusal}`);
       const decision = options.decide?.({ ...prepared, description: described }) ?? "allow";
       if (typeof decision === "object") return failure(`Tool call denied: ${decision.deny}`);
-      if (decision === "allow" && described.needs.length === 0) return await run(prepared, [], context);
+      if (decision === "allow" && described.needs.length === 0)
+        return await run(prepared, [], schema, context);
       const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
       if (answer === "no") return failure("Tool call denied: nobody said yes to it.");
-      return answer === "yes" ? await run(prepared, described.needs, context) : answer;
+      return answer === "yes" ? await run(prepared, described.needs, schema, context) : answer;
     });
     return server;
   };
@@ -125,16 +141,30 @@ function listTools(registry: ToolRegistry, offer: (tool: ToolInfo) => boolean): 
   return registry.getEnabledSchemas().flatMap(({ function: { name, description, parameters } }) => {
     const tool = offered.get(name);
     if (tool === undefined) return [];
-    const reads = tool.capabilities.length > 0 && tool.capabilities.every((one) => one === "read");
+    const { capabilities } = tool;
+    const { outputSchema } = registry.describeTool(name) ?? {};
+    const reads =
+      capabilities.includes("read") && capabilities.every((one) => one === "read" || one === "network");
     return [
       {
         name,
         ...(description !== undefined && { description }),
         inputSchema: { properties: {}, ...parameters, type: "object" as const },
-        annotations: { readOnlyHint: reads, destructiveHint: tool.capabilities.includes("destroy") },
+        ...(isObjectSchema(outputSchema) && { outputSchema }),
+        // A tool that writes may overwrite: only one that reads destroys nothing.
+        annotations: {
+          readOnlyHint: reads,
+          destructiveHint: !reads,
+          openWorldHint: capabilities.length === 0 || capabilities.some((one) => OPEN.includes(one)),
+        },
       },
     ];
   });
+}
+
+/** MCP has only objects as structured content. */
+function isObjectSchema(schema: JsonSchema | undefined): schema is JsonSchema & { type: "object" } {
+  return schema?.type === "object";
 }
 
 function ask(prepared: PreparedCall, confirmations: Confirmations, { mcpReq }: ServerContext) {
@@ -152,27 +182,36 @@ function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
 async function run(
   prepared: PreparedCall,
   granted: readonly AccessNeed[],
+  outputSchema: JsonSchema | undefined,
   { mcpReq }: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;
+  const tell = ({ message, total }: { message?: string | undefined; total?: number | undefined }): void => {
+    if (progressToken === undefined) return;
+    const told = { ...(message !== undefined && { message }), ...(total !== undefined && { total }) };
+    const params = { progressToken, progress: ++progress, ...told };
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
   const result = await prepared.run({
     signal: mcpReq.signal,
     granted,
-    onOutput: (message) => {
-      if (progressToken === undefined) return;
-      const params = { progressToken, progress: ++progress, message };
-      mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
-    },
+    onOutput: (message) => tell({ message }),
+    progress: ({ message, total }) => tell({ message, total }),
   });
-  return toResult(result);
+  return toResult(result, outputSchema);
 }
 
-function toResult({ text, parts = [], outcome }: ToolResult): CallToolResult {
-  return {
-    content: [{ type: "text", text }, ...parts.map(toBlock)],
-    ...(outcome !== "ok" && { isError: true }),
-  };
+function toResult(
+  { text, parts = [], outcome, value }: ToolResult,
+  outputSchema: JsonSchema | undefined,
+): CallToolResult {
+  const content = [{ type: "text" as const, text }, ...parts.map(toBlock)];
+  if (outcome !== "ok") return { content, isError: true };
+  if (isRecord(value)) return { content, structuredContent: value };
+  // A client refuses a result without the data that the tool's schema promises.
+  if (isObjectSchema(outputSchema)) return { content: [...content, NO_VALUE], isError: true };
+  return { content };
 }
 
 function toBlock(part: ContentPart, index: number): ContentBlock {

@@ -18,6 +18,8 @@ export interface OpenedEra {
   readonly era: LockedEra;
   readonly info: { readonly name: string; readonly version: string } | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
+  /** What the server says about its use, unchecked. */
+  readonly instructions: unknown;
 }
 
 /** What each request of the new era carries about the client. */
@@ -75,11 +77,12 @@ async function probe(
 }
 
 function modern(discover: Readonly<Record<string, unknown>>): OpenedEra {
-  const { capabilities, _meta: meta } = discover;
+  const { capabilities, instructions, _meta: meta } = discover;
   return {
     era: { kind: "modern", version: MODERN_VERSION, discover },
     info: serverInfo(isRecord(meta) ? meta[`${META}/serverInfo`] : undefined),
     capabilities: isRecord(capabilities) ? capabilities : {},
+    instructions,
   };
 }
 
@@ -101,6 +104,7 @@ async function handshake(
     era: { kind: "legacy", version },
     info: serverInfo(result.serverInfo),
     capabilities: isRecord(result.capabilities) ? result.capabilities : {},
+    instructions: result.instructions,
   };
 }
 

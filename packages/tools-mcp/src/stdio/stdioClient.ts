@@ -25,17 +25,20 @@ export class StdioClient implements ProtocolClient {
   readonly era: OpenedEra["era"];
   readonly info: OpenedEra["info"];
   readonly capabilities: OpenedEra["capabilities"];
+  readonly instructions: unknown;
   readonly #peer: JsonRpcPeer;
   readonly #events: ClientEvents;
   /** In every request of the new era; undefined in the older one. */
   readonly #meta: Readonly<Record<string, unknown>> | undefined;
 
-  private constructor(peer: JsonRpcPeer, events: ClientEvents, { era, info, capabilities }: OpenedEra) {
+  private constructor(peer: JsonRpcPeer, events: ClientEvents, opened: OpenedEra) {
+    const { era, info, capabilities, instructions } = opened;
     this.#peer = peer;
     this.#events = events;
     this.era = era;
     this.info = info;
     this.capabilities = capabilities;
+    this.instructions = instructions;
     this.#meta = era.kind === "modern" ? requestMeta(offered(events)) : undefined;
   }
 

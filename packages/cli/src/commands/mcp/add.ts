@@ -13,7 +13,7 @@ import { editConfig } from "../../settings/config/editConfig.js";
 import { setPackOption, toSource } from "../../settings/config/editPackOptions.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
-import { showTools } from "./showTools.js";
+import { showInstructions, showTools } from "./showTools.js";
 
 /** Files in which other programs list a project's MCP servers. We offer to add them; they are never used unasked. */
 const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
@@ -121,7 +121,10 @@ async function addServer(
       return { ...left, problem };
     }
   }
-  if (locked) showTools(name, manage.compareTools([], locked.tools), manage);
+  if (locked) {
+    showTools(name, manage.compareTools([], locked.tools), manage);
+    showInstructions(name, undefined, locked.instructions);
+  }
   if (!flags.yes && locked && !(await askYesNo(`Agree to these tools, and write the server into ${file}?`))) {
     return left;
   }

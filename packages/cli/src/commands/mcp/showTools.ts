@@ -26,6 +26,17 @@ export function showTools(
   }
 }
 
+/** Prints what a server says to the model about its use, or how that differs from what was agreed to. */
+export function showInstructions(
+  server: string,
+  before: string | undefined,
+  after: string | undefined,
+): void {
+  if (before === after) return;
+  if (before !== undefined) note(`- ${server} tells the model: ${shown(before, MAX_DIFFERENCE_BYTES)}`);
+  if (after !== undefined) note(`+ ${server} tells the model: ${shown(after, MAX_DIFFERENCE_BYTES)}`);
+}
+
 function shownFrom(text: string, from: number): string {
   return `${from > 0 ? "…" : ""}${shown(text.slice(from), MAX_DIFFERENCE_BYTES)}`;
 }

@@ -10,7 +10,7 @@ import {
   type McpFlags,
   selectServers,
 } from "./servers.js";
-import { showTools } from "./showTools.js";
+import { showInstructions, showTools } from "./showTools.js";
 
 /** What became of one server, with all that differs in full, for `--json`. */
 interface UpdatedServer {
@@ -55,6 +55,7 @@ async function updateServer(
   const differences = manage.compareTools(before?.tools ?? [], locked.tools);
   const { added, removed, changed } = differences;
   showTools(server, differences, manage);
+  showInstructions(server, before?.instructions, locked.instructions);
   const result = {
     server,
     added,
@@ -64,7 +65,10 @@ async function updateServer(
       parts: manage.differingParts(one.before, one.after),
     })),
   };
-  const isSame = before?.source === locked.source && added.length + removed.length + changed.length === 0;
+  const isSame =
+    before?.source === locked.source &&
+    before.instructions === locked.instructions &&
+    added.length + removed.length + changed.length === 0;
   if (isSame && JSON.stringify(before) === JSON.stringify(locked)) return { ...result, outcome: "same" };
   if (!isSame && !flags.yes) {
     if (!canAsk()) return { ...result, outcome: "refused" };
