@@ -104,6 +104,7 @@ export const CONFIGS: Readonly<
     command: "agent tools",
     shows: [/run_bash +on +enabled by .*, asks first/, /my_tool +on/],
   },
+  "docs/sub-agents.md#for-users": { command: "agent tools", shows: [/agent_run +on/] },
   "docs/code-mode.md#code-mode": { command: "agent tools", shows: [/run_script +on/] },
   "packages/tools-mcp/README.md#-agent-tools-mcp:2": {
     command: "agent mcp list",

@@ -71,7 +71,7 @@ describe("a child agent", () => {
       ],
     );
     const { events } = await collect(agent, "Go.");
-    expect(answer).toEqual({ text: "Found.", finishReason: "stop", turns: 1, usage });
+    expect(answer).toMatchObject({ text: "Found.", finishReason: "stop", turns: 1, usage });
     const nested = events.filter((event) => event.type === "child");
     expect(nested.map(({ event }) => event.type)).toEqual(["text", "usage", "done"]);
     expect(nested[0]).toMatchObject({ id: "call_1_0", child: 0, label: "finder" });

@@ -3,7 +3,7 @@ import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
+import { arrayOf, checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
 import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
@@ -28,6 +28,7 @@ export type ChildStarter = (
 
 const REQUEST: OptionChecks<ChildAgentRequest> = {
   message: checkMessage,
+  history: arrayOf("messages"),
   systemPrompt: checkText,
   tools: textsOf("tool names"),
   maxTurns: checkPositive,
@@ -93,7 +94,11 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
     const model: Partial<Pick<Exchange, "provider" | "limits">> =
       request.model === undefined ? {} : await modelOf(request.model, parent);
-    const conversation = new Conversation({ systemPrompt });
+    const { history } = request;
+    const conversation = new Conversation({
+      systemPrompt,
+      ...(history && { session: { systemPrompt, messages: history } }),
+    });
     conversation.append({ role: "user", content: wellFormed(message) });
     const { running } = parent.allowance;
     running[parent.depth] ??= new ChildSlots(parent.limits.maxConcurrentChildren);
@@ -119,7 +124,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     }).finally(release);
     parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event: done });
     const { text, finishReason, turns, usage } = done;
-    return { text, finishReason, turns, usage };
+    return { text, finishReason, turns, usage, messages: [...conversation.sessionContext] };
   };
 }
 

@@ -94,6 +94,8 @@ export type DefinedToolCall<Context = unknown> = ToolCall<Context> &
 /** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
 export interface ChildAgentRequest {
   readonly message: Content;
+  /** Earlier messages of the child, as `ChildAgentAnswer.messages` had them: the child continues that conversation. */
+  readonly history?: readonly ChatMessage[];
   readonly systemPrompt?: string;
   /** The tools it may use, among those the parent has enabled. Default: all of them. */
   readonly tools?: readonly string[];
@@ -112,6 +114,8 @@ export interface ChildAgentAnswer {
   readonly finishReason: FinishReason;
   readonly turns: number;
   readonly usage: TokenUsage;
+  /** The whole conversation of the child, for `history`. */
+  readonly messages: readonly ChatMessage[];
 }
 
 /** The agent's live state, read through getters: never a copy, so a tool sees what is true now. */

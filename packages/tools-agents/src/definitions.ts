@@ -1,0 +1,141 @@
+import { join } from "node:path";
+import type { Effort, PackAgent, PackRegistry, ToolDetails } from "@agent/core";
+import { didYouMean, quote } from "@agent/core/toolkit";
+import { readDefinitions } from "./definitionFiles.js";
+
+/** An agent that can be started. It has no tool that its parent does not have. */
+export interface AgentDefinition {
+  readonly name: string;
+  /** When to use it, for the model. */
+  readonly description: string;
+  readonly prompt: string;
+  /** The tools it may use; `"read"` are all that only read. Default: all of its parent, except those that start agents. */
+  readonly tools?: readonly string[] | "read";
+  readonly model?: string;
+  readonly effort?: Effort;
+  readonly maxTurns?: number;
+  /** Where it was defined, for messages. */
+  readonly place: string;
+}
+
+/** A definition that cannot be used, and why. */
+export interface DefinitionProblem {
+  readonly place: string;
+  readonly problem: string;
+}
+
+/** Where projects define agents, the first place first. */
+const DIRECTORIES = [".agents/agents", ".agent/agents", ".claude/agents"];
+
+const BUILT_IN: readonly AgentDefinition[] = [
+  {
+    name: "explore",
+    description: "Finds things out in the project and reports. It reads and changes nothing.",
+    prompt:
+      "You find out what you are asked and report it. You can only read. Search broadly first, then read what matters. Answer with the findings themselves, naming files with line numbers, and say what you did not find. Your answer is all that is passed on.",
+    tools: "read",
+    place: "built in",
+  },
+  {
+    name: "worker",
+    description: "Does one task from start to end, changes included, and reports what it did.",
+    prompt:
+      "You do one task that you are given, and only that. When it is done, answer with what you changed and what you checked, naming files. If you cannot finish it, say what is missing. Your answer is all that is passed on.",
+    place: "built in",
+  },
+];
+
+/** The agents of one registration: of the config, of files in the project, of packs, and those that are built in. */
+export class Definitions {
+  readonly #fixed: readonly AgentDefinition[];
+  readonly #ofPacks: () => readonly PackAgent[];
+  readonly problems: readonly DefinitionProblem[];
+
+  constructor(
+    configured: readonly AgentDefinition[],
+    directory: string | undefined,
+    ofPacks: () => readonly PackAgent[] = () => [],
+  ) {
+    const read =
+      directory === undefined ? [] : DIRECTORIES.map((one) => readDefinitions(join(directory, one)));
+    const problems = read.flatMap((one) => one.problems);
+    const found = new Map(configured.map((one) => [one.name, one]));
+    const reserved = new Set(BUILT_IN.map(({ name }) => name));
+    for (const one of read.flatMap(({ definitions }) => definitions)) {
+      const first = found.get(one.name);
+      if (first)
+        problems.push({
+          place: one.place,
+          problem: `${quote(one.name)} is defined by ${first.place} already`,
+        });
+      // A model and a user expect of `explore` that it changes nothing; only the config may say otherwise.
+      else if (reserved.has(one.name)) {
+        problems.push({ place: one.place, problem: `${quote(one.name)} is built in. Choose another name` });
+      } else found.set(one.name, one);
+    }
+    this.#fixed = [...found.values()];
+    this.#ofPacks = ofPacks;
+    this.problems = problems;
+  }
+
+  /** All agents; the first of a name counts. */
+  list(): AgentDefinition[] {
+    const packs = this.#ofPacks().map(
+      ({ systemPrompt, ...rest }): AgentDefinition => ({ ...rest, prompt: systemPrompt, place: "a pack" }),
+    );
+    const all = [...this.#fixed, ...BUILT_IN, ...packs];
+    const byName = new Map<string, AgentDefinition>();
+    for (const one of all) if (!byName.has(one.name)) byName.set(one.name, one);
+    return [...byName.values()];
+  }
+
+  /** Throws for an unknown name, naming those there are. */
+  get(name: string): AgentDefinition {
+    const all = this.list();
+    const found = all.find((one) => one.name === name);
+    if (found) return found;
+    const names = all.map((one) => one.name);
+    throw new Error(
+      `there is no agent ${quote(name)}. ${didYouMean(name, names)} There are: ${names.join(", ")}.`,
+    );
+  }
+}
+
+/** What a child may use. */
+export interface ChildTools {
+  readonly names: readonly string[];
+  /** Whether none of them does more than read. */
+  readonly onlyRead: boolean;
+}
+
+/**
+ * The tools of a child: those of its definition among those that are on, without `own`, which start agents. Throws for a tool
+ * that does not exist.
+ */
+export function toolsOf(
+  { name, tools, place }: AgentDefinition,
+  registry: PackRegistry,
+  own: readonly string[],
+): ChildTools {
+  const known = registry.getToolNames().filter((tool) => !own.includes(tool));
+  const unknown = Array.isArray(tools) ? tools.find((tool) => !registry.hasTool(tool)) : undefined;
+  if (unknown !== undefined) {
+    throw new Error(
+      `the agent ${quote(name)} (${place}) names the tool ${quote(unknown)}, which does not exist. ${didYouMean(unknown, known)}`,
+    );
+  }
+  const usable = known
+    .filter((tool) => registry.isToolEnabled(tool))
+    .map((tool): Pick<ToolDetails, "name" | "capabilities"> => {
+      return registry.describeTool?.(tool) ?? { name: tool, capabilities: [] };
+    });
+  const chosen = usable.filter((tool) =>
+    tools === undefined ? true : tools === "read" ? onlyReads(tool) : tools.includes(tool.name),
+  );
+  if (chosen.length === 0) throw new Error(`the agent ${quote(name)} (${place}) has no tool that is on.`);
+  return { names: chosen.map((tool) => tool.name), onlyRead: chosen.every(onlyReads) };
+}
+
+function onlyReads({ capabilities }: Pick<ToolDetails, "capabilities">): boolean {
+  return capabilities.length > 0 && capabilities.every((one) => one === "read");
+}

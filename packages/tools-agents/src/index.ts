@@ -1,0 +1,255 @@
+import { join } from "node:path";
+import {
+  type ChildAgentAnswer,
+  type ChildAgentRequest,
+  type DefinedToolCall,
+  definePack,
+  defineTool,
+  EFFORTS,
+} from "@agent/core";
+import { truncateMiddle } from "@agent/core/toolkit";
+import { Conversations } from "./conversations.js";
+import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
+import { Turns } from "./turns.js";
+
+const RUN = "agent_run";
+const SEND = "agent_send";
+const OWN = [RUN, SEND];
+const MAX_LISTED = 50;
+const MAX_DESCRIPTION = 300;
+const DEFAULT_RESULT = 30_000;
+
+const OPTIONS = {
+  type: "object",
+  properties: {
+    agents: {
+      type: "object",
+      description: "Agents by name.",
+      additionalProperties: {
+        type: "object",
+        properties: {
+          description: { type: "string", minLength: 1 },
+          prompt: { type: "string", minLength: 1 },
+          tools: { type: "array", items: { type: "string" } },
+          model: { type: "string", minLength: 1 },
+          effort: { enum: EFFORTS },
+          maxTurns: { type: "integer", minimum: 1 },
+        },
+        required: ["description", "prompt"],
+        additionalProperties: false,
+      },
+    },
+    /** Whether agents are read from files of the project. */
+    projectAgents: { type: "boolean" },
+    /** How many characters of a child's answer its parent gets. */
+    maxResult: { type: "integer", minimum: 1000, maximum: 1_000_000 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Options of the pack. */
+export interface AgentsOptions {
+  /** Agents by name, besides those in files of the project and those of packs. */
+  readonly agents?: Readonly<
+    Record<string, Omit<AgentDefinition, "name" | "place" | "tools"> & { readonly tools?: readonly string[] }>
+  >;
+  /** Whether agents in `.agents/agents`, `.agent/agents` and `.claude/agents` are used. Default true. */
+  readonly projectAgents?: boolean;
+  /** How many characters of a child's answer its parent gets. Default 30000. */
+  readonly maxResult?: number;
+}
+
+declare module "@agent/core" {
+  interface NamedPacks {
+    "@agent/tools-agents": { register: typeof register };
+  }
+}
+
+export const { packName, packApiVersion, register } = definePack({
+  name: "@agent/tools-agents",
+  options: OPTIONS,
+  setup(host, registry) {
+    const options = host.options as AgentsOptions;
+    const { agents = {}, projectAgents = true, maxResult = DEFAULT_RESULT } = options;
+    const configured = Object.entries(agents).map(([name, one]) => ({
+      ...one,
+      name,
+      place: "the configuration",
+    }));
+    const definitions = new Definitions(
+      configured,
+      projectAgents ? process.cwd() : undefined,
+      host.agents ?? (() => []),
+    );
+    const kept = host.directories?.project;
+    const conversations = new Conversations(kept === undefined ? undefined : join(kept, "conversations"));
+    const turns = new Turns();
+
+    /** Runs a child until it answers, and keeps its conversation under `id`. */
+    const run = async (
+      id: string,
+      definition: AgentDefinition,
+      request: Pick<ChildAgentRequest, "message" | "history">,
+      call: DefinedToolCall,
+    ): Promise<string> => {
+      const { startAgent } = call;
+      if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
+      const { name, prompt, model, effort, maxTurns } = definition;
+      const { names, onlyRead } = toolsOf(definition, registry, OWN);
+      const end = onlyRead ? undefined : await turns.take(call.signal);
+      try {
+        const answer = await startAgent({
+          ...request,
+          systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
+          tools: names,
+          label: name,
+          ...(model !== undefined && { model }),
+          ...(effort !== undefined && { effort }),
+          ...(maxTurns !== undefined && { maxTurns }),
+        });
+        await conversations.keep(id, { agent: name, messages: answer.messages });
+        const figures = figuresOf(answer, request.history?.length ?? 0);
+        const isDone = answer.finishReason === "stop";
+        call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
+        const ending = isDone ? "" : ` It did not finish: ${answer.finishReason}.`;
+        const text = truncateMiddle(answer.text, maxResult, "Ask the agent for less with agent_send.");
+        return `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`;
+      } finally {
+        end?.();
+      }
+    };
+
+    const agentRun = (description: string) =>
+      defineTool({
+        name: RUN,
+        description,
+        input: {
+          type: "object",
+          properties: {
+            agent: { type: "string", description: "The name of the agent" },
+            task: {
+              type: "string",
+              minLength: 1,
+              description: "The whole task: the agent sees nothing of this conversation",
+            },
+            files: {
+              type: "array",
+              items: { type: "string" },
+              maxItems: 100,
+              description: "Paths it should look at first",
+            },
+          },
+          required: ["agent", "task"],
+          additionalProperties: false,
+        },
+        // It does nothing by itself: the calls of the child are decided about one by one.
+        capabilities: ["read"],
+        kind: "other",
+        repeatable: true,
+        deadlineMs: Number.POSITIVE_INFINITY,
+        titleFrom: ["agent", "task"],
+        describe: ({ agent, task }) => ({ title: titleOf(agent, task), targets: [] }),
+        async execute({ agent, task, files = [] }, call) {
+          const definition = definitions.get(agent);
+          const message =
+            files.length === 0
+              ? task
+              : `${task}\n\nFiles to look at first:\n${files.map((one) => `- ${one}`).join("\n")}`;
+          return await run(conversations.newId(agent), definition, { message }, call);
+        },
+      });
+
+    const agentSend = defineTool({
+      name: SEND,
+      description: `Send a further message to an agent that ${RUN} started. It remembers its conversation. Returns its answer.`,
+      input: {
+        type: "object",
+        properties: {
+          id: { type: "string", description: `The agent's id, from the result of ${RUN}` },
+          message: { type: "string", minLength: 1, description: "What it should do next" },
+        },
+        required: ["id", "message"],
+        additionalProperties: false,
+      },
+      capabilities: ["read"],
+      kind: "other",
+      repeatable: true,
+      deadlineMs: Number.POSITIVE_INFINITY,
+      titleFrom: ["id", "message"],
+      describe: ({ id, message }) => ({ title: titleOf(id, message), targets: [] }),
+      async execute({ id, message }, call) {
+        const { agent, messages } = conversations.get(id);
+        return await run(id, definitions.get(agent), { message, history: messages }, call);
+      },
+    });
+
+    const description = runDescription(definitions.list());
+    let isListed = false;
+    // Packs that are registered after this one may define agents. The text never changes after the first request.
+    registry.onRefresh?.((later) => {
+      if (isListed) return;
+      isListed = true;
+      const whole = runDescription(definitions.list());
+      if (whole === description) return;
+      later.unregister(RUN);
+      later.register(agentRun(whole));
+    });
+    return {
+      tools: [agentRun(description), agentSend],
+      commands: [
+        {
+          name: "agents",
+          description: "list the agents that can be started, and where they are defined",
+          run: async () => ({ show: listText(definitions) }),
+        },
+      ],
+      diagnose: () =>
+        definitions.problems.map(({ place, problem }) => ({
+          subject: "agents",
+          ok: false,
+          detail: `${place}: ${problem}`,
+          cure: "Correct or remove the file.",
+        })),
+    };
+  },
+});
+
+/** `12 calls, 31k tokens, $0.08` */
+function figuresOf({ messages, usage }: ChildAgentAnswer, before: number): string {
+  const calls = messages.slice(before).filter(({ role }) => role === "tool").length;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const shown = tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`;
+  const cost =
+    usage.cost === undefined ? "" : `, ${usage.costIsEstimate ? "≈ " : ""}$${usage.cost.toFixed(2)}`;
+  return `${calls} ${calls === 1 ? "call" : "calls"}, ${shown} tokens${cost}`;
+}
+
+function titleOf(who: string, text: string): string {
+  return `${who}: ${text.split("\n", 1)[0]}`.slice(0, 200);
+}
+
+function runDescription(agents: readonly AgentDefinition[]): string {
+  const listed = agents
+    .slice(0, MAX_LISTED)
+    .map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
+  const more = agents.length > MAX_LISTED ? [`- and ${agents.length - MAX_LISTED} more`] : [];
+  return [
+    "Start an agent with its own conversation for a task that needs many steps, and get its final answer. It has your tools or fewer, under the same rules. Several calls in one answer run at the same time if the agents only read, otherwise one after the other.",
+    "Agents:",
+    ...listed,
+    ...more,
+  ].join("\n");
+}
+
+function listText(definitions: Definitions): string {
+  const lines = definitions
+    .list()
+    .map(({ name, description, place }) => `${name} (${place}): ${oneLine(description)}`);
+  const problems = definitions.problems.map(({ place, problem }) => `not used: ${place}: ${problem}`);
+  return [...lines, ...problems].join("\n");
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION)}…` : line;
+}

@@ -1,0 +1,442 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type ApprovalRequest,
+  type ChatRequest,
+  contentText,
+  defineTool,
+  type PackRegistry,
+} from "@agent/core";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as agents from "../src/index.js";
+
+const tool = (
+  name: string,
+  capability: "read" | "write",
+  execute: () => Promise<string> | string = () => "ok",
+) =>
+  defineTool({
+    name,
+    description: name,
+    input: { type: "object", properties: {} },
+    capabilities: [capability],
+    execute,
+  });
+
+const call = (name: string, args: object = {}) => ({ calls: [{ name, args }] });
+const run = (agent: string, task = "do it", more: object = {}) => call("agent_run", { agent, task, ...more });
+
+interface Setup extends AgentOptions {
+  readonly options?: agents.AgentsOptions;
+}
+
+function agentWith(
+  answers: readonly ScriptedAnswer[],
+  { options = {}, packs = [], ...rest }: Setup = {},
+): Agent {
+  const agent = new Agent(scriptedProvider(answers), {
+    packs: [[agents, options], tool("look", "read"), tool("save", "write"), ...packs],
+    ...rest,
+  });
+  onTestFinished(() => agent.dispose());
+  return agent;
+}
+
+const results = (agent: Agent): string[] =>
+  agent.context.sessionContext.flatMap((message) =>
+    message.role === "tool" ? [contentText(message.content)] : [],
+  );
+
+async function events(agent: Agent): Promise<AgentEvent[]> {
+  const all: AgentEvent[] = [];
+  for await (const event of agent.streamChat("go")) all.push(event);
+  return all;
+}
+
+const idOf = (text: string | undefined): string => /\[agent (\S+):/.exec(text ?? "")?.[1] ?? "";
+
+/** Each test has its own project. */
+let project: string;
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "agent-agents-"));
+  const before = process.cwd();
+  process.chdir(project);
+  onTestFinished(() => {
+    process.chdir(before);
+    rmSync(project, { recursive: true, force: true });
+  });
+});
+
+function define(file: string, text: string): void {
+  const path = join(project, file);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, text);
+}
+
+describe("agent_run", () => {
+  test("starts a child with its own conversation, and returns its answer with calls and tokens", async () => {
+    const requests: ChatRequest[] = [];
+    const agent = agentWith(
+      [
+        run("explore", "Find it.", { files: ["a.ts"] }),
+        (request) => {
+          requests.push(request);
+          return call("look");
+        },
+        {
+          content: "It is in a.ts.",
+          toolCalls: [],
+          finishReason: "stop",
+          usage: { inputTokens: 90, outputTokens: 10 },
+        },
+        "Done.",
+      ],
+      { systemPrompt: "You are in /project." },
+    );
+    const all = await events(agent);
+    const [text] = results(agent);
+    expect(text).toMatch(
+      /^It is in a\.ts\.\n\n\[agent explore-[0-9a-f]{8}: 1 call, 100 tokens\. agent_send continues it\.\]$/,
+    );
+    const [system, user] = requests[0]?.messages ?? [];
+    expect(system?.content).toMatch(/^You are in \/project\.\n\nYou find out/);
+    expect(user?.content).toBe("Find it.\n\nFiles to look at first:\n- a.ts");
+    expect(requests[0]?.tools.map((one) => one.function.name)).toEqual(["look"]);
+    expect(all.filter(({ type }) => type === "child")).toContainEqual(
+      expect.objectContaining({ label: "explore" }),
+    );
+  });
+
+  test("never gives a child more than its parent, nor tools that start agents", async () => {
+    const offered: string[][] = [];
+    const seen = (request: ChatRequest) => {
+      offered.push(request.tools.map((one) => one.function.name));
+      return "ok";
+    };
+    const agent = agentWith([run("worker"), seen, run("both"), seen, "Done."], {
+      options: { agents: { both: { description: "x", prompt: "x", tools: ["look", "save", "agent_run"] } } },
+      disable: ["save"],
+    });
+    await agent.chat("go");
+    expect(offered).toEqual([["save_session_context", "look"], ["look"]]);
+  });
+
+  test("names an unknown agent, tool or model", async () => {
+    const agent = agentWith([run("exploer"), run("typo"), run("cheap"), "Done."], {
+      options: {
+        agents: {
+          typo: { description: "x", prompt: "x", tools: ["loook"] },
+          cheap: { description: "x", prompt: "x", model: "tiny-1" },
+        },
+      },
+    });
+    await agent.chat("go");
+    const [unknown, noTool, noModel] = results(agent);
+    expect(unknown).toContain('there is no agent "exploer"');
+    expect(unknown).toContain("explore");
+    expect(noTool).toContain('names the tool "loook"');
+    expect(noModel).toContain('"tiny-1"');
+  });
+
+  test("uses the model, effort and turns of the definition", async () => {
+    const other = scriptedProvider([call("look"), call("look"), call("look")]);
+    const efforts: unknown[] = [];
+    const agent = agentWith([run("cheap"), "Done."], {
+      options: {
+        agents: { cheap: { description: "x", prompt: "x", model: "tiny-1", effort: "low", maxTurns: 2 } },
+      },
+      resolveModel: (name) =>
+        name === "tiny-1"
+          ? {
+              ...other,
+              respond: (request) => {
+                efforts.push(request.effort);
+                return other.respond(request);
+              },
+            }
+          : undefined,
+    });
+    await agent.chat("go");
+    expect(efforts).toEqual(["low", "low"]);
+    expect(results(agent)[0]).toContain("Stopped after 2 turns");
+  });
+
+  test("runs readers at the same time, and those that write one after the other", async () => {
+    let running = 0;
+    const most = { reading: 0, writing: 0 };
+    const track = (kind: keyof typeof most) => async () => {
+      most[kind] = Math.max(most[kind], ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return "ok";
+    };
+    const waits = async (request: ChatRequest): Promise<ScriptedAnswer> => {
+      const isReader = !request.tools.some((one) => one.function.name === "save");
+      await track(isReader ? "reading" : "writing")();
+      return "ok";
+    };
+    const twice = (agent: string) => ({
+      calls: [1, 2, 3].map(() => ({ name: "agent_run", args: { agent, task: "x" } })),
+    });
+    const agent = agentWith([
+      twice("explore"),
+      waits,
+      waits,
+      waits,
+      twice("worker"),
+      waits,
+      waits,
+      waits,
+      "Done.",
+    ]);
+    await agent.chat("go");
+    expect(most.reading).toBeGreaterThan(1);
+    expect(most.writing).toBe(1);
+  });
+
+  test("asks about calls of children in the same place, with the child's name", async () => {
+    const asked: ApprovalRequest[] = [];
+    const agent = agentWith([run("worker"), call("save"), "refused", "Done."], {
+      approve: (request) => {
+        asked.push(request);
+        return request.name === "save" ? { deny: "not now" } : "allow";
+      },
+    });
+    const all = await events(agent);
+    expect(asked.map(({ name, label }) => [name, label])).toEqual([
+      ["agent_run", undefined],
+      ["save", "worker"],
+    ]);
+    expect(all).toContainEqual(
+      expect.objectContaining({
+        type: "child",
+        event: expect.objectContaining({ type: "tool_end", outcome: "denied" }),
+      }),
+    );
+  });
+
+  test("ends children and what they run when the message is aborted", async () => {
+    const controller = new AbortController();
+    const stopped = vi.fn();
+    const hang = defineTool({
+      name: "hang",
+      description: "Waits.",
+      input: { type: "object", properties: {} },
+      capabilities: ["read"],
+      execute: (_input, { signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener("abort", () => {
+            stopped();
+            resolve("");
+          });
+          controller.abort();
+        }),
+    });
+    const agent = agentWith([run("explore"), call("hang")], { packs: [hang] });
+    await expect(agent.chat("go", { signal: controller.signal })).rejects.toMatchObject({ code: "aborted" });
+    expect(stopped).toHaveBeenCalledOnce();
+  });
+
+  test("bounds the answer of a child", async () => {
+    const agent = agentWith([run("explore"), "x".repeat(100_000), "Done."], { options: { maxResult: 1000 } });
+    await agent.chat("go");
+    expect(results(agent)[0]?.length).toBeLessThan(1300);
+  });
+
+  test("starts agents that packs define, also packs that are registered later", async () => {
+    const pack = {
+      packName: "reviews",
+      register(registry: PackRegistry) {
+        registry.provide?.({
+          agents: [
+            { name: "reviewer", description: "Reviews code.", systemPrompt: "You review.", tools: ["look"] },
+          ],
+        });
+      },
+    };
+    const prompts: unknown[] = [];
+    let description = "";
+    const agent = agentWith(
+      [
+        (request) => {
+          description =
+            request.tools.find((one) => one.function.name === "agent_run")?.function.description ?? "";
+          return run("reviewer");
+        },
+        (request) => {
+          prompts.push(request.messages[0]?.content);
+          return "fine";
+        },
+        "Done.",
+      ],
+      { packs: [pack] },
+    );
+    await agent.chat("go");
+    expect(description).toContain("- reviewer: Reviews code.");
+    expect(prompts).toEqual(["You review."]);
+  });
+});
+
+describe("agent_send", () => {
+  test("continues a child with its conversation", async () => {
+    const seen: ChatRequest[] = [];
+    let id = "";
+    const agent = agentWith([
+      run("explore", "Find it."),
+      call("look"),
+      "Found.",
+      ({ messages }) => {
+        id = idOf(contentText(messages.at(-1)?.content ?? ""));
+        return call("agent_send", { id, message: "And the test?" });
+      },
+      (request) => {
+        seen.push(request);
+        return "In b.test.ts.";
+      },
+      "Done.",
+    ]);
+    await agent.chat("go");
+    expect(seen[0]?.messages.map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+    ]);
+    expect(results(agent)[1]).toContain(`In b.test.ts.\n\n[agent ${id}: 0 calls`);
+  });
+
+  test("continues a child in another process, from a private file", async () => {
+    const directories = { project: join(project, "kept") };
+    const first = agentWith([run("explore"), "Found.", "Done."], { directories });
+    await first.chat("go");
+    const [file = ""] = readdirSync(directories.project, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".json"))
+      .map((path) => basename(path));
+    const second = agentWith(
+      [call("agent_send", { id: file.replace(".json", ""), message: "More." }), "More found.", "Done."],
+      { directories },
+    );
+    await second.chat("go");
+    expect(results(second)[0]).toContain("More found.");
+  });
+
+  test.each(["explore-00000000", "../../etc/passwd", "", "x".repeat(5000)])(
+    "refuses the id %s",
+    async (id) => {
+      const agent = agentWith([call("agent_send", { id, message: "x" }), "Done."]);
+      await agent.chat("go");
+      expect(results(agent)[0]).toMatch(/to continue/);
+    },
+  );
+});
+
+describe("definitions in files", () => {
+  const FILE = `---
+name: reviewer
+description: Reviews changes.
+tools: [look]
+effort: high
+maxTurns: 5
+---
+You review changes.
+`;
+
+  async function listed(): Promise<{ text: string; problems: string }> {
+    let text = "";
+    const agent = agentWith([
+      ({ tools }) => {
+        text = tools.find((one) => one.function.name === "agent_run")?.function.description ?? "";
+        return "Done.";
+      },
+    ]);
+    await agent.chat("go");
+    const found = await agent.registry.services.diagnose();
+    return { text, problems: found.map(({ detail }) => detail).join("\n") };
+  }
+
+  test.each([".agents/agents", ".agent/agents", ".claude/agents"])("are read from %s", async (directory) => {
+    define(`${directory}/reviewer.md`, FILE);
+    expect((await listed()).text).toContain("- reviewer: Reviews changes.");
+  });
+
+  test.each([
+    ["a BOM", `\uFEFF${FILE}`],
+    ["CRLF", FILE.replaceAll("\n", "\r\n")],
+    ["a BOM and CRLF", `\uFEFF${FILE.replaceAll("\n", "\r\n")}`],
+    [
+      "quotes and lists",
+      FILE.replace("Reviews changes.", '"Reviews changes."').replace("[look]", "\n  - look"),
+    ],
+    ["a folded text", FILE.replace("Reviews changes.", ">\n  Reviews\n  changes.")],
+    ["no name", FILE.replace("name: reviewer\n", "")],
+    ["unknown keys", FILE.replace("effort", "color: red\neffort")],
+  ])("may have %s", async (_name, text) => {
+    define(".agents/agents/reviewer.md", text);
+    expect((await listed()).text).toContain("- reviewer: Reviews changes.");
+  });
+
+  test.each([
+    ["no front matter", "You review.", "no front matter"],
+    ["an open front matter", "---\nname: x", "no front matter"],
+    ["no description", "---\nname: reviewer\n---\nx", "no description"],
+    ["no text", "---\nname: reviewer\ndescription: x\n---\n", "no text"],
+    ["a bad name", FILE.replace("reviewer", "../x"), "is not a name"],
+    ["a bad effort", FILE.replace("high", "huge"), "is not an effort"],
+    ["bad turns", FILE.replace("5", "-1"), "maxTurns"],
+    ["10 MB", FILE + "x".repeat(10 * 1024 * 1024), "more than 131072"],
+    ["binary content", `${FILE}\0`, "binary"],
+    ["the name of a built-in agent", FILE.replace("reviewer", "explore"), "is built in"],
+  ])("are refused with %s, and the others are used", async (_name, text, problem) => {
+    define(".agents/agents/a.md", text);
+    define(".agents/agents/other.md", FILE.replace("reviewer", "other"));
+    const { text: description, problems } = await listed();
+    expect(problems).toContain(problem);
+    expect(description).toContain("- other:");
+    expect(description).not.toContain("- reviewer:");
+    expect(description).toContain("- explore: Finds things out");
+  });
+
+  test("are used once where two have the same name, the first place first", async () => {
+    define(".agents/agents/reviewer.md", FILE);
+    define(".claude/agents/reviewer.md", FILE.replace("Reviews changes.", "Other."));
+    const { text, problems } = await listed();
+    expect(text).toContain("Reviews changes.");
+    expect(text).not.toContain("Other.");
+    expect(problems).toContain("is defined by");
+  });
+
+  test("name tools as another program does", async () => {
+    define(
+      ".claude/agents/reader.md",
+      "---\ndescription: Reads.\ntools: Read, look\nmodel: inherit\n---\nYou read.",
+    );
+    const offered: string[][] = [];
+    const agent = agentWith(
+      [
+        run("reader"),
+        ({ tools }) => {
+          offered.push(tools.map((one) => one.function.name));
+          return "ok";
+        },
+        "Done.",
+      ],
+      { packs: [tool("read_file", "read")] },
+    );
+    await agent.chat("go");
+    expect(offered).toEqual([["look", "read_file"]]);
+  });
+
+  test("are left alone with projectAgents: false", async () => {
+    define(".agents/agents/reviewer.md", FILE);
+    const agent = agentWith([run("reviewer"), "Done."], { options: { projectAgents: false } });
+    await agent.chat("go");
+    expect(results(agent)[0]).toContain('there is no agent "reviewer"');
+  });
+});
