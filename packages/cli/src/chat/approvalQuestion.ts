@@ -16,7 +16,7 @@ const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 const CONTINUED = "│   ";
 
-type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description">;
+type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "label">;
 
 /**
  * The whole call as it will run, and what it needs a yes for. Invisible characters, and those that reorder text, are
@@ -49,8 +49,9 @@ export function approvalRows(
 }
 
 /** The call and its arguments; without the text for a file if a diff shows it. */
-function callLines({ name, args }: AskedCall, style: Style, hasDiff: boolean): string[] {
-  const lines = [`${style.yellow("?")} ${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
+function callLines({ name, args, label: agent }: AskedCall, style: Style, hasDiff: boolean): string[] {
+  const who = agent === undefined ? "" : `${style.bold(escapeToLine(spellOut(agent)))} asks: `;
+  const lines = [`${style.yellow("?")} ${who}${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
   const entries = Object.entries(args).filter(([key]) => !hasDiff || !FILE_TEXTS.includes(key));
   if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {

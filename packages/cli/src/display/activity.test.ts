@@ -43,6 +43,36 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toContain("3 of 10 files");
   });
 
+  test("shows a row for each child agent: its name, current call, time and tokens", () => {
+    let now = 0;
+    const subject = new Activity({ style: PLAIN_STYLE, now: () => now, expandHint: "" });
+    const child = (number: number, event: AgentEvent): void =>
+      subject.event({ type: "child", id: "1", child: number, label: `explore${number}`, event });
+    subject.event(start("1"));
+    child(0, {
+      type: "tool_requested",
+      id: "x",
+      name: "search_text",
+      args: {},
+      title: "TODO",
+      kind: "search",
+    });
+    child(0, {
+      type: "usage",
+      usage: { inputTokens: 1, outputTokens: 1 },
+      total: { inputTokens: 3000, outputTokens: 100 },
+    });
+    child(1, { type: "text", text: "hm" });
+    now = 2000;
+    const rows = subject.frame(WIDTH, ROWS).rows.join("\n");
+    expect(rows).toContain("explore0  search_text TODO · 2.0s · 3.1k tokens");
+    expect(rows).toContain("explore1  thinking · 2.0s");
+    const many = Array.from({ length: 30 }, (_, number) => number + 2);
+    for (const number of many) child(number, { type: "text", text: "x" });
+    expect(subject.frame(WIDTH, ROWS).rows.length).toBeLessThanOrEqual(ROWS);
+    expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toMatch(/and \d+ more agents/);
+  });
+
   test("emoji made of several stay whole, also while they arrive; other invisible characters are spelled out", () => {
     const subject = activity();
     const family = "👩\u200d💻 ❤\ufe0f\u200d🔥 👍🏽\u200d👎 a\u200db";

@@ -130,8 +130,10 @@ export class Activity {
         this.#finishAnswer();
         for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
         return;
-      case "tool_process":
       case "child":
+        this.#calls.child(event, this.#options.now());
+        return;
+      case "tool_process":
       case "steered":
       case "usage":
         return;

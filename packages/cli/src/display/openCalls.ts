@@ -1,5 +1,6 @@
-import type { ToolEndEvent } from "@agent/core";
+import type { ChildEvent, ToolEndEvent } from "@agent/core";
 import { countOf } from "@agent/internal";
+import { ChildRows } from "./childRows.js";
 import type { FileChange } from "./fileChange.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
@@ -10,6 +11,8 @@ const TAIL_LINES = 4;
 interface TrackedCall {
   readonly name: string;
   readonly live: LiveOutput;
+  /** The child agents it has started, if any. */
+  children?: ChildRows;
   title: string;
   change: FileChange | undefined;
   /** When it started to run; absent until then. */
@@ -44,6 +47,13 @@ export class OpenCalls {
 
   output(id: string, chunk: string): void {
     this.#calls.get(id)?.live.push(chunk);
+  }
+
+  child(event: ChildEvent, now: number): void {
+    const call = this.#calls.get(event.id);
+    if (!call) return;
+    call.children ??= new ChildRows();
+    call.children.event(event, now);
   }
 
   preview(id: string, change: FileChange): void {
@@ -100,7 +110,7 @@ export class OpenCalls {
   /** Each call as a block, shortened until all fit. */
   #blockRows(calls: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
     const render = (tailLines: number): string[][] =>
-      calls.map(({ name, title, startedAt, live, ended, change }) => {
+      calls.map(({ name, title, startedAt, live, children, ended, change }) => {
         if (ended)
           return finishedLines(
             { title, event: ended, live, ...(change && { change }) },
@@ -111,7 +121,10 @@ export class OpenCalls {
             name,
             title,
             elapsedMs: startedAt === undefined ? undefined : now - startedAt,
-            tail: live.tail(tailLines, options.style.output),
+            tail: [
+              ...live.tail(tailLines, options.style.output),
+              ...(children?.rows(tailLines * 2, now) ?? []),
+            ],
           },
           options,
         );
