@@ -51,6 +51,15 @@ describe("commands and skills of a stranger's repository", () => {
     expect(readOwnCommands(join(repo, ".agent"))).toHaveLength(1);
   });
 
+  test("are listed for the model within a limit", () => {
+    const skill = `---\ndescription: ${"d".repeat(280)}\n---\nx`;
+    const names = Array.from({ length: 150 }, (_, index) => `.claude/skills/s${index}/SKILL.md`);
+    const { repo } = repository(Object.fromEntries(names.map((name) => [name, skill])));
+    const listed = describeSkills(projectCommands(repo));
+    expect(Buffer.byteLength(listed)).toBeLessThan(17 * 1024);
+    expect(listed).toMatch(/\n\[\d+ more skills are not listed here\]$/);
+  });
+
   test("write no further line of what a model is told", () => {
     const skill = "---\nname: a\ndescription: one\r- b: two\u2028three\n---\nx";
     const { repo } = repository({ ".agent/skills/x\n- c: four/SKILL.md": skill });

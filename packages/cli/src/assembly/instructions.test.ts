@@ -10,7 +10,7 @@ import {
   instructionHooks,
   instructionSize,
 } from "./instructions.js";
-import { describeSkills, expandOwnCommand, readOwnCommands } from "./ownCommands.js";
+import { describeSkills, expandOwnCommand, projectCommands, readOwnCommands } from "./ownCommands.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-instructions-"));
 const repo = join(folder, "repo");
@@ -103,6 +103,61 @@ describe("instructions for agents", () => {
   });
 });
 
+describe("imports of instructions", () => {
+  const textsIn = (place: string) =>
+    findInstructions(join(folder, place))
+      .map(({ text }) => text)
+      .filter((text) => text !== "mine");
+
+  test("are read relative to the file that names them, each once, also in circles", () => {
+    write("importing/.git/HEAD", "");
+    write("importing/CLAUDE.md", "See @docs/style.md, @docs/style.md and @./docs/test.md.\n");
+    write("importing/docs/style.md", "style @more/deep.txt @../CLAUDE.md");
+    write("importing/docs/more/deep.txt", "deep");
+    write("importing/docs/test.md", "tests");
+    expect(textsIn("importing")).toEqual([
+      "See @docs/style.md, @docs/style.md and @./docs/test.md.\n",
+      "style @more/deep.txt @../CLAUDE.md",
+      "tests",
+      "deep",
+    ]);
+  });
+
+  test("leave out code, other files, what is outside, in dependencies or behind a link out", () => {
+    write("careful/.git/HEAD", "");
+    const names = [
+      "@.env",
+      "@package.json",
+      "@../outside.md",
+      "@~/mine.md",
+      "@/etc/hosts.md",
+      "@link.md",
+      "@missing.md",
+    ];
+    const code = "`@in-code.md`\n```\n@in-code.md\n```";
+    write(
+      "careful/AGENTS.md",
+      `${names.join(" ")} @node_modules/x/README.md mail@in-code.md @agent/core ${code}`,
+    );
+    for (const name of ["careful/.env", "careful/package.json", "outside.md", "careful/in-code.md"])
+      write(name, "secret");
+    write("careful/node_modules/x/README.md", "of a dependency");
+    symlinkSync(join(folder, "outside.md"), join(folder, "careful/link.md"));
+    expect(textsIn("careful")).toHaveLength(1);
+  });
+
+  test("are bounded in number and depth", () => {
+    write("many/.git/HEAD", "");
+    write("many/AGENTS.md", Array.from({ length: 100 }, (_, index) => `@f${index}.md`).join("\n"));
+    for (let index = 0; index < 100; index++) write(`many/f${index}.md`, "x");
+    expect(textsIn("many")).toHaveLength(21);
+    write("chain/.git/HEAD", "");
+    write("chain/AGENTS.md", "@f0.md");
+    for (let index = 0; index < 20; index++) write(`chain/f${index}.md`, `@f${index + 1}.md`);
+    expect(textsIn("chain")).toHaveLength(5);
+  });
+});
+
 describe("own commands and skills", () => {
   beforeAll(() => {
     write(
@@ -125,6 +180,36 @@ describe("own commands and skills", () => {
       ["plain", "Do it", "command"],
       ["review", "Review a file", "command"],
       ["pdf", "Work with PDF files", "skill"],
+    ]);
+  });
+
+  test("are found where other agents keep them; of one name the first directory counts", () => {
+    write("set/.git/HEAD", "");
+    write("set/.agent/commands/both.md", "ours");
+    write("set/.claude/commands/both.md", "theirs");
+    write(
+      "set/.claude/commands/fix.md",
+      "\ufeff---\nallowed-tools: Bash(*)\nargument-hint: [issue]\n---\nFix $ARGUMENTS",
+    );
+    write("set/.agents/commands/ship.md", "Ship it.");
+    write(
+      "set/.agents/skills/pdf/SKILL.md",
+      "---\nname: pdf\ndescription: >-\n  Works with\n  PDF files\nlicense: MIT\n---\nx",
+    );
+    write("set/.claude/skills/xls/SKILL.md", "---\nname: xls\ndescription: Sheets\n---\nx");
+    expect(
+      projectCommands(join(folder, "set")).map(({ name, kind, description, text }) => [
+        name,
+        kind,
+        description,
+        text,
+      ]),
+    ).toEqual([
+      ["both", "command", "ours", "ours"],
+      ["ship", "command", "Ship it.", "Ship it."],
+      ["fix", "command", "Fix $ARGUMENTS", "Fix $ARGUMENTS"],
+      ["pdf", "skill", "Works with PDF files", "x"],
+      ["xls", "skill", "Sheets", "x"],
     ]);
   });
 

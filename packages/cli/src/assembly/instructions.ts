@@ -49,6 +49,10 @@ const VENDORED = new Set([
 const MOST_RULE_BYTES = 32 * 1024;
 const MOST_BYTES = 32 * 1024;
 const MOST_IN_ALL = 96 * 1024;
+// Imports: `@docs/style.md` in a file of instructions means that file too.
+const MOST_IMPORTS = 20;
+const MOST_IMPORT_DEPTH = 4;
+const IMPORT = /(?:^|\s)@([\w./-]+\.(?:md|mdc|markdown|txt|rst|adoc))(?=[.,;:!?)]*(?:\s|$))/gim;
 
 /** A file with instructions for agents. It is text for the model, not code. */
 export interface Instruction {
@@ -75,13 +79,43 @@ export function findInstructions(cwd: string): Instruction[] {
   }
   const own = readInstruction(configDirectory(), configDirectory());
   let room = MOST_IN_ALL;
-  return [own, ...directories.map((directory) => readInstruction(directory, stop))]
-    .filter((one) => one !== undefined)
-    .map((one) => {
-      const text = truncateUtf8(one.text, room);
-      room -= Buffer.byteLength(text);
-      return { ...one, text, isCut: one.isCut || text.length < one.text.length };
-    });
+  return [
+    ...withImports(own, configDirectory()),
+    ...directories.flatMap((directory) => withImports(readInstruction(directory, stop), stop)),
+  ].map((one) => {
+    const text = truncateUtf8(one.text, room);
+    room -= Buffer.byteLength(text);
+    return { ...one, text, isCut: one.isCut || text.length < one.text.length };
+  });
+}
+
+/**
+ * Instructions with the files that they import: `@docs/style.md`, relative to the importing file and outside of code.
+ * Imports are text files inside `root` under the rules for instructions; others are left as they are written.
+ */
+function withImports(first: Instruction | undefined, root: string): Instruction[] {
+  if (first === undefined) return [];
+  const found = [first];
+  const seen = new Set([canonicalPath(first.file)]);
+  let level = [first];
+  for (let depth = 0; depth < MOST_IMPORT_DEPTH && level.length > 0; depth++) {
+    const imported: Instruction[] = [];
+    for (const { file, text } of level) {
+      const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").replace(/`[^`\n]*`/g, "");
+      for (const [, path = ""] of prose.matchAll(IMPORT)) {
+        const target = resolve(dirname(file), path);
+        const canonical = canonicalPath(target);
+        if (found.length > MOST_IMPORTS || seen.has(canonical)) continue;
+        seen.add(canonical);
+        const one = readFile(target, root);
+        if (one === undefined || one.text.includes("\0")) continue;
+        found.push(one);
+        imported.push(one);
+      }
+    }
+    level = imported;
+  }
+  return found;
 }
 
 /**
@@ -90,19 +124,24 @@ export function findInstructions(cwd: string): Instruction[] {
  */
 function readInstruction(directory: string, root: string): Instruction | undefined {
   for (const name of NAMES) {
-    const file = join(directory, name);
-    if (!existsSync(file) || !isOfProject(canonicalPath(file), canonicalPath(root))) continue;
-    try {
-      // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
-      const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");
-      if (start === undefined) continue;
-      const text = truncateUtf8(start, MOST_BYTES);
-      return { file, text, bytes: statSync(file).size, isCut: text.length < start.length };
-    } catch {
-      // Missing or not readable: try the next name.
-    }
+    const one = readFile(join(directory, name), root);
+    if (one) return one;
   }
   return undefined;
+}
+
+function readFile(file: string, root: string): Instruction | undefined {
+  if (!existsSync(file) || !isOfProject(canonicalPath(file), canonicalPath(root))) return undefined;
+  try {
+    // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
+    const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");
+    if (start === undefined) return undefined;
+    const text = truncateUtf8(start, MOST_BYTES);
+    return { file, text, bytes: statSync(file).size, isCut: text.length < start.length };
+  } catch {
+    // Not readable.
+    return undefined;
+  }
 }
 
 /** Whether a file is part of the project itself, by canonical paths. */
@@ -157,8 +196,7 @@ export function instructionHooks(
         let directory = dirname(canonicalPath(resolve(cwd, value)));
         for (; isInside(root, directory) && !seen.has(directory); directory = dirname(directory)) {
           seen.add(directory);
-          const one = readInstruction(directory, root);
-          if (one) found.unshift(one);
+          found.unshift(...withImports(readInstruction(directory, root), root));
         }
       }
       if (found.length === 0) return undefined;

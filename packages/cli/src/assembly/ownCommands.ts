@@ -7,6 +7,10 @@ import { projectDirectory } from "../settings/access.js";
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;
 const MOST_ENTRIES = 1000;
+// What all skills together may take of the system prompt.
+const MOST_SKILL_BYTES = 16 * 1024;
+/** Where projects keep commands and skills, ours first: a name that is in several directories is that of the first. */
+const PROJECT_DIRECTORIES = [".agent", ".agents", ".claude"];
 const LONGEST_DESCRIPTION = 300;
 const KEY = /^[\w-]+$/;
 const NAME = /^[a-z][\w-]{0,63}$/i;
@@ -42,9 +46,19 @@ export function readOwnCommands(directory: string, root = directory): OwnCommand
   );
 }
 
-/** The commands and skills of the project. */
+/** The commands and skills of the project, also those that were written for other agents. */
 export function projectCommands(cwd: string): OwnCommand[] {
-  return readOwnCommands(join(cwd, ".agent"), projectDirectory(cwd));
+  const root = projectDirectory(cwd);
+  const found = new Map<string, OwnCommand>();
+  for (const directory of PROJECT_DIRECTORIES) {
+    for (const command of readOwnCommands(join(cwd, directory), root)) {
+      const key = `${command.kind} ${command.name}`;
+      if (!found.has(key)) found.set(key, command);
+    }
+  }
+  return (["command", "skill"] as const).flatMap((kind) =>
+    [...found.values()].filter((one) => one.kind === kind).slice(0, MOST_COMMANDS),
+  );
 }
 
 /** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the person wrote after its name. */
@@ -90,16 +104,23 @@ export function packSkills(
 export function describeSkills(commands: readonly OwnCommand[]): string {
   const skills = commands.filter(({ kind }) => kind === "skill");
   if (skills.length === 0) return "";
-  const lines = skills.map(
-    ({ name, description, file }) => `- ${name}: ${description} (${escapeToLine(file)})`,
-  );
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const { name, description, file } of skills) {
+    const line = `- ${name}: ${description} (${escapeToLine(file)})`;
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > MOST_SKILL_BYTES) break;
+    lines.push(line);
+  }
+  const left = skills.length - lines.length;
+  if (left > 0) lines.push(`[${left} more skills are not listed here]`);
   return `Skills are instructions for special tasks. Read the file of one before you use it:\n${lines.join("\n")}`;
 }
 
 function read(root: string, file: string, fallback: string, kind: OwnCommand["kind"]): OwnCommand[] {
   const content = readRegularFileInside(root, file, LARGEST_FILE + 1);
   if (content === undefined || content.length > LARGEST_FILE) return [];
-  const { fields, body } = splitFrontMatter(content.toString("utf8"));
+  const { fields, body } = splitFrontMatter(content.toString("utf8").replace(/^\ufeff/, ""));
   const name = fields.get("name") ?? fallback;
   if (!NAME.test(name)) return [];
   const text = body.trim();
@@ -114,12 +135,28 @@ function splitFrontMatter(text: string): { fields: ReadonlyMap<string, string>; 
   const fields = new Map<string, string>();
   if (!match) return { fields, body: text };
   const [, head = "", body = ""] = match;
-  for (const line of head.split(/\r?\n/)) {
+  const lines = head.split(/\r?\n/);
+  for (const [at, line] of lines.entries()) {
     const colon = line.indexOf(":");
     const key = line.slice(0, Math.max(0, colon));
-    if (KEY.test(key)) fields.set(key, unquoted(line.slice(colon + 1).trim()));
+    if (!KEY.test(key)) continue;
+    const value = line.slice(colon + 1).trim();
+    // A text on the following lines (`description: >`), as YAML has it.
+    const isBlock = /^[>|][+-]?$/.test(value);
+    fields.set(key, isBlock ? indentedLines(lines, at + 1).join(" ") : unquoted(value));
   }
   return { fields, body };
+}
+
+/** The lines from here that are indented, without their indentation. */
+function indentedLines(lines: readonly string[], start: number): string[] {
+  const found: string[] = [];
+  for (let at = start; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    if (/^\S/.test(line)) break;
+    if (line.trim() !== "") found.push(line.trim());
+  }
+  return found;
 }
 
 function unquoted(value: string): string {

@@ -23,6 +23,7 @@ const OPT_INS = { run_bash: "run shell commands", remove: "delete files and dire
 const OPTIONAL_PACKS = {
   "@agent/tools-agents": "sub-agents",
   "@agent/tools-code": "scripts that call many tools, each call approved",
+  "@agent/tools-web": "web pages and web search",
   "@agent/tools-lsp": "new errors after each edit, from the language servers that you have",
 } as const;
 
