@@ -35,7 +35,13 @@ const LAYERS = {
   "provider-openai": [["chat"], ["responses"]],
   testing: [["probe"], ["checks", "provider"]],
   "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],
-  "tools-fs": [["errors", "paths"], ["editor", "protect", "read", "write"], ["edit", "tree"], ["tools"]],
+  "tools-fs": [
+    ["errors", "paths"],
+    ["editor", "protect", "read", "write"],
+    ["edit", "tree"],
+    ["patch"],
+    ["tools"],
+  ],
   "tools-lsp": [["protocol"], ["server"], ["edits"], ["tools"]],
   "tools-mcp": [
     ["config", "results", "stdio"],

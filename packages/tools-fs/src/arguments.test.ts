@@ -5,6 +5,7 @@ import * as module from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 const TOOLS = [
+  module.ApplyPatchTool,
   module.EditFileTool,
   module.ListDirTool,
   module.MkdirTool,

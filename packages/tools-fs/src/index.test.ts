@@ -7,6 +7,7 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
+    "ApplyPatchTool",
     "EditFileTool",
     "ListDirTool",
     "MkdirTool",

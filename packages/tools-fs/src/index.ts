@@ -1,6 +1,8 @@
 import type { PackHost, PackRegistry } from "@agent/core";
 import { check } from "@agent/core/toolkit";
 import type { FsOptions } from "./options.js";
+import { writesPatches } from "./patch/families.js";
+import { ApplyPatchTool } from "./tools/applyPatch.js";
 import { EditFileTool } from "./tools/editFile.js";
 import { ListDirTool } from "./tools/listDir.js";
 import { MkdirTool } from "./tools/mkdir.js";
@@ -12,7 +14,17 @@ import { Workspace } from "./workspace.js";
 
 export { type FsOptions, packName } from "./options.js";
 export { PROTECTED_PATTERNS } from "./protect/rules.js";
-export { EditFileTool, ListDirTool, MkdirTool, MoveTool, ReadFileTool, RemoveTool, Workspace, WriteFileTool };
+export {
+  ApplyPatchTool,
+  EditFileTool,
+  ListDirTool,
+  MkdirTool,
+  MoveTool,
+  ReadFileTool,
+  RemoveTool,
+  Workspace,
+  WriteFileTool,
+};
 
 export const packApiVersion = 1;
 
@@ -21,6 +33,7 @@ export type FsToolName = (
   | ReadFileTool
   | WriteFileTool
   | EditFileTool
+  | ApplyPatchTool
   | ListDirTool
   | MkdirTool
   | MoveTool
@@ -33,6 +46,10 @@ declare module "@agent/core" {
   }
 }
 
+const USE_PATCH =
+  'files are changed with apply_patch here: {"input": "*** Begin Patch\\n*** Update File: PATH\\n@@\\n context\\n-old\\n+new\\n*** End Patch"}';
+const USE_EDIT = "files are changed with edit_file here: pass path, old_text and new_text";
+
 /** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
 export function register(registry: PackRegistry<FsToolName>, host?: PackHost<FsOptions>): void {
   check.registry(registry);
@@ -44,4 +61,31 @@ export function register(registry: PackRegistry<FsToolName>, host?: PackHost<FsO
   registry.register(new MkdirTool(workspace));
   registry.register(new MoveTool(workspace));
   registry.register(new RemoveTool(workspace), { enabled: false }); // deletes recursively: the user opts in
+  const { edit = "auto" } = host?.options ?? {};
+  if (edit === "replace") return;
+  const usePatches = (own: PackRegistry<FsToolName>): void => {
+    if (!own.hasTool("apply_patch")) {
+      own.register(new ApplyPatchTool(workspace, () => registry.isToolEnabled("remove")), {
+        enabled: own.isToolEnabled("edit_file"),
+      });
+    }
+    own.release?.("apply_patch");
+    own.withhold?.("edit_file", USE_PATCH);
+  };
+  if (edit === "patch") {
+    usePatches(registry);
+    return;
+  }
+  // The user may switch to another model at any time.
+  let isPatching = false;
+  registry.onRefresh?.((own) => {
+    const isWanted = writesPatches(host?.model?.id);
+    if (isWanted === isPatching) return;
+    isPatching = isWanted;
+    if (isWanted) usePatches(own);
+    else {
+      own.release?.("edit_file");
+      own.withhold?.("apply_patch", USE_EDIT);
+    }
+  });
 }

@@ -15,6 +15,11 @@ export interface FsOptions {
   readonly maxReadLines?: number;
   /** The most entries one `list_dir` returns. Default 1000. */
   readonly maxEntries?: number;
+  /**
+   * How the model changes files: with `edit_file` ("replace"), with `apply_patch` ("patch"), or with the one that its family
+   * was trained on ("auto", the default).
+   */
+  readonly edit?: "auto" | "replace" | "patch";
 }
 
 export interface Limits {
@@ -36,6 +41,7 @@ const SCHEMA: Readonly<Record<string, JsonSchema>> = {
   maxReadBytes: { type: "integer", minimum: 16, maximum: 256 * 1024 * 1024 },
   maxReadLines: { type: "integer", minimum: 1 },
   maxEntries: { type: "integer", minimum: 1 },
+  edit: { type: "string", enum: ["auto", "replace", "patch"] },
 };
 
 /** Checks the pack's options. Throws on anything unknown or mistyped. */

@@ -1,0 +1,21 @@
+/**
+ * Models that were trained on the format of `apply_patch`, by the start or a part of their name. Data only: add a row
+ * when a family is known to write it well.
+ */
+export const PATCH_FAMILIES: {
+  readonly startsWith: readonly string[];
+  readonly includes: readonly string[];
+  readonly except: readonly string[];
+} = {
+  startsWith: ["gpt-5", "gpt-6"],
+  includes: ["codex"],
+  except: ["oss"],
+};
+
+/** Whether a model edits files with patches by training. `openai/gpt-5.1` counts by its last part. */
+export function writesPatches(model: string | undefined): boolean {
+  const name = (model ?? "").toLowerCase().split("/").at(-1) ?? "";
+  const { startsWith, includes, except } = PATCH_FAMILIES;
+  if (except.some((part) => name.includes(part))) return false;
+  return startsWith.some((part) => name.startsWith(part)) || includes.some((part) => name.includes(part));
+}

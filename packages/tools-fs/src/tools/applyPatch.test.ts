@@ -1,0 +1,347 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type PackHost, ToolRegistry } from "@agent/core";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory } from "../../test/support.js";
+import { ApplyPatchTool, type FsOptions, register, Workspace } from "../index.js";
+import { writesPatches } from "../patch/families.js";
+
+interface Case {
+  readonly name: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly patch: string;
+  /** The files afterwards; `undefined` for one that must not exist. Absent: nothing has changed. */
+  readonly after?: Readonly<Record<string, string | undefined>>;
+  readonly says: string | RegExp;
+}
+
+const patchOf = (body: string): string => `*** Begin Patch\n${body}\n*** End Patch`;
+
+function project(files: Readonly<Record<string, string>>): string {
+  const root = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}
+
+async function apply(
+  root: string,
+  input: string,
+  tool = new ApplyPatchTool(new Workspace({ root }), () => true),
+) {
+  try {
+    return await tool.execute({ input });
+  } catch (error) {
+    return `Error: ${(error as Error).message}`;
+  }
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: "adds a file in new directories",
+    patch: patchOf("*** Add File: a/b/new.txt\n+one\n+two"),
+    after: { "a/b/new.txt": "one\ntwo\n" },
+    says: "Created a/b/new.txt (2 lines)",
+  },
+  {
+    name: "replaces a file that it adds",
+    files: { "a.txt": "old\n" },
+    patch: patchOf("*** Add File: a.txt\n+new"),
+    after: { "a.txt": "new\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "adds, updates, moves and deletes with one patch",
+    files: { "a.txt": "one\ntwo\n", "b.txt": "b\n", "c.txt": "c\nd\n" },
+    patch: patchOf(
+      "*** Add File: new.txt\n+new\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: sub/c.txt\n@@\n-d\n+D",
+    ),
+    after: {
+      "new.txt": "new\n",
+      "a.txt": "one\n2\n",
+      "b.txt": undefined,
+      "c.txt": undefined,
+      "sub/c.txt": "c\nD\n",
+    },
+    says: /Created new\.txt[\s\S]*Edited a\.txt[\s\S]*Deleted b\.txt[\s\S]*Moved c\.txt to sub\/c\.txt/,
+  },
+  {
+    name: "moves a file without changing it",
+    files: { "a.txt": "one\n" },
+    patch: patchOf("*** Update File: a.txt\n*** Move to: b.txt"),
+    after: { "a.txt": undefined, "b.txt": "one\n" },
+    says: "Moved a.txt to b.txt",
+  },
+  {
+    name: "replaces the file that another is moved to",
+    files: { "a.txt": "one\n", "b.txt": "other\n" },
+    patch: patchOf("*** Update File: a.txt\n*** Move to: b.txt\n@@\n-one\n+1"),
+    after: { "a.txt": undefined, "b.txt": "1\n" },
+    says: "which it replaced",
+  },
+  {
+    name: "updates one file twice",
+    files: { "a.txt": "one\ntwo\n" },
+    patch: patchOf("*** Update File: a.txt\n@@\n-one\n+1\n*** Update File: a.txt\n@@\n-two\n+2"),
+    after: { "a.txt": "1\n2\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "finds the place after a context line",
+    files: { "a.py": "def f():\n    return 0\n\ndef g():\n    return 0\n" },
+    patch: patchOf("*** Update File: a.py\n@@ def g():\n-    return 0\n+    return 1"),
+    after: { "a.py": "def f():\n    return 0\n\ndef g():\n    return 1\n" },
+    says: "Edited a.py",
+  },
+  {
+    name: "refuses lines that are at several places",
+    files: { "a.py": "def f():\n    return 0\n\ndef g():\n    return 0\n" },
+    patch: patchOf("*** Update File: a.py\n@@\n-    return 0\n+    return 1"),
+    says: "found at 2 places (lines 2, 5)",
+  },
+  {
+    name: "adds lines without context at the end, and ends the last line",
+    files: { "a.txt": "one" },
+    patch: patchOf("*** Update File: a.txt\n@@\n+two"),
+    after: { "a.txt": "one\ntwo\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "takes the last place with the marker of the end",
+    files: { "a.txt": "x\ny\nx\n" },
+    patch: patchOf("*** Update File: a.txt\n@@\n-x\n+z\n*** End of File"),
+    after: { "a.txt": "x\ny\nz\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "keeps CRLF and a byte order mark",
+    files: { "a.txt": "\uFEFFone\r\ntwo\r\nthree\r\n" },
+    patch: patchOf("*** Update File: a.txt\n@@\n one\n-two\n+2\n+2b\n three"),
+    after: { "a.txt": "\uFEFFone\r\n2\r\n2b\r\nthree\r\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "keeps the text of context lines that differ in blanks",
+    files: { "a.txt": "one  \ntwo\n" },
+    patch: patchOf("*** Update File: a.txt\n@@\n one\n-two\n+2"),
+    after: { "a.txt": "one  \n2\n" },
+    says: "Block 1 matched only after ignoring trailing blanks",
+  },
+  {
+    name: "indents added lines like the file",
+    files: { "a.py": "class A:\n\tdef f(self):\n\t\treturn 1\n" },
+    patch: patchOf(
+      "*** Update File: a.py\n@@\n class A:\n     def f(self):\n-        return 1\n+        return 2",
+    ),
+    after: { "a.py": "class A:\n\tdef f(self):\n\t\treturn 2\n" },
+    says: "ignoring indentation",
+  },
+  {
+    name: "reads a patch in a here-document",
+    files: { "a.txt": "one\n" },
+    patch: `apply_patch <<'EOF'\n${patchOf("*** Update File: a.txt\n@@\n-one\n+1")}\nEOF\n`,
+    after: { "a.txt": "1\n" },
+    says: "Edited a.txt",
+  },
+  {
+    name: "changes nothing if a later file does not fit",
+    files: { "a.txt": "one\n", "b.txt": "b\n" },
+    patch: patchOf(
+      "*** Add File: new.txt\n+x\n*** Delete File: b.txt\n*** Update File: a.txt\n@@\n-absent\n+x",
+    ),
+    says: "were not found. Nothing was changed.",
+  },
+  {
+    name: "refuses a placeholder in place of code",
+    files: { "a.js": "const a = 1;\nconst b = 2;\nconst c = 3;\n" },
+    patch: patchOf(
+      "*** Update File: a.js\n@@\n-const a = 1;\n-const b = 2;\n+// ... existing code ...\n const c = 3;",
+    ),
+    says: "in place of code",
+  },
+  { name: "refuses an empty patch", patch: patchOf(""), says: "it changes no file" },
+  {
+    name: "refuses an empty update",
+    files: { "a.txt": "" },
+    patch: patchOf("*** Update File: a.txt"),
+    says: "is empty",
+  },
+  {
+    name: "refuses an unknown header",
+    patch: patchOf("*** Frob File: a"),
+    says: 'line 2 is not a header: "*** Frob File: a"',
+  },
+  {
+    name: "refuses a patch without an end",
+    patch: "*** Begin Patch\n*** Add File: a\n+x",
+    says: "the last line must be",
+  },
+  {
+    name: "refuses a file that is missing",
+    patch: patchOf("*** Update File: a\n@@\n-x\n+y"),
+    says: "a does not exist",
+  },
+  {
+    name: "refuses to delete a missing file",
+    patch: patchOf("*** Delete File: a"),
+    says: "a does not exist",
+  },
+  {
+    name: "refuses to delete a directory",
+    files: { "d/x": "" },
+    patch: patchOf("*** Delete File: d"),
+    says: "d is a directory",
+  },
+  { name: "refuses a path outside the root", patch: patchOf("*** Add File: ../x\n+x"), says: "is outside" },
+  {
+    name: "refuses a protected file",
+    patch: patchOf("*** Add File: .git/hooks/pre-commit\n+x"),
+    says: "Error",
+  },
+];
+
+test.each(CASES)("$name", async ({ files = {}, patch, after, says }) => {
+  const root = project(files);
+  const result = await apply(root, patch);
+  if (typeof says === "string") expect(result).toContain(says);
+  else expect(result).toMatch(says);
+  for (const [name, text] of Object.entries({ ...files, ...after })) {
+    const now = existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : undefined;
+    expect(now, name).toBe(text);
+  }
+  if (!after) expect(existsSync(join(root, "new.txt"))).toBe(false);
+});
+
+test("refuses a file that changed since it was read", async () => {
+  const root = project({ "a.txt": "one\n" });
+  const workspace = new Workspace({ root });
+  const tool = new ApplyPatchTool(workspace);
+  const patch = patchOf("*** Update File: a.txt\n@@\n-one\n+1");
+  expect(await apply(root, patch, tool)).toContain("Edited");
+  writeFileSync(join(root, "a.txt"), "one\nmore\n");
+  expect(await apply(root, patch, tool)).toContain("was changed on disk since it was last read");
+});
+
+test("refuses a binary file and a link in a circle", async () => {
+  const root = project({});
+  writeFileSync(join(root, "a.bin"), Buffer.from([0, 1, 2, 0, 255]));
+  symlinkSync("loop", join(root, "loop"));
+  expect(await apply(root, patchOf("*** Update File: a.bin\n@@\n-x\n+y"))).toContain("not a text file");
+  expect(await apply(root, patchOf("*** Update File: loop\n@@\n-x\n+y"))).toContain("Error");
+});
+
+describe("before a patch is applied", () => {
+  const FILES = { "a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n" };
+  const INPUT = patchOf(
+    "*** Update File: a.txt\n@@\n-one\n+1\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: d.txt",
+  );
+
+  test("lists all files as targets, and asks before a deletion unless remove is on", () => {
+    const root = project(FILES);
+    const target = (name: string, access: string) => ({ type: "file", path: join(root, name), access });
+    const off = new ApplyPatchTool(new Workspace({ root })).describeCall({ input: INPUT });
+    expect(off.targets).toEqual([
+      target("a.txt", "read"),
+      target("a.txt", "write"),
+      target("b.txt", "delete"),
+      target("c.txt", "delete"),
+      target("d.txt", "write"),
+    ]);
+    expect(off.title).toBe("a.txt, b.txt, c.txt");
+    expect(off.needs).toEqual([
+      { kind: "write", path: join(root, "b.txt"), reason: "the patch deletes this file" },
+    ]);
+    const on = new ApplyPatchTool(new Workspace({ root }), () => true).describeCall({ input: INPUT });
+    expect(on.needs).toEqual([]);
+  });
+
+  test("refuses a deletion that no one approved, and changes nothing", async () => {
+    const root = project(FILES);
+    expect(await apply(root, INPUT, new ApplyPatchTool(new Workspace({ root })))).toContain(
+      "Deleting b.txt needs the user's approval",
+    );
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+  });
+
+  test("shows all changes, and refuses if a file has changed since", async () => {
+    const root = project(FILES);
+    const tool = new ApplyPatchTool(new Workspace({ root }), () => true);
+    const { signal } = new AbortController();
+    const preview = await tool.previewCall({ input: INPUT }, { signal });
+    expect(preview.changes.map(({ change, path }) => [change, path])).toEqual([
+      ["edited", join(root, "a.txt")],
+      ["deleted", join(root, "b.txt")],
+      ["deleted", join(root, "c.txt")],
+      ["moved", join(root, "d.txt")],
+    ]);
+    expect(preview.shows).toEqual(["input"]);
+    writeFileSync(join(root, "b.txt"), "changed\n");
+    const call = { signal, onOutput: () => undefined, basis: preview.basis ?? "" };
+    await expect(tool.execute({ input: INPUT }, call)).rejects.toThrow(
+      "was changed after the user was shown",
+    );
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+  });
+
+  test("reports a patch that does not fit instead of asking", async () => {
+    const root = project(FILES);
+    const tool = new ApplyPatchTool(new Workspace({ root }), () => true);
+    const { signal } = new AbortController();
+    const input = patchOf("*** Update File: a.txt\n@@\n-absent\n+x");
+    expect((await tool.previewCall({ input }, { signal })).refusal).toContain("were not found");
+  });
+});
+
+describe("the tool that a model gets", () => {
+  const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+  const offered = (registry: ToolRegistry): string[] => {
+    registry.services.refresh();
+    const names = registry.getEnabledSchemas().map((tool) => tool.function.name);
+    return names.filter((name) => ["edit_file", "apply_patch"].includes(name));
+  };
+  const create = (options: FsOptions, model?: PackHost["model"]): ToolRegistry => {
+    const registry = new ToolRegistry();
+    register(registry, { context, options, ...(model && { model }) });
+    return registry;
+  };
+
+  test.each([
+    ["gpt-5.1", true],
+    ["openai/gpt-5", true],
+    ["gpt-6-mini", true],
+    ["gpt-5.1-codex-max", true],
+    ["codex-mini-latest", true],
+    ["gpt-4.1", false],
+    ["gpt-oss-120b", false],
+    ["claude-opus-5", false],
+    [undefined, false],
+  ])("is right for %s", (model, isPatch) => {
+    expect(writesPatches(model)).toBe(isPatch);
+  });
+
+  test("follows the model, and is never both", async () => {
+    const model = { provider: "openai", id: "gpt-5.1" as string | undefined, contextTokens: undefined };
+    const registry = create({}, model);
+    expect(offered(registry)).toEqual(["apply_patch"]);
+    expect((await registry.run("edit_file", { path: "a", old_text: "x", new_text: "y" })).text).toContain(
+      "files are changed with apply_patch here",
+    );
+    model.id = "claude-opus-5";
+    expect(offered(registry)).toEqual(["edit_file"]);
+    expect((await registry.run("apply_patch", { input: "x" })).text).toContain(
+      "files are changed with edit_file here",
+    );
+    model.id = "gpt-6";
+    expect(offered(registry)).toEqual(["apply_patch"]);
+  });
+
+  test("can be chosen", () => {
+    expect(offered(create({ edit: "patch" }))).toEqual(["apply_patch"]);
+    expect(
+      offered(create({ edit: "replace" }, { provider: "", id: "gpt-5", contextTokens: undefined })),
+    ).toEqual(["edit_file"]);
+    expect(() => create({ edit: "diff" as "patch" })).toThrow("edit");
+  });
+});
