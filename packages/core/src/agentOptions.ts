@@ -3,6 +3,7 @@ import { AgentError } from "./errors.js";
 import type { Approve, CallRules } from "./loop/approval.js";
 import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
+import { checkToolChoice, type StepControl } from "./loop/stepControl.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
@@ -44,10 +45,8 @@ const DEFAULTS = {
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
-export interface AgentOptions<
-  Entries extends readonly PackEntry[] = readonly PackEntry[],
-  Context = unknown,
-> {
+export interface AgentOptions<Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown>
+  extends StepControl<Context> {
   readonly systemPrompt?: string;
   /** The conversation to work on. Default: a new one. */
   readonly conversation?: Conversation;
@@ -172,6 +171,9 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   approve: checkFunction,
   rules: checkRules,
   hooks: checkHooks,
+  toolChoice: checkToolChoice,
+  beforeRequest: checkFunction,
+  stopWhen: checkFunction,
   context: checkContextSchema,
   steps: checkSteps,
   telemetry: checkTelemetry,

@@ -63,6 +63,10 @@ const waiting = async () => {
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
+  argument("agentTool", "definition", [], (value) => core.agentTool(value)),
+  argument("Agent(options)", "toolChoice", ["nothing"], (value) => agent({ toolChoice: value })),
+  argument("Agent(options)", "beforeRequest", ["nothing"], (value) => agent({ beforeRequest: value })),
+  argument("Agent(options)", "stopWhen", ["nothing"], (value) => agent({ stopWhen: value })),
   argument("wrapProvider", "provider", [], (value) =>
     core.wrapProvider(value, (request, ask) => ask(request)),
   ),

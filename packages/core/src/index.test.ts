@@ -9,6 +9,7 @@ test("the public API of @agent/core", async () => {
     "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
     "ToolRegistry",
+    "agentTool",
     "contentText",
     "contextType",
     "createToolRegistry",

@@ -38,6 +38,12 @@ export type {
   MessageDecision,
   StopDecision,
 } from "./loop/lifecycle.js";
+export type {
+  CompletedRound,
+  NextRequest,
+  RequestChange,
+  StepControl,
+} from "./loop/stepControl.js";
 export type { Telemetry } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
@@ -48,6 +54,7 @@ export type {
   SchemaValue,
   StandardSchema,
 } from "./toolkit/jsonSchema/standardSchema.js";
+export { type AgentToolDefinition, agentTool } from "./tools/agentTool.js";
 export { contextType } from "./tools/callContext.js";
 export type {
   AlwaysOffer,

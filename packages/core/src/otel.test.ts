@@ -156,3 +156,42 @@ test("without an SDK the agent works and nothing is recorded", async () => {
 test("options that are none are refused", () => {
   expect(() => openTelemetry({ agentNam: "x" } as never)).toThrow('Did you mean "agentName"?');
 });
+
+test("spans have the attributes that the context of the message gives, and the server's address", async () => {
+  const spans = new InMemorySpanExporter();
+  const telemetry = openTelemetry({
+    tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+    attributes: (given) => ({ "app.tenant": (given as { tenant: string }).tenant }),
+  });
+  const provider: ChatProvider = {
+    ...scriptedProvider(["Hello."]),
+    id: "openai-responses:api.openai.com",
+    address: "https://api.openai.com/v1",
+  };
+  await new Agent(provider, { telemetry }).chat("Hi.", { context: { tenant: "acme" } });
+  for (const { attributes } of spans.getFinishedSpans()) {
+    expect(attributes).toMatchObject({
+      "app.tenant": "acme",
+      "gen_ai.provider.name": "openai",
+      "server.address": "api.openai.com",
+      "server.port": 443,
+    });
+  }
+  expect(spans.getFinishedSpans()).toHaveLength(2);
+});
+
+test("a message that waits for a decision is not an error", async () => {
+  const spans = new InMemorySpanExporter();
+  const agent = new Agent(scriptedProvider([{ calls: [{ name: "t" }] }]), {
+    telemetry: openTelemetry({
+      tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
+    }),
+    tools: [fakeTool("t")],
+    approve: () => "suspend",
+  });
+  await expect(agent.chat("Go.")).rejects.toMatchObject({ code: "suspended" });
+  const agentSpan = spans.getFinishedSpans().find(({ name }) => name === "invoke_agent");
+  expect(agentSpan?.status.code).toBe(0);
+  expect(agentSpan?.attributes).toMatchObject({ "agent.suspended": true });
+  expect(agentSpan?.attributes["error.type"]).toBeUndefined();
+});

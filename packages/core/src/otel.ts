@@ -37,8 +37,11 @@ const METRIC_ATTRIBUTES = [
 export interface OpenTelemetryOptions {
   /** What the agent is called in traces: `gen_ai.agent.name`. */
   readonly agentName?: string;
-  /** Added to every span, such as `{ "gen_ai.conversation.id": id }`. */
-  readonly attributes?: Attributes;
+  /**
+   * Added to every span, such as `{ "gen_ai.conversation.id": id }`; or a function that makes them from the `context` of the
+   * message, such as the tenant.
+   */
+  readonly attributes?: Attributes | ((context: unknown) => Attributes);
   /**
    * Also keeps what people, models and tools wrote: messages, arguments, results. Default `false`, since it may hold
    * anything.
@@ -52,7 +55,9 @@ export interface OpenTelemetryOptions {
 
 const OPTIONS: OptionChecks<OpenTelemetryOptions> = {
   agentName: checkText,
-  attributes: checkObject,
+  attributes: (name, value) => {
+    if (typeof value !== "function") checkObject(name, value);
+  },
   captureContent: checkBoolean,
   tracerProvider: checkObject,
   meterProvider: checkObject,
@@ -82,7 +87,9 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     inSpan(described, work) {
       histograms ??= createHistograms(options.meterProvider ?? metrics.getMeterProvider());
       const record = histograms;
-      const attributes = { ...options.attributes, ...spanAttributes(described, agentName) };
+      const own =
+        typeof options.attributes === "function" ? options.attributes(described.context) : options.attributes;
+      const attributes = { ...own, ...spanAttributes(described, agentName) };
       const kind = described.operation === "chat" ? SpanKind.CLIENT : SpanKind.INTERNAL;
       const startedAt = performance.now();
       return tracer.startActiveSpan(spanName(described, agentName), { kind, attributes }, async (span) => {
@@ -95,6 +102,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
         try {
           return await work(set);
         } catch (error) {
+          // A message that waits for a decision has not failed.
+          if (isAgentError(error, "suspended")) {
+            set({ "agent.suspended": true });
+            throw error;
+          }
           set({ "error.type": errorType(error) });
           span.setStatus({ code: SpanStatusCode.ERROR, message: errorMessage(error) });
           throw error;

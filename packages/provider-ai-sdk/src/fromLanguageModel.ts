@@ -150,7 +150,7 @@ class LanguageModelProvider implements ChatProvider {
   }
 
   #callOptions(request: ChatRequest, abortSignal: AbortSignal): object {
-    const { messages, tools, output, effort } = request;
+    const { messages, tools, output, effort, toolChoice = "auto" } = request;
     const takesEffort = this.#model.specificationVersion === "v4";
     if (effort !== undefined && !takesEffort) {
       this.#notices.say(
@@ -169,7 +169,8 @@ class LanguageModelProvider implements ChatProvider {
           ...(description !== undefined && { description }),
           inputSchema: parameters ?? { type: "object", properties: {} },
         })),
-        toolChoice: { type: "auto" },
+        toolChoice:
+          typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool", toolName: toolChoice.tool },
       }),
       ...(output &&
         this.nativeOutput && {

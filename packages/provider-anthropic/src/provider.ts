@@ -37,6 +37,7 @@ const CURES: Readonly<Record<number, string>> = {
 export class AnthropicProvider implements ChatProvider {
   readonly id = "anthropic";
   readonly model: string;
+  readonly address: string;
   readonly contextTokens: number | undefined;
   readonly price: ModelPrice | undefined;
   readonly efforts: readonly Effort[] | undefined;
@@ -48,6 +49,7 @@ export class AnthropicProvider implements ChatProvider {
     const settings = anthropicSettings(options);
     const { contextTokens, price, efforts } = settings.facts;
     this.model = settings.model;
+    this.address = settings.baseURL;
     // The answer counts as part of the context.
     this.contextTokens = contextTokens && contextTokens - settings.maxTokens;
     this.price = price;

@@ -76,6 +76,7 @@ export class MessagesWire implements Wire {
       model,
       stream,
       ...(thinking && { thinking }),
+      ...(request.tools.length > 0 && this.#choice(request, thinking !== undefined)),
       ...((isNative || effort !== undefined) && {
         output_config: {
           ...(isRecord(given.output_config) && given.output_config),
@@ -95,6 +96,21 @@ export class MessagesWire implements Wire {
       messages: withCachePoints(turns, mark).toJson("content"),
     });
     return { path: "/v1/messages", body };
+  }
+
+  /** The server refuses to force a call while the model thinks. */
+  #choice(request: ChatRequest, thinks: boolean): object {
+    const { toolChoice: choice } = request;
+    if (choice === undefined) return {};
+    if (choice === "auto" || choice === "none") return { tool_choice: { type: choice } };
+    if (thinks) {
+      this.#notices.say(
+        request,
+        "Anthropic does not force a tool call while the model thinks: the model decides.",
+      );
+      return {};
+    }
+    return { tool_choice: choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool } };
   }
 
   reader(request: ChatRequest): AnswerReader {

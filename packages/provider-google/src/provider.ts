@@ -47,6 +47,7 @@ const CURES: Readonly<Record<number, Cure>> = {
 export class GoogleProvider implements ChatProvider {
   readonly id = "google";
   readonly model: string;
+  readonly address: string;
   readonly contextTokens: number | undefined;
   readonly price: ModelPrice | undefined;
   readonly efforts: readonly Effort[] | undefined;
@@ -57,6 +58,7 @@ export class GoogleProvider implements ChatProvider {
   constructor(options: GoogleProviderOptions) {
     const settings = googleSettings(options);
     this.model = settings.model;
+    this.address = settings.baseURL;
     this.contextTokens = settings.facts.contextTokens;
     this.price = settings.facts.price;
     this.efforts = settings.facts.efforts;

@@ -1,4 +1,4 @@
-import type { ChatRequest, Effort } from "@agent/core";
+import type { ChatRequest, Effort, ToolChoice } from "@agent/core";
 import {
   type AdaptedTool,
   type AnswerReader,
@@ -72,6 +72,7 @@ export class GenerateContentWire implements Wire {
     const config = isRecord(given.generationConfig) ? given.generationConfig : {};
     const fields = {
       ...given,
+      ...(tools !== "" && choiceFields(request.toolChoice, (name) => names.toWire(name))),
       ...((isNative || thinking) && {
         generationConfig: {
           ...config,
@@ -129,4 +130,15 @@ export class GenerateContentWire implements Wire {
 
 function declaration({ name, description, parameters }: AdaptedTool): object {
   return { name, ...(description !== undefined && { description }), parametersJsonSchema: parameters };
+}
+
+const MODES = { auto: "AUTO", none: "NONE", required: "ANY" };
+
+function choiceFields(choice: ToolChoice | undefined, toWire: (name: string) => string): object {
+  if (choice === undefined) return {};
+  const config =
+    typeof choice === "string"
+      ? { mode: MODES[choice] }
+      : { mode: "ANY", allowedFunctionNames: [toWire(choice.tool)] };
+  return { toolConfig: { functionCallingConfig: config } };
 }

@@ -27,6 +27,7 @@ const CURES: Readonly<Record<number, string>> = {
 export class OpenAIProvider implements ChatProvider {
   readonly id: string;
   readonly model: string;
+  readonly address: string;
   readonly contextTokens: number | undefined;
   readonly price: ModelPrice | undefined;
   readonly efforts: readonly Effort[] | undefined;
@@ -37,6 +38,7 @@ export class OpenAIProvider implements ChatProvider {
     const settings = openaiSettings(options);
     this.id = `openai-${settings.api}:${new URL(settings.baseURL).host}`;
     this.model = settings.model;
+    this.address = settings.baseURL;
     this.contextTokens = settings.facts?.contextTokens;
     this.price = settings.facts?.price;
     this.efforts = settings.facts?.efforts;

@@ -1,5 +1,6 @@
-import type { Content, ContentPart, JsonSchema } from "@agent/core";
+import type { Content, ContentPart, JsonSchema, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { withTimeout } from "@agent/internal";
 import { assembleAgent } from "../assembly/assembleAgent.js";
 import { attach, isImagePath } from "../chat/input/mentions.js";
 import { composeMessage } from "../chat/outgoing.js";
@@ -13,6 +14,9 @@ import { askOnTerminal, askPermitOnTerminal, refuseWithoutTerminal } from "./app
 import { runOnce } from "./once.js";
 import type { Reporter } from "./reporters.js";
 import { readTask, type Task } from "./task.js";
+
+// How long the first request waits for tools that a server has to name first.
+const LATE_TOOLS_MS = 3000;
 
 export interface TaskOptions {
   readonly resume: string | true | undefined;
@@ -56,6 +60,9 @@ export async function runTask(
   });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) note(`agent: ${chosen.description}`);
+  const waiting = await awaitLateTools(agent.registry.services);
+  if (waiting.length > 0)
+    notice(`Still loading: ${waiting.join("; ")}. The first request goes without these tools.`);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,
@@ -95,4 +102,13 @@ async function compose({ text, attached }: Task, images: readonly string[]): Pro
   } catch (error) {
     throw new CliError(errorMessage(error));
   }
+}
+
+/** Waits for tools that come later, for a short time, and returns what is still loading. Failures are reported elsewhere. */
+async function awaitLateTools(services: ToolRegistry["services"]): Promise<readonly string[]> {
+  const loading = () =>
+    services.pending().flatMap(({ description, problem }) => (problem === undefined ? [description] : []));
+  if (loading().length === 0) return [];
+  await withTimeout(services.loaded(), LATE_TOOLS_MS, () => undefined);
+  return loading();
 }

@@ -11,6 +11,7 @@ type Given = Omit<
   | "hooks"
   | "resolveModel"
   | "steps"
+  | "control"
   | "telemetry"
   | "scope"
   | "label"
@@ -29,6 +30,7 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
     resolveModel: options.resolveModel,
     steps: options.steps ?? DIRECT_STEPS,
     telemetry: options.telemetry ?? NO_TELEMETRY,
+    control: hasControl(options) ? options : undefined,
     scope: "",
     label: undefined,
     depth: 0,
@@ -40,4 +42,8 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
       running: [],
     },
   };
+}
+
+function hasControl({ toolChoice, beforeRequest, stopWhen }: AgentOptions): boolean {
+  return toolChoice !== undefined || beforeRequest !== undefined || stopWhen !== undefined;
 }

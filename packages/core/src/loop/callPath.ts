@@ -225,43 +225,46 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
   const interruption: Interruption = {};
   const attributes = { "gen_ai.tool.call.id": id, "gen_ai.tool.type": "function" };
   const event = { id, name, ...parentOf(parents) };
-  const result = await telemetry.inSpan({ operation: "execute_tool", name, attributes }, async (set) => {
-    const ended = await call.run({
-      signal,
-      granted,
-      ...(basis !== undefined && { basis }),
-      wantsView: about !== undefined,
-      context,
-      startAgent: (request, childSignal = signal) => {
-        const child = scene.startAgent(
-          { turn: scene.turn, callId: id },
-          request,
-          childSignal,
-          slot.forNested(),
-        );
-        work.add(
-          child.catch((error: unknown) => {
-            if (isAgentError(error, "suspended")) interruption.error ??= error;
-          }),
-        );
-        return child;
-      },
-      callTool: nestedCalls({ id, name, repeatable: call.repeatable }, slot, scene, work, interruption),
-      onStart: () => emit({ type: "tool_start", ...event, args, ...(about && { about }) }),
-      onOutput: (chunk) => emit({ type: "tool_output", ...event, chunk }),
-      onProcess: (pid) => emit({ type: "tool_process", ...event, pid }),
-      progress: (progress) => emit({ type: "tool_progress", ...event, ...progress }),
-    });
-    // Child agents and nested calls that the tool did not wait for were aborted when it returned.
-    await Promise.all(work);
-    // The tool may have returned a result, but what it started was suspended and has not finished.
-    if (interruption.error !== undefined) throw interruption.error;
-    set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
-      "gen_ai.tool.call.arguments": JSON.stringify(args),
-      "gen_ai.tool.call.result": ended.text,
-    }));
-    return about ? { ...ended, about } : ended;
-  });
+  const result = await telemetry.inSpan(
+    { operation: "execute_tool", name, attributes, context },
+    async (set) => {
+      const ended = await call.run({
+        signal,
+        granted,
+        ...(basis !== undefined && { basis }),
+        wantsView: about !== undefined,
+        context,
+        startAgent: (request, childSignal = signal) => {
+          const child = scene.startAgent(
+            { turn: scene.turn, callId: id },
+            request,
+            childSignal,
+            slot.forNested(),
+          );
+          work.add(
+            child.catch((error: unknown) => {
+              if (isAgentError(error, "suspended")) interruption.error ??= error;
+            }),
+          );
+          return child;
+        },
+        callTool: nestedCalls({ id, name, repeatable: call.repeatable }, slot, scene, work, interruption),
+        onStart: () => emit({ type: "tool_start", ...event, args, ...(about && { about }) }),
+        onOutput: (chunk) => emit({ type: "tool_output", ...event, chunk }),
+        onProcess: (pid) => emit({ type: "tool_process", ...event, pid }),
+        progress: (progress) => emit({ type: "tool_progress", ...event, ...progress }),
+      });
+      // Child agents and nested calls that the tool did not wait for were aborted when it returned.
+      await Promise.all(work);
+      // The tool may have returned a result, but what it started was suspended and has not finished.
+      if (interruption.error !== undefined) throw interruption.error;
+      set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
+        "gen_ai.tool.call.arguments": JSON.stringify(args),
+        "gen_ai.tool.call.result": ended.text,
+      }));
+      return about ? { ...ended, about } : ended;
+    },
+  );
   const after = hooks.filter(({ afterCall }) => afterCall);
   if (after.length === 0) return result;
   const changed = await askAfterHooks(hooked, result, after);

@@ -5,11 +5,12 @@ import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { arrayOf, checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
-import { unavailable } from "../tools/preparedCall.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
 import type { CallSlots } from "./callSlots.js";
-import type { Exchange, LoopTools } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 import type { runLoop } from "./loop.js";
+import { createOutputReader } from "./output.js";
+import { toolSubset } from "./toolSubset.js";
 import { UsageMeter } from "./usage.js";
 
 /** The call a child agent works for. Ids are unique within one turn only. */
@@ -34,6 +35,7 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   maxTurns: checkPositive,
   effort: checkEffort,
   model: checkText,
+  output: () => undefined,
   label: checkText,
 };
 
@@ -94,6 +96,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
     const model: Partial<Pick<Exchange, "provider" | "limits">> =
       request.model === undefined ? {} : await modelOf(request.model, parent);
+    const reader = request.output === undefined ? undefined : createOutputReader(request.output);
     const { history } = request;
     const conversation = new Conversation({
       systemPrompt,
@@ -108,11 +111,12 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       ...model,
       conversation,
       signal,
-      tools: tools === undefined ? parent.tools : subset(parent.tools, new Set(tools)),
+      tools: tools === undefined ? parent.tools : toolSubset(parent.tools, new Set(tools)),
       limits: { ...parent.limits, ...model.limits, ...(maxTurns !== undefined && { maxTurns }) },
       effort,
       takeSteering: () => [],
-      output: undefined,
+      output: reader,
+      control: undefined,
       decisions: {},
       slots,
       label,
@@ -123,8 +127,9 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
         parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event }),
     }).finally(release);
     parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event: done });
-    const { text, finishReason, turns, usage } = done;
-    return { text, finishReason, turns, usage, messages: [...conversation.sessionContext] };
+    const { text, output, finishReason, turns, usage } = done;
+    const messages = [...conversation.sessionContext];
+    return { text, ...(reader && { output }), finishReason, turns, usage, messages };
   };
 }
 
@@ -155,20 +160,4 @@ function checkLimits({ depth, limits, allowance }: Exchange): void {
 function checkMessage(name: string, message: unknown): void {
   const problem = message === "" ? "is empty" : findContentProblem(message);
   if (problem !== undefined) throw new AgentError("invalid_argument", `startAgent: ${name} ${problem}.`);
-}
-
-/** The tools of a child: those of the parent with these names, on and off with the parent's. */
-function subset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
-  return {
-    prepare: async (name, args, options) => {
-      if (names.has(name)) return await tools.prepare(name, args, options);
-      return { ...unavailable("not_available", name), durationMs: 0 };
-    },
-    getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
-    getCapabilities: (name) => tools.getCapabilities(name),
-    isRepeatable: (name) => tools.isRepeatable(name),
-    aboutCall: (name, args) => tools.aboutCall(name, args),
-    titleFrom: (name) => tools.titleFrom(name),
-    redact: (text) => tools.redact(text),
-  };
 }

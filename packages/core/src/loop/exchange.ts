@@ -14,6 +14,7 @@ import type { CallSlots } from "./callSlots.js";
 import type { ChildSlots } from "./children.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
+import type { StepControl } from "./stepControl.js";
 import type { Steps } from "./steps.js";
 import type { Telemetry } from "./telemetry.js";
 import type { UsageMeter } from "./usage.js";
@@ -82,6 +83,8 @@ export interface Exchange {
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
   readonly takeSteering: (options?: { readonly last: boolean }) => readonly Content[];
   readonly output: OutputReader | undefined;
+  /** Decides about the requests of an agent; a child agent has none. */
+  readonly control: StepControl | undefined;
   /** Decisions about calls that waited for them. */
   readonly decisions: ApprovalDecisions;
   /** The turns of calls, shared with the call that started this child agent. */

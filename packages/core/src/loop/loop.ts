@@ -12,6 +12,7 @@ import { admitMessage, lifecycleOf, refuseStop } from "./lifecycle.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { RepeatCounter } from "./repeats.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
+import type { StepControl } from "./stepControl.js";
 import { resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
 import { countUsage } from "./usage.js";
 import {
@@ -29,9 +30,9 @@ const MAX_WRITTEN_CALLS = 1;
  * Returns the event that ends the exchange. The history stays valid on every exit.
  */
 export function runLoop(exchange: Exchange): Promise<DoneEvent> {
-  const { telemetry, provider, label = "" } = exchange;
+  const { telemetry, provider, label = "", context } = exchange;
   const attributes = providerAttributes(provider);
-  return telemetry.inSpan({ operation: "invoke_agent", name: label, attributes }, async (set) => {
+  return telemetry.inSpan({ operation: "invoke_agent", name: label, attributes, context }, async (set) => {
     const done = await loop(exchange);
     set({ "gen_ai.response.finish_reasons": [done.finishReason], ...usageAttributes(done.usage) });
     return done;
@@ -53,17 +54,22 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
 
   for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
     exchange.allowance.turns--;
-    const { response, replayed } = await askWithinContext(exchange, turn);
+    const answer = await askWithinContext(exchange, turn);
+    const { response, replayed, asked } = answer;
     countUsage(exchange, response.usage, { replayed });
     if (response.toolCalls.length > 0) {
-      await runToolRound({ response, replayed }, turn, exchange, startAgent, repeats);
+      await runToolRound(answer, turn, asked, startAgent, repeats);
       throwIfAborted(signal);
       repeats.throwIfStuck();
+      if (exchange.control?.stopWhen && (await stops(exchange.control.stopWhen, answer, turn))) {
+        const text = textOrNull(response.content) ?? "";
+        return { type: "done", text, finishReason: "tool_calls", turns: turn, usage: meter.total };
+      }
       await steerWith(exchange.takeSteering(), exchange);
       continue;
     }
     const text = textOrNull(response.content) ?? "";
-    conversation.append({ role: "assistant", content: text, ...ownState(response, exchange) });
+    conversation.append({ role: "assistant", content: text, ...ownState(response, asked) });
     const given = exchange.takeSteering();
     if (given.length > 0 && (await steerWith(given, exchange))) continue;
     const parsed = output && (await orAborted(output.read(text), signal));
@@ -144,6 +150,22 @@ async function askWithinContext(exchange: Exchange, turn: number): Promise<Answe
     if (!(await compactToFit(exchange, turn, "half"))) throw error;
     return await askModel(exchange, turn, 2);
   }
+}
+
+/** Whether the program wants the message to end after this round. */
+async function stops(
+  stopWhen: NonNullable<StepControl["stopWhen"]>,
+  { response, asked: { meter, context, signal } }: Answer,
+  turn: number,
+): Promise<boolean> {
+  const round = {
+    turn,
+    text: textOrNull(response.content) ?? "",
+    calls: response.toolCalls.map((call) => call.function.name),
+    usage: meter.total,
+    ...(context !== undefined && { context }),
+  };
+  return (await orAborted(Promise.resolve(stopWhen(round)), signal)) === true;
 }
 
 function ownState({ state }: ChatResponse, { provider: { id } }: Exchange) {

@@ -7,14 +7,15 @@ import { withCost } from "./usage.js";
 
 /** One request to the model, inside a span of its own. Rejects with a coded error, whatever the provider does. */
 export function respond(
-  { provider, telemetry }: Pick<Exchange, "provider" | "telemetry">,
+  { provider, telemetry, context }: Pick<Exchange, "provider" | "telemetry" | "context">,
   request: ChatRequest,
 ): Promise<ChatResponse> {
   const attributes = {
     ...providerAttributes(provider),
     ...(request.output && { "gen_ai.output.type": "json" }),
   };
-  return telemetry.inSpan({ operation: "chat", name: provider.model ?? "model", attributes }, async (set) => {
+  const span = { operation: "chat", name: provider.model ?? "model", attributes, context } as const;
+  return telemetry.inSpan(span, async (set) => {
     const response = await askProvider(provider, request);
     set(
       { "gen_ai.response.finish_reasons": [response.finishReason], ...usageAttributes(response.usage) },
@@ -30,11 +31,37 @@ export function respond(
 }
 
 /** The provider and model, as far as the provider names them. */
-export function providerAttributes({ id, model }: ChatProvider): TelemetryAttributes {
+export function providerAttributes({ id, model, address }: ChatProvider): TelemetryAttributes {
   return {
-    ...(id !== undefined && { "gen_ai.provider.name": id }),
+    ...(id !== undefined && { "gen_ai.provider.name": conventionalName(id) }),
+    ...(address !== undefined && serverAttributes(address)),
     ...(model !== undefined && { "gen_ai.request.model": model }),
   };
+}
+
+/** The name that OpenTelemetry's conventions give a provider, which is not the one of its wire. */
+function conventionalName(id: string): string {
+  const [wire = id, host = ""] = id.split(":", 2);
+  if (wire === "google") return "gcp.gemini";
+  if (!/^openai-(chat|responses)$/.test(wire)) return id;
+  const [, name] = OPENAI_COMPATIBLE.find(([pattern]) => pattern.test(host)) ?? [];
+  return name ?? "openai";
+}
+
+// Servers that speak OpenAI's API and have a name of their own in the conventions.
+const OPENAI_COMPATIBLE: readonly (readonly [RegExp, string])[] = [
+  [/\.openai\.azure\.com$/, "azure.ai.openai"],
+  [/(^|\.)mistral\.ai$/, "mistral_ai"],
+  [/(^|\.)groq\.com$/, "groq"],
+  [/(^|\.)deepseek\.com$/, "deepseek"],
+  [/(^|\.)perplexity\.ai$/, "perplexity"],
+  [/(^|\.)x\.ai$/, "x_ai"],
+];
+
+function serverAttributes(address: string): TelemetryAttributes {
+  if (!URL.canParse(address)) return {};
+  const { hostname, port, protocol } = new URL(address);
+  return { "server.address": hostname, "server.port": Number(port) || (protocol === "http:" ? 80 : 443) };
 }
 
 /** The name of what is asked, for the steps. */

@@ -4,6 +4,8 @@ export interface TelemetrySpan {
   /** The name of the invoked agent, model or tool. */
   readonly name: string;
   readonly attributes: TelemetryAttributes;
+  /** What the caller of `chat` passed as `context`. */
+  readonly context?: unknown;
 }
 
 export type TelemetryAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;

@@ -78,6 +78,9 @@ export interface ModelPrice extends TokenPrice {
 /** How much a model thinks before it answers. `off` turns reasoning off; a model supports some of these. */
 export type Effort = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/** Whether the model must call a tool: it decides, it may not, it must call one, it must call this one. */
+export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
+
 /** Why the model stopped. `length` means its answer was cut off, also inside a tool call. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter";
 
@@ -108,6 +111,8 @@ export interface ChatRequest {
   readonly output?: OutputFormat;
   /** How much the model thinks. Absent: as the server decides. A provider without such a setting ignores it. */
   readonly effort?: Effort;
+  /** Whether the model must call a tool. Absent: it decides. A provider without such a setting ignores it. */
+  readonly toolChoice?: ToolChoice;
   /** Present when the caller wants the text as it is written: then the provider streams. */
   onText?(text: string): void;
   /** The model's reasoning as it is written, where the server shows it. */
@@ -146,6 +151,8 @@ export interface ChatProvider {
   readonly id?: string | undefined;
   /** The model's name, for display. */
   readonly model?: string | undefined;
+  /** The address of its server, for traces. */
+  readonly address?: string | undefined;
   /** How many tokens a conversation may have, where that is known: the context window without room for the answer. */
   readonly contextTokens?: number | undefined;
   /** What the model costs, where it is known. The loop adds `cost` to a usage that has none. */

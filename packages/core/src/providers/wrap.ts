@@ -42,6 +42,7 @@ export function wrapProvider(
   return Object.defineProperties(wrapped, {
     id: fact("id"),
     model: fact("model"),
+    address: fact("address"),
     contextTokens: fact("contextTokens"),
     price: fact("price"),
     efforts: fact("efforts"),

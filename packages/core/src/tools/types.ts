@@ -2,6 +2,7 @@ import type { Content, ContentPart } from "../conversation/content.js";
 import type { PackState } from "../conversation/packState.js";
 import type { PendingRound } from "../conversation/pending.js";
 import type { ChatMessage, Effort, FinishReason, TokenUsage } from "../providers/interface.js";
+import type { Schema } from "../toolkit/jsonSchema/standardSchema.js";
 import type { ToolResult } from "./execution.js";
 import type { ResultView } from "./resultView.js";
 
@@ -105,12 +106,16 @@ export interface ChildAgentRequest {
   readonly effort?: Effort;
   /** The model it uses, by a name that the host knows. Default: as its parent. Rejects where the host knows no such model. */
   readonly model?: string;
+  /** The form of its answer, which is then in `output`. */
+  readonly output?: Schema;
   /** A few words for a display: what it is for. */
   readonly label?: string;
 }
 
 export interface ChildAgentAnswer {
   readonly text: string;
+  /** The value of the form that `output` asked for. */
+  readonly output?: unknown;
   readonly finishReason: FinishReason;
   readonly turns: number;
   readonly usage: TokenUsage;

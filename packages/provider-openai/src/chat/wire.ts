@@ -65,8 +65,13 @@ export class ChatWire implements Wire {
     const { model, facts } = this.#settings;
     const effort = this.#takesEffort ? fitEffort(request, model, facts?.efforts, this.#notices) : undefined;
     const tools = this.#tools.texts(request, wireTool).join(",");
+    const choice = tools === "" ? undefined : request.toolChoice;
     const fields = {
       ...this.#settings.body,
+      ...(choice !== undefined && {
+        tool_choice:
+          typeof choice === "string" ? choice : { type: "function", function: { name: choice.tool } },
+      }),
       model: this.#settings.model,
       stream,
       ...(effort !== undefined && { reasoning_effort: effort === "off" ? "none" : effort }),

@@ -56,9 +56,13 @@ export class ResponsesWire implements Wire {
     if (output && !isNative) instructions.push(outputInstruction(output));
     const include = this.#include();
     const effort = this.#takesEffort ? fitEffort(request, model, facts?.efforts, this.#notices) : undefined;
+    const choice = tools === "" ? undefined : request.toolChoice;
     const fields = {
       store: false,
       ...given,
+      ...(choice !== undefined && {
+        tool_choice: typeof choice === "string" ? choice : { type: "function", name: choice.tool },
+      }),
       model,
       stream,
       ...(effort !== undefined && {
