@@ -1,9 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { EFFORTS, type Effort } from "@agent/core";
+import type { Effort } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
 import type { AgentDefinition, DefinitionProblem } from "./definitions.js";
 
+export const EFFORTS = [
+  "off",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const satisfies readonly Effort[];
 const MAX_FILE_BYTES = 128 * 1024;
 const MAX_FILES = 100;
 const NAME = /^[A-Za-z][\w-]{0,63}$/;

@@ -5,10 +5,10 @@ import {
   type DefinedToolCall,
   definePack,
   defineTool,
-  EFFORTS,
 } from "@agent/core";
 import { truncateMiddle } from "@agent/core/toolkit";
 import { Conversations } from "./conversations.js";
+import { EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
 import { Turns } from "./turns.js";
 
