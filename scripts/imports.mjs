@@ -14,6 +14,9 @@ const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
 /** The build bundles this package into every package that uses it, so it is not listed as a dependency. */
 const BUNDLED = "@agent/internal";
 
+/** Packs use what third parties can use: @agent/core and its toolkit. */
+const PACK = /^@agent\/(?:tools|preset)-/;
+
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
 
@@ -101,6 +104,8 @@ function report(file, specifier, rule) {
 
 function checkPackageDirection(file, specifier, manifest, isTest) {
   const [target] = /^@agent\/[^/]+/.exec(specifier) ?? [];
+  if (target === BUNDLED && PACK.test(manifest.name))
+    report(file, specifier, "a pack uses @agent/core and @agent/core/toolkit, as packs of third parties do");
   if (target === undefined || target === manifest.name || isTest) return;
   if (manifest.name === BUNDLED) report(file, specifier, "it lies below all other packages");
   if (target === BUNDLED) {

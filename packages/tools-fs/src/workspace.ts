@@ -1,15 +1,17 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AccessNeed, AccessRules, EditorFiles, PackHost, ToolCall } from "@agent/core";
-import { createPathGuard, invalidArgument, type PathGuard } from "@agent/core/toolkit";
 import {
   assertAccess,
   canonicalPath,
+  createPathGuard,
   findAccessNeed,
+  invalidArgument,
   lockDirectory,
   openedPath,
+  type PathGuard,
   pinDirectory,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";

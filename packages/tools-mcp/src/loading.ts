@@ -1,4 +1,4 @@
-import { nodeFs, nodeOs } from "@agent/internal";
+import { nodeFs, nodeOs } from "./nodeModules.js";
 
 // More than the files of this package.
 const OWN_FILES = 16;

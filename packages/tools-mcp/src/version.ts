@@ -1,4 +1,4 @@
-import { nodeFs } from "@agent/internal";
+import { nodeFs } from "./nodeModules.js";
 
 /** The version of this package, which servers and clients are told. */
 export function readVersion(): string {

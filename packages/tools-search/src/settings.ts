@@ -2,13 +2,15 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import type { AccessRules, CallDescription, CallTarget, ToolCall } from "@agent/core";
 import {
+  canonicalPath,
   createPathGuard,
+  findAccessNeed,
+  isInside,
   optionalBoolean,
   optionalInteger,
   type PathGuard,
   quote,
 } from "@agent/core/toolkit";
-import { canonicalPath, findAccessNeed, isInside } from "@agent/internal";
 import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 

@@ -1,17 +1,18 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { nodeFs } from "./nodeModules.js";
 
 /**
  * Opens a regular file, runs `use` on it and closes it. Throws if it cannot be opened or is none. Never waits: the file
  * that was checked is the one that is read, and a FIFO in its place is not waited for.
  */
 export function withRegularFile<T>(path: string, use: (descriptor: number, size: number) => T): T {
-  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const { O_RDONLY, O_NONBLOCK = 0 } = nodeFs.constants;
+  const descriptor = nodeFs.openSync(path, O_RDONLY | O_NONBLOCK);
   try {
-    const info = fstatSync(descriptor);
+    const info = nodeFs.fstatSync(descriptor);
     if (!info.isFile()) throw new Error("it is not a regular file");
     return use(descriptor, info.size);
   } finally {
-    closeSync(descriptor);
+    nodeFs.closeSync(descriptor);
   }
 }
 
@@ -29,7 +30,7 @@ export function readStart(descriptor: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   let read = 0;
   while (read < length) {
-    const count = readSync(descriptor, buffer, read, length - read, read);
+    const count = nodeFs.readSync(descriptor, buffer, read, length - read, read);
     if (count === 0) break;
     read += count;
   }

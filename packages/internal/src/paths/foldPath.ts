@@ -1,5 +1,3 @@
-import { sep } from "node:path";
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches every ASCII character
 const ASCII = /^[\x00-\x7f]*$/;
 // Some file systems (HFS+) take names that differ only in these for the same.
@@ -10,7 +8,7 @@ const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
  * ".GIT/Hooks" is ".git/hooks", and nowhere is it innocent.
  */
 export function foldPath(path: string): string {
-  const plain = sep === "/" ? path : path.replaceAll(sep, "/");
+  const plain = process.platform === "win32" ? path.replaceAll("\\", "/") : path;
   if (ASCII.test(plain)) return plain.toLowerCase();
   // Through upper case, which also maps the long s (U+017F) to "s".
   return plain.replace(IGNORED, "").normalize("NFC").toUpperCase().toLowerCase();

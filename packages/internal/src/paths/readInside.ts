@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { nodeFs } from "../files/nodeModules.js";
 import { openedPath } from "../files/openedPath.js";
 import { readStart, withRegularFile } from "../files/readRegularFile.js";
 import { isInside } from "./isInside.js";
@@ -12,7 +12,7 @@ export function readRegularFileInside(root: string, path: string, most: number):
   try {
     return withRegularFile(path, (descriptor, size) => {
       const place = openedPath(descriptor, path);
-      if (place === undefined || !isInside(realpathSync(root), place)) return undefined;
+      if (place === undefined || !isInside(nodeFs.realpathSync(root), place)) return undefined;
       return readStart(descriptor, Math.min(size, most));
     });
   } catch {

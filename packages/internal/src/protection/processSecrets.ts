@@ -1,4 +1,4 @@
-import { readlinkSync, statfsSync } from "node:fs";
+import { nodeFs } from "../files/nodeModules.js";
 import { quotePath } from "../text/describe.js";
 
 /** The type number `statfs` gives for Linux's procfs. */
@@ -55,8 +55,8 @@ export function assertOpenedIsNotProcessSecret(
   // No file of procfs occupies blocks. Ask further only about those without, since two system calls a file add up.
   if (process.platform !== "linux" || Number(info.blocks) > 0) return;
   const descriptor = `/proc/self/fd/${fd}`;
-  if (statfsSync(descriptor).type !== PROC_SUPER_MAGIC) return;
-  const path = readlinkSync(descriptor);
+  if (nodeFs.statfsSync(descriptor).type !== PROC_SUPER_MAGIC) return;
+  const path = nodeFs.readlinkSync(descriptor);
   assertNotProcessSecret(path, shown);
   if (path === "/proc" || path.startsWith("/proc/")) return;
   // Names are no evidence there: a single file can be mounted under any name.

@@ -1,7 +1,13 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { optionalString, optionalStringArray, quote, requireString } from "@agent/core/toolkit";
-import { describeValue, quotePath } from "@agent/internal";
+import {
+  describeValue,
+  optionalString,
+  optionalStringArray,
+  quote,
+  quotePath,
+  requireString,
+} from "@agent/core/toolkit";
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,11 @@
-import { isRecord, quote } from "@agent/core/toolkit";
-import { describeValue, isSecretName, isSecretValue, KEY_VARIABLES } from "@agent/internal";
+import {
+  describeValue,
+  isRecord,
+  isSecretName,
+  isSecretValue,
+  KEY_VARIABLES,
+  quote,
+} from "@agent/core/toolkit";
 
 /**
  * Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers, and the headers

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { lazyConstant } from "@agent/internal";
+import { lazyConstant } from "@agent/core/toolkit";
 
 const DESCRIPTORS = "/proc/self/fdinfo";
 const FLAGS = /^flags:\s*([0-7]+)$/m;

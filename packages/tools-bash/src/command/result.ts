@@ -1,5 +1,5 @@
 import type { ResultView } from "@agent/core";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine } from "@agent/core/toolkit";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
 import type { RefusedFile } from "../sandbox/inspect.js";

@@ -1,4 +1,4 @@
-import { withTimeout } from "@agent/internal";
+import { withTimeout } from "@agent/core/toolkit";
 import type { CommandHost } from "../host/commandHost.js";
 import { captureOutput } from "../output/commandOutput.js";
 import type { Limits } from "../processes/limits.js";

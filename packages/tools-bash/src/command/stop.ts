@@ -1,5 +1,4 @@
-import { onAbort } from "@agent/core/toolkit";
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
 import type { RunningCommands } from "../host/runningCommands.js";
 import type { Limits } from "../processes/limits.js";
 import type { ProcessTree } from "../processes/processTree.js";

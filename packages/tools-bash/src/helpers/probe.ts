@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { onAbort } from "@agent/core/toolkit";
-import { HELPER_ENVIRONMENT } from "@agent/internal";
+import { HELPER_ENVIRONMENT, onAbort } from "@agent/core/toolkit";
 import type { CommandNetwork } from "../sandbox/network/commandNetwork.js";
 import { feedInputs } from "./inputs.js";
 import { spawn } from "./spawn.js";

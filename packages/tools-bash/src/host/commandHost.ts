@@ -1,4 +1,4 @@
-import { delay, type Mortal, type MortalPlaceholders, Watchdog } from "@agent/internal";
+import { delay, type Mortal, type MortalPlaceholders, Watchdog } from "@agent/core/toolkit";
 import { PipePool } from "../output/pipes.js";
 import { SpillStore } from "../output/spill.js";
 import { ControlGroup } from "../processes/controlGroup.js";

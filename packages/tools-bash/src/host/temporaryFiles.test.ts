@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { processTag } from "@agent/internal";
+import { processTag } from "@agent/core/toolkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { RunBashTool } from "../tools/bash.js";
 import { TemporaryFiles } from "./temporaryFiles.js";

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasEnded, processTag } from "@agent/internal";
+import { hasEnded, processTag } from "@agent/core/toolkit";
 
 const PREFIX = "agent-bash-";
 const OURS = /^agent-bash-([0-9a-z]+-\d+)-/;

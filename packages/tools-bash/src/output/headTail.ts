@@ -1,4 +1,4 @@
-import { utf8Boundary } from "@agent/internal";
+import { utf8Boundary } from "@agent/core/toolkit";
 
 const NEWLINE = 0x0a;
 /** Lines are kept whole where that costs no more than this. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { findProgram, HELPER_ENVIRONMENT } from "@agent/internal";
+import { findProgram, HELPER_ENVIRONMENT } from "@agent/core/toolkit";
 import { spawn } from "../helpers/spawn.js";
 import type { TemporaryFiles } from "../host/temporaryFiles.js";
 

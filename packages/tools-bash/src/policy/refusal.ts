@@ -1,5 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine, quote } from "@agent/core/toolkit";
 
 /** Thrown while a script is examined, when its meaning cannot be known before it runs. */
 export class Unresolvable extends Error {

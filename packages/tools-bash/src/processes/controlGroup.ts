@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasEnded, processTag } from "@agent/internal";
+import { hasEnded, processTag } from "@agent/core/toolkit";
 
 const PREFIX = "agent-bash-";
 const OURS = /^agent-bash-([0-9a-z]+-\d+)-/;

@@ -1,4 +1,4 @@
-import { delay } from "@agent/internal";
+import { delay } from "@agent/core/toolkit";
 import { ControlGroup, type GroupLimits } from "./controlGroup.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs";
-import { isInside } from "@agent/internal";
+import { isInside } from "@agent/core/toolkit";
 
 const BLOCK_BYTES = 512;
 const TMPFS = 0x01021994;

@@ -1,7 +1,6 @@
 import { fstatSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { errorMessage } from "@agent/core/toolkit";
-import { delay, HELPER_ENVIRONMENT, quotePath } from "@agent/internal";
+import { delay, errorMessage, HELPER_ENVIRONMENT, quotePath } from "@agent/core/toolkit";
 import { FIRST_INPUT } from "../helpers/inputs.js";
 import { probeProgram } from "../helpers/probe.js";
 import { withOpened } from "./inspect.js";

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type GitConfigs, isInside } from "@agent/internal";
+import { type GitConfigs, isInside } from "@agent/core/toolkit";
 import type { ProtectedFile } from "./protectedFiles.js";
 
 /** More repositories than this in one directory are not protected: every mount costs time. */

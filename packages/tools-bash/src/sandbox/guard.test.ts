@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lockFile } from "@agent/internal";
+import { lockFile } from "@agent/core/toolkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";

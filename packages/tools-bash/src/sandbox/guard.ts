@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { canonicalPath, GitConfigs, isInside, matchesName } from "@agent/internal";
+import { canonicalPath, GitConfigs, isInside, matchesName } from "@agent/core/toolkit";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
 import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
 import type { Mount } from "./mounts.js";

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalPath, isInside, quotePath } from "@agent/internal";
+import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
 import { identify } from "./inspect.js";
 import type { SandboxPolicy } from "./policy.js";
 

@@ -7,7 +7,7 @@ import {
   prepareLockDirectory,
   processTag,
   tryAcquireLock,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { removeEmpty } from "./inspect.js";
 
 /** How long another process may keep the list of placeholders: it only reads and writes small files meanwhile. */

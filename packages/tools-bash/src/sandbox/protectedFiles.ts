@@ -1,4 +1,4 @@
-import { PROTECTED_FILES } from "@agent/internal";
+import { PROTECTED_FILES } from "@agent/core/toolkit";
 
 /** A path below a writable directory that commands in a sandbox may not change. */
 export interface ProtectedFile {

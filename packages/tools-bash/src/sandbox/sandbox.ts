@@ -1,6 +1,12 @@
 import { existsSync, statSync } from "node:fs";
-import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath, canonicalPaths, HELPER_ENVIRONMENT, isInside, quotePath } from "@agent/internal";
+import {
+  canonicalPath,
+  canonicalPaths,
+  errorMessage,
+  HELPER_ENVIRONMENT,
+  isInside,
+  quotePath,
+} from "@agent/core/toolkit";
 import { FIRST_INPUT } from "../helpers/inputs.js";
 import { FileGuard, type Guard } from "./guard.js";
 import type { RefusedFile } from "./inspect.js";

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath, HELPER_ENVIRONMENT, isInside, quote } from "@agent/internal";
+import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside, quote } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
 import type { SandboxPolicy } from "./policy.js";
 

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
-import { canonicalPath, HELPER_ENVIRONMENT } from "@agent/internal";
+import { canonicalPath, errorMessage, HELPER_ENVIRONMENT } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
 import { spawn } from "../helpers/spawn.js";
 import { probeBehindGate } from "./gate.js";

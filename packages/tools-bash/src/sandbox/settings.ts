@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath } from "@agent/core/toolkit";
 import { type HostPattern, parseHostPattern } from "./network/hostPattern.js";
 
 /** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */

@@ -1,5 +1,4 @@
-import { errorMessage } from "@agent/core/toolkit";
-import { findProgram } from "@agent/internal";
+import { errorMessage, findProgram } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
 import { probeBehindGate } from "./gate.js";
 import { mountArguments, planMounts } from "./mounts.js";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { escapeToLine, findRepository, readRegularFile, truncateMiddle } from "@agent/internal";
+import { escapeToLine, findRepository, readRegularFile, truncateMiddle } from "@agent/core/toolkit";
 
 const MOST_BYTES = 64 * 1024;
 const MOST_SHOWN = 300;

@@ -1,5 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, quote } from "@agent/core/toolkit";
 import { EditLimits, findMatch, type Match, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import { findPlaceholder } from "./placeholders.js";

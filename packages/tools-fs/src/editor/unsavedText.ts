@@ -1,4 +1,4 @@
-import { unsavedText } from "@agent/internal";
+import { unsavedText } from "@agent/core/toolkit";
 import type { Workspace } from "../workspace.js";
 import { isPlainText } from "./plainText.js";
 

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { didYouMean } from "@agent/internal";
+import { didYouMean } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { errorCode, fsError, isMissing } from "./fsError.js";
 

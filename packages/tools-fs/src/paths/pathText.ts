@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine } from "@agent/core/toolkit";
 
 const LONGEST_SHOWN = 300;
 // On systems that separate names with "/", a backslash is part of a name.

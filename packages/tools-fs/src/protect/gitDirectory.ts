@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
-import { foldPath } from "@agent/internal";
+import { foldPath } from "@agent/core/toolkit";
 
 /** The entries by which git recognises a git directory: HEAD with objects, or HEAD with commondir. */
 const PARTS = ["HEAD", "objects", "commondir"];

@@ -1,6 +1,6 @@
 import { lstatSync, opendirSync, statSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
-import { foldPath } from "@agent/internal";
+import { foldPath } from "@agent/core/toolkit";
 
 // A directory that changed more recently could change again within the same tick of the file system's clock, unnoticed.
 const SETTLED_AFTER_MS = 100;

@@ -1,4 +1,4 @@
-import { matchesName } from "@agent/internal";
+import { matchesName } from "@agent/core/toolkit";
 
 /** Whether `path` is `directory` or below it. Both folded. */
 export function holds(directory: string, path: string): boolean {

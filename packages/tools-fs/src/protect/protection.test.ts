@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { PROTECTED_FILES } from "@agent/internal";
+import { PROTECTED_FILES } from "@agent/core/toolkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 

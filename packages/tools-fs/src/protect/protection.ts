@@ -9,7 +9,7 @@ import {
   PROTECTED_FILES,
   quotePath,
   readRegularFile,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { inGitDirectory } from "./gitDirectory.js";
 import { jsonKey } from "./jsonKey.js";

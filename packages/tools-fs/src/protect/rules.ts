@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { canonicalPath, foldPath, PROTECTED_FILES } from "@agent/internal";
+import { canonicalPath, foldPath, PROTECTED_FILES } from "@agent/core/toolkit";
 import { hasPrefix, holds, remainingSegments, segmentsAfter } from "./names.js";
 
 /**

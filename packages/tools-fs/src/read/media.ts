@@ -1,5 +1,5 @@
 import type { ContentPart } from "@agent/core";
-import { countOf } from "@agent/internal";
+import { countOf } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { hasSignature } from "./fileType.js";
 import { imageSize } from "./imageSize.js";

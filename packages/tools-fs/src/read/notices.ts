@@ -1,4 +1,4 @@
-import { countOf } from "@agent/internal";
+import { countOf } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { binaryType } from "./fileType.js";
 import type { FileWindow, WindowRequest } from "./fileWindow.js";

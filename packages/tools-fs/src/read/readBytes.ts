@@ -1,5 +1,5 @@
 import { read, readSync } from "node:fs";
-import { withTimeout } from "@agent/internal";
+import { withTimeout } from "@agent/core/toolkit";
 
 const LONGEST_WAIT_MS = 3000;
 

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import type { ToolCall } from "@agent/core";
-import { assertNotProcessSecret, assertOpenedIsNotProcessSecret } from "@agent/internal";
+import { assertNotProcessSecret, assertOpenedIsNotProcessSecret } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";
 

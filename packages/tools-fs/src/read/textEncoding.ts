@@ -1,6 +1,5 @@
 import { isAscii, isUtf8 } from "node:buffer";
-import { quote } from "@agent/core/toolkit";
-import { utf8Boundary } from "@agent/internal";
+import { quote, utf8Boundary } from "@agent/core/toolkit";
 
 /** The encoding of a text file. Node has no `utf16be`, but files in it exist. */
 export type TextEncoding = BufferEncoding | "utf16be";

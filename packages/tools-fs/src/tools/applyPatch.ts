@@ -10,8 +10,7 @@ import type {
   FileDiff,
   ToolCall,
 } from "@agent/core";
-import { errorMessage, functionTool, requireString } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, errorMessage, functionTool, requireString } from "@agent/core/toolkit";
 import { compactDiff } from "../edit/diff.js";
 import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
 import { asTextFile, type TextFile } from "../edit/textFile.js";

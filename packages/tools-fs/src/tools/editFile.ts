@@ -1,6 +1,12 @@
 import type { CallPreview, ChatTool, DescribeOptions, ToolCall } from "@agent/core";
-import { functionTool, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
-import { countOf, describeValue } from "@agent/internal";
+import {
+  countOf,
+  describeValue,
+  functionTool,
+  isRecord,
+  optionalBoolean,
+  requireString,
+} from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { fileDiff, showsAll } from "../edit/fileDiff.js";
 import { type Edit, planEdits } from "../edit/plan.js";

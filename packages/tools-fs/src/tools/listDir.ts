@@ -2,13 +2,16 @@ import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallDescription, ChatTool, ToolCall, ToolReport } from "@agent/core";
-import { functionTool, optionalBoolean, optionalInteger, optionalString } from "@agent/core/toolkit";
 import {
   assertNotProcessSecret,
   assertOpenedIsNotProcessSecret,
   escapeToLine,
+  functionTool,
+  optionalBoolean,
+  optionalInteger,
+  optionalString,
   pinDirectory,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { fsCause } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";

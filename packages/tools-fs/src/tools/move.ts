@@ -1,8 +1,15 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ChatTool, ToolCall } from "@agent/core";
-import { functionTool, optionalBoolean, requireString } from "@agent/core/toolkit";
-import { assertNotProcessSecret, foldPath, isInside, readRegularFile } from "@agent/internal";
+import {
+  assertNotProcessSecret,
+  foldPath,
+  functionTool,
+  isInside,
+  optionalBoolean,
+  readRegularFile,
+  requireString,
+} from "@agent/core/toolkit";
 import { fsError } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";

@@ -1,6 +1,5 @@
 import type { ChatTool, ToolCall } from "@agent/core";
-import { functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
 import { readUnsaved } from "../editor/unsavedText.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";

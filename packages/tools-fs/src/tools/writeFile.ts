@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import type { CallPreview, ChatTool, DescribeOptions, FileDiff, ToolCall } from "@agent/core";
-import { functionTool, requireString } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, functionTool, requireString } from "@agent/core/toolkit";
 import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
 import { asTextFile } from "../edit/textFile.js";
 import { fsError } from "../errors/fsError.js";

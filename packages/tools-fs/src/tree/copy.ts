@@ -20,7 +20,7 @@ import {
   mountOfDirectory,
   namesOpenFiles,
   pinDirectory,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";

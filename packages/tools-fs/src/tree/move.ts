@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { temporaryName } from "@agent/internal";
+import { temporaryName } from "@agent/core/toolkit";
 import { errorCode, fsCause } from "../errors/fsError.js";
 import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { mountOfDirectory, pinDirectory } from "@agent/internal";
+import { mountOfDirectory, pinDirectory } from "@agent/core/toolkit";
 import { fsCause, isMissing } from "../errors/fsError.js";
 
 const AT_ONCE = 32;

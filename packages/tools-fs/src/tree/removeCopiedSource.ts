@@ -1,6 +1,6 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { pinDirectory } from "@agent/internal";
+import { pinDirectory } from "@agent/core/toolkit";
 import { fsCause, isMissing } from "../errors/fsError.js";
 import { stampOf } from "../read/seenFiles.js";
 import type { Copied } from "./copy.js";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, parse } from "node:path";
-import { canonicalPath, isInside } from "@agent/internal";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 
 /**

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { pinDirectory } from "@agent/internal";
+import { pinDirectory } from "@agent/core/toolkit";
 import { errorCode } from "../errors/fsError.js";
 import type { Workspace } from "../workspace.js";
 

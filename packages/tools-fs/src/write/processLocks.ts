@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HeldLock, lockFile, lockHolder, prepareLockDirectory, tryAcquireLock } from "@agent/internal";
+import {
+  type HeldLock,
+  lockFile,
+  lockHolder,
+  prepareLockDirectory,
+  tryAcquireLock,
+} from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 
 const LONGEST_WAIT_MS = 15_000;

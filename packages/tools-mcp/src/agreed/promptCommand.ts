@@ -1,5 +1,5 @@
 import type { PackCommand } from "@agent/core";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import { escapeToLine, truncateUtf8 } from "@agent/core/toolkit";
 import { splitCommandLine } from "../config/commandLine.js";
 import type { LockedPrompt } from "../lock/lock.js";
 import { commandName } from "../lock/toolName.js";

@@ -1,5 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { safeVariables } from "@agent/internal";
+import { quote, safeVariables } from "@agent/core/toolkit";
 import type { StdioServerOptions } from "./options.js";
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;

@@ -1,5 +1,5 @@
 import type { PackHost } from "@agent/core";
-import { createRedactor } from "@agent/internal";
+import { createRedactor } from "@agent/core/toolkit";
 import type { McpOptions } from "../config/options.js";
 import { LoginStore, loginPath } from "../oauth/store.js";
 import { ProcessGuard } from "../stdio/guard.js";

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 
 // Without this limit a server that reports progress for ever would keep a request open for ever.
 const MOST_EXTENSION = 30;

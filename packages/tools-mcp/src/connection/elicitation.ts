@@ -1,6 +1,12 @@
 import type { PackHost, QuestionField } from "@agent/core";
-import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
-import { describeValue, escapeToLine, truncateUtf8 } from "@agent/internal";
+import {
+  describeValue,
+  escapeInvisible,
+  escapeToLine,
+  isRecord,
+  quote,
+  truncateUtf8,
+} from "@agent/core/toolkit";
 import type { ElicitResult } from "./protocolClient.js";
 
 const MAX_MESSAGE = 4000;

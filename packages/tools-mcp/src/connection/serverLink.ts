@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isInside } from "@agent/internal";
+import { isInside } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import { splitCommandLine } from "../config/commandLine.js";
 import { serverEnvironment } from "../config/environment.js";

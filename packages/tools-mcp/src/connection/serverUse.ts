@@ -1,6 +1,5 @@
 import type { Content, ContentPart, MentionItem, ToolCall, ToolProgress } from "@agent/core";
-import { compileSchema, isRecord } from "@agent/core/toolkit";
-import { escapeToLine, truncateUtf8 } from "@agent/internal";
+import { compileSchema, escapeToLine, isRecord, truncateUtf8 } from "@agent/core/toolkit";
 import type { LockedTool } from "../lock/lock.js";
 import type { SpillDirectory } from "../results/spill.js";
 import { blockParts, boundedParts, resourceText, resultText } from "../results/toolResult.js";

@@ -1,6 +1,5 @@
 import type { PackHost } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { describeValue, isRecord } from "@agent/core/toolkit";
 import type { LockedEra, LockedTool } from "../lock/lock.js";
 import { CallDeadline } from "./deadline.js";
 import { elicit } from "./elicitation.js";

@@ -1,5 +1,4 @@
-import { isRecord } from "@agent/core/toolkit";
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { isRecord, LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import type { Client, RequestOptions as SdkRequestOptions } from "@modelcontextprotocol/client";
 import type { ProtocolClient, RequestOptions } from "../connection/protocolClient.js";
 import type { LockedEra, LockedTool } from "../lock/lock.js";

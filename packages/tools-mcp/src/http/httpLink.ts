@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import type { Client, ConnectOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expand } from "../config/environment.js";
 import type { HttpServerOptions } from "../config/options.js";

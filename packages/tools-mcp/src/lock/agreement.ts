@@ -1,6 +1,5 @@
 import type { Diagnosis } from "@agent/core";
-import { quote } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
 import { schemaTokens } from "../tokens.js";
 import type { Lock, LockedServer } from "./lock.js";

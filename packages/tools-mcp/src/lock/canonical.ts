@@ -1,5 +1,5 @@
 import { isRecord } from "@agent/core/toolkit";
-import { nodeCrypto } from "@agent/internal";
+import { nodeCrypto } from "../nodeModules.js";
 
 /** A SHA-256 of a JSON value that does not depend on the order of its keys. */
 export function hashOf(value: unknown): string {

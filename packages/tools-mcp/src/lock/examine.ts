@@ -1,6 +1,12 @@
 import type { JsonSchema } from "@agent/core";
-import { compileSchema, errorMessage, isRecord } from "@agent/core/toolkit";
-import { describeValue, escapeToLine, truncateUtf8 } from "@agent/internal";
+import {
+  compileSchema,
+  describeValue,
+  errorMessage,
+  escapeToLine,
+  isRecord,
+  truncateUtf8,
+} from "@agent/core/toolkit";
 import type { LockedPrompt, LockedTool, SetAside } from "./lock.js";
 import { assertParameterHeaders } from "./parameterHeaders.js";
 import { toolHash } from "./toolHash.js";

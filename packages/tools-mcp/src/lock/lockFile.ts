@@ -1,7 +1,7 @@
 import type { Diagnosis } from "@agent/core";
-import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { nodeFs, nodePath, quotePath } from "@agent/internal";
+import { errorMessage, isRecord, quotePath, writeFileAtomic } from "@agent/core/toolkit";
 import { isHttp, type McpOptions, type ServerOptions } from "../config/options.js";
+import { nodeFs, nodePath } from "../nodeModules.js";
 import { hashOf } from "./canonical.js";
 import type { Lock, LockedServer, LockedTool } from "./lock.js";
 import { toolHash } from "./toolHash.js";

@@ -1,4 +1,4 @@
-import { nodeCrypto } from "@agent/internal";
+import { nodeCrypto } from "../nodeModules.js";
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;

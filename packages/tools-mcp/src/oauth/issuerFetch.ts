@@ -1,6 +1,6 @@
-import { quote } from "@agent/core/toolkit";
-import { lazyConstant, nodeNet } from "@agent/internal";
+import { lazyConstant, quote } from "@agent/core/toolkit";
 import { boundedBody, withBody } from "../boundedBody.js";
+import { nodeNet } from "../nodeModules.js";
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 

@@ -1,5 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { createRedactor } from "@agent/internal";
+import { createRedactor, quote } from "@agent/core/toolkit";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { HttpServerOptions, OAuthOptions } from "../config/options.js";
 import { loadSdk } from "../loading.js";

@@ -1,12 +1,20 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { delay, lockHolder, nodeFs, quotePath, tryAcquireLock } from "@agent/internal";
+import {
+  delay,
+  errorMessage,
+  isRecord,
+  lockHolder,
+  quotePath,
+  tryAcquireLock,
+  writeFileAtomic,
+} from "@agent/core/toolkit";
 import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { nodeFs } from "../nodeModules.js";
 
 const LOCK_POLL_MS = 25;
 const LOCK_WAIT_MS = 30_000;

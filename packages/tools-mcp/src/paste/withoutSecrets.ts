@@ -1,5 +1,4 @@
-import { quote } from "@agent/core/toolkit";
-import { isSecretName, isSecretValue } from "@agent/internal";
+import { isSecretName, isSecretValue, quote } from "@agent/core/toolkit";
 import type { HttpServerOptions, StdioServerOptions } from "../config/options.js";
 
 /** More than a secret is called elsewhere: what is pasted is for a file, and a server's variables are few. */

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nodeFs, processTag } from "@agent/internal";
+import { processTag } from "@agent/core/toolkit";
+import { nodeFs } from "../nodeModules.js";
 
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 

@@ -1,5 +1,4 @@
-import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { describeValue, errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import type { LockedEra } from "../lock/lock.js";
 import { untilAborted } from "../untilAborted.js";
 import { clientInfo } from "../version.js";

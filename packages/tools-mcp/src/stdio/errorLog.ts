@@ -1,5 +1,4 @@
-import { escapeInvisible } from "@agent/core/toolkit";
-import { truncateUtf8Start } from "@agent/internal";
+import { escapeInvisible, truncateUtf8Start } from "@agent/core/toolkit";
 
 const MAX_BYTES = 64 * 1024;
 const MAX_SHOWN_BYTES = 2000;

@@ -1,4 +1,5 @@
-import { nodeCrypto, Watchdog } from "@agent/internal";
+import { Watchdog } from "@agent/core/toolkit";
+import { nodeCrypto } from "../nodeModules.js";
 import type { ServerProcesses } from "./processes.js";
 
 const MARK_NAME = "AGENT_MCP_HOST";

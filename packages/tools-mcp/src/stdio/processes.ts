@@ -1,4 +1,5 @@
-import { delay, nodeFs } from "@agent/internal";
+import { delay } from "@agent/core/toolkit";
+import { nodeFs } from "../nodeModules.js";
 
 const POLL_MS = 10;
 /** How long a server has after its input ended, and again after SIGTERM. Together with the kill below two seconds. */

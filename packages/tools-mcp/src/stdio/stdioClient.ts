@@ -1,5 +1,4 @@
-import { isRecord, quote } from "@agent/core/toolkit";
-import { delay } from "@agent/internal";
+import { delay, isRecord, quote } from "@agent/core/toolkit";
 import type {
   ClientEvents,
   ConnectRequest,

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
-import { escapeToLine, nodeChildProcess, truncateUtf8 } from "@agent/internal";
+import { errorMessage, escapeToLine, isRecord, quote, truncateUtf8 } from "@agent/core/toolkit";
+import { nodeChildProcess } from "../nodeModules.js";
 import type { ErrorLog } from "./errorLog.js";
 import type { ProcessGuard } from "./guard.js";
 import { LineSplitter, MAX_LINE_BYTES } from "./lines.js";

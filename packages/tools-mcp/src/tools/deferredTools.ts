@@ -1,6 +1,12 @@
 import type { ChatTool, ExecutableTool, RedirectedCall } from "@agent/core";
-import { functionTool, isRecord, optionalInteger, quote, requireString } from "@agent/core/toolkit";
-import { didYouMean } from "@agent/internal";
+import {
+  didYouMean,
+  functionTool,
+  isRecord,
+  optionalInteger,
+  quote,
+  requireString,
+} from "@agent/core/toolkit";
 import type { McpTool } from "./mcpTool.js";
 
 const DEFAULT_RESULTS = 5;

@@ -1,6 +1,5 @@
 import { type ChatTool, contentText, type ExecutableTool, type ToolCall } from "@agent/core";
-import { functionTool, optionalString, quote, requireString } from "@agent/core/toolkit";
-import { didYouMean } from "@agent/internal";
+import { didYouMean, functionTool, optionalString, quote, requireString } from "@agent/core/toolkit";
 import type { AgreedServer } from "../agreed/agreedServer.js";
 
 export const RESOURCE_TOOL = "mcp_read_resource";

@@ -1,5 +1,4 @@
-import { onAbort } from "@agent/core/toolkit";
-import { LONGEST_TIMER_MS } from "@agent/internal";
+import { LONGEST_TIMER_MS, onAbort } from "@agent/core/toolkit";
 import { type Job, StalledError } from "./pool/pool.js";
 
 export interface SearchLimits {

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { ResultView } from "@agent/core";
-import { escapeInvisible, quote } from "@agent/core/toolkit";
-import { countOf, escapeToLine } from "@agent/internal";
+import { countOf, escapeInvisible, escapeToLine, quote } from "@agent/core/toolkit";
 import type { OutputMode, Tally } from "../protocol.js";
 import type { FilesResult } from "./fileSearch.js";
 import type { Stopped } from "./limits.js";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { AccessRules, CallDescription, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
-import { functionTool, optionalString, requireString } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
+import { countOf, functionTool, optionalString, requireString } from "@agent/core/toolkit";
 import { searchFiles } from "../host/fileSearch.js";
 import { sharedPool } from "../host/pool/shared.js";
 import { filesView, formatFilesResult } from "../host/report.js";

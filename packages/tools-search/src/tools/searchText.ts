@@ -1,5 +1,6 @@
 import type { AccessRules, CallDescription, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
 import {
+  countOf,
   functionTool,
   optionalBoolean,
   optionalInteger,
@@ -8,7 +9,6 @@ import {
   quote,
   requireString,
 } from "@agent/core/toolkit";
-import { countOf } from "@agent/internal";
 import { sharedPool } from "../host/pool/shared.js";
 import { formatTextResult, textView } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";

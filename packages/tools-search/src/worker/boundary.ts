@@ -17,7 +17,7 @@ import {
   isProcessSecret,
   namesOpenFiles,
   openedPath,
-} from "@agent/internal";
+} from "@agent/core/toolkit";
 import { toSlashes, withSlash } from "../paths.js";
 import type { FileStatus, Scope } from "../protocol.js";
 import { NotSearched } from "./notSearched.js";

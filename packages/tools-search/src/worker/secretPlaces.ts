@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { findAccessNeed, foldPath, isInside } from "@agent/internal";
+import { findAccessNeed, foldPath, isInside } from "@agent/core/toolkit";
 import { withSlash } from "../paths.js";
 
 const NO_NAMES: ReadonlySet<string> = new Set();

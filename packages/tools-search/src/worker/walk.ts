@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { IGNORE_FILES, type IgnoreScope } from "@agent/internal";
+import { IGNORE_FILES, type IgnoreScope } from "@agent/core/toolkit";
 import { addNotSearched, addUnreadable, type Tally } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
 import { NotSearched } from "./notSearched.js";

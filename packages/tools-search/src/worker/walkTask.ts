@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { createPathGuard, errorMessage } from "@agent/core/toolkit";
-import { canonicalPath, IgnoreScope } from "@agent/internal";
+import { canonicalPath, createPathGuard, errorMessage, IgnoreScope } from "@agent/core/toolkit";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../paths.js";
 import { emptyTally, type FileBatch, type Scope, type WalkTask } from "../protocol.js";
 import type { Boundary } from "./boundary.js";

@@ -1,5 +1,13 @@
 import { didYouMean as helpWith } from "@agent/internal";
-import { checkText, invalidArgument } from "../hostOptions/checks.js";
+import { checkObject, checkText, invalidArgument } from "../hostOptions/checks.js";
+
+/** How a hint is written. */
+export interface HintOptions {
+  /** How a name is shown. Default: quoted. */
+  readonly show?: (name: string) => string;
+  /** The sentence if no name is close. Default: the list of known names. */
+  readonly otherwise?: string;
+}
 
 /**
  * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or what there is if nothing is close:
@@ -12,10 +20,11 @@ import { checkText, invalidArgument } from "../hostOptions/checks.js";
  * console.log(didYouMean("stagin", ["staging", "production"])); // Did you mean "staging"?
  * ```
  */
-export function didYouMean(name: string, known: Iterable<string>): string {
+export function didYouMean(name: string, known: Iterable<string>, options: HintOptions = {}): string {
   checkText("name", name);
   if (typeof known?.[Symbol.iterator] !== "function") {
     throw invalidArgument("known", "a list of strings", known);
   }
-  return helpWith(name, known);
+  checkObject("options", options);
+  return helpWith(name, known, options);
 }

@@ -7,6 +7,14 @@ import { checkFunction } from "../hostOptions/checks.js";
  * hex.
  * `secrets` is asked with each text, so a list may grow. Redact before shortening a text: half a secret is
  * not recognised.
+ *
+ * @example
+ * ```ts
+ * import { createRedactor } from "@agent/core/toolkit";
+ *
+ * const redact = createRedactor(() => ["s3cret-value"]);
+ * console.log(redact("The key is s3cret-value.")); // The key is [secret].
+ * ```
  */
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
   checkFunction("secrets", secrets);

@@ -1,5 +1,5 @@
 import type { PackHost } from "@agent/core";
-import { escapeToLine } from "@agent/internal";
+import { escapeToLine } from "@agent/core/toolkit";
 import { isPublicAddress } from "./address.js";
 import type { Outside } from "./dial.js";
 import {

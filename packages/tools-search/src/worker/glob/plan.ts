@@ -1,8 +1,13 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { createPathGuard, escapeInvisible, type PathGuard, quote } from "@agent/core/toolkit";
-import type { IgnoreScope } from "@agent/internal";
-import { canonicalPath } from "@agent/internal";
+import {
+  canonicalPath,
+  createPathGuard,
+  escapeInvisible,
+  type IgnoreScope,
+  type PathGuard,
+  quote,
+} from "@agent/core/toolkit";
 import { shownPath, shownPrefix, toSlashes, withSlash } from "../../paths.js";
 import type { GlobQuery } from "../../protocol.js";
 import { type Boundary, REFUSALS } from "../boundary.js";

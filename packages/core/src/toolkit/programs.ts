@@ -1,0 +1,62 @@
+import * as shared from "@agent/internal";
+
+/** What must not outlive an agent: process groups, and placeholders of files. */
+export type Mortal = shared.Mortal;
+
+/** Empty files and directories that stand where nothing was. */
+export type MortalPlaceholders = shared.MortalPlaceholders;
+
+/**
+ * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the system or
+ * this user can change, or if it lies in one of the `writable` directories. PATH is not used.
+ *
+ * @example
+ * ```ts
+ * import { findProgram } from "@agent/core/toolkit";
+ *
+ * console.log(findProgram("no-such-program")); // undefined
+ * ```
+ */
+export const findProgram = shared.findProgram;
+
+/**
+ * The environment of programs that a pack starts for itself: no variable of a call, of a project or of the agent is in it.
+ *
+ * @example
+ * ```ts
+ * import { execFileSync } from "node:child_process";
+ * import { HELPER_ENVIRONMENT } from "@agent/core/toolkit";
+ *
+ * const code = "console.log(process.env.LD_PRELOAD)";
+ * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); // undefined
+ * ```
+ */
+export const HELPER_ENVIRONMENT = shared.HELPER_ENVIRONMENT;
+
+/**
+ * The part of an environment that any program may get: an allow list, so that no key is in it by accident.
+ *
+ * @example
+ * ```ts
+ * import { safeVariables } from "@agent/core/toolkit";
+ *
+ * console.log(Object.keys(safeVariables({ HOME: "/home/a", ACME_TOKEN: "x" })).join()); // HOME
+ * ```
+ */
+export const safeVariables = shared.safeVariables;
+
+/**
+ * A small process that kills what an agent started, if the agent is killed before it can do so itself.
+ *
+ * @example
+ * ```ts
+ * import { Watchdog } from "@agent/core/toolkit";
+ *
+ * const watchdog = new Watchdog("ACME_RUN=1", { groups: [] });
+ * watchdog.update({ groups: [] }); // process groups that were started
+ * watchdog.dismiss(); // all have ended
+ * console.log("dismissed"); // dismissed
+ * ```
+ */
+export const Watchdog = shared.Watchdog;
+export type Watchdog = shared.Watchdog;
