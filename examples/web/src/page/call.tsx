@@ -1,60 +1,62 @@
 import type { ApprovalDecision } from "@agent/core";
-import type { CallBlock } from "@agent/web";
+import type { CallBlock, PendingApproval } from "@agent/web";
+import { Diff, View } from "./view.tsx";
 
-export type Decide = (decision: ApprovalDecision) => void;
+/** A question about a call, and the function that sends the decision. */
+export interface Question {
+  readonly request: PendingApproval;
+  readonly decide: (decision: ApprovalDecision) => void;
+}
 
 interface CallProps {
   readonly call: CallBlock;
-  /** Sends the decision whether the call may run; absent while no decision is needed. */
-  readonly decide: Decide | undefined;
+  /** Absent while no decision is needed. */
+  readonly question: Question | undefined;
 }
 
-/** One tool call: its arguments, its live output, its result, and the buttons while it waits for a decision. */
-export function Call({ call, decide }: CallProps) {
-  const { name, args, state, draft, output, text, summary, durationMs } = call;
-  const shown = text === undefined || (name === "run_bash" && output !== "") ? output : text;
+/** One tool call: what it is about, its live output, its result, and the buttons while it waits for a decision. */
+export function Call({ call, question }: CallProps) {
+  const { name, args, title, state, draft, output, text, summary, view, progress, durationMs } = call;
+  const facts = [state, progress?.message, summary, duration(durationMs)];
   return (
     <section className="call" data-state={state} aria-label={`${name}: ${state}`}>
       <header>
-        {name} <small>{[state, summary, duration(durationMs)].filter(Boolean).join(" · ")}</small>
+        {name} {title} <small>{facts.filter(Boolean).join(" · ")}</small>
       </header>
-      <pre className="arguments">{draft ?? describe(args)}</pre>
-      {shown !== "" && <pre className="output">{shown.split("\n").map(line)}</pre>}
-      {decide && (
-        <p>
-          <button type="button" onClick={() => decide("allow")}>
-            Allow
-          </button>{" "}
-          <button type="button" onClick={() => decide("always")}>
-            Always
-          </button>{" "}
-          <button type="button" onClick={() => decide({ deny: "the person said no." })}>
-            Deny
-          </button>
-        </p>
+      <pre className="arguments">{draft ?? JSON.stringify(args, undefined, 2)}</pre>
+      {view && (view.type !== "output" || output === "") ? (
+        <View view={view} />
+      ) : (
+        (output || text) && <pre className="output">{output || text}</pre>
       )}
+      {question && <Decision {...question} />}
     </section>
   );
 }
 
-/** A line of output; lines of a diff are coloured. */
-function line(text: string, index: number) {
-  const className = /^[+-]/.test(text) ? (text.startsWith("+") ? "added" : "removed") : undefined;
+function Decision({ request: { description, preview }, decide }: Question) {
   return (
-    <span key={index} className={className}>
-      {text}
-      {"\n"}
-    </span>
+    <>
+      {description.caution !== undefined && <p role="alert">{description.caution}</p>}
+      {description.needs.map(({ kind, path, reason }) => (
+        <p key={`${kind} ${path}`}>
+          It {kind}s {path}: {reason}.
+        </p>
+      ))}
+      {preview && <Diff files={preview.changes} />}
+      <p>
+        <button type="button" onClick={() => decide("allow")}>
+          Allow
+        </button>{" "}
+        <button type="button" onClick={() => decide("always")}>
+          Always
+        </button>{" "}
+        <button type="button" onClick={() => decide({ deny: "the user said no." })}>
+          Deny
+        </button>
+      </p>
+    </>
   );
-}
-
-/** The most important argument (a command, a path), or all of them as JSON. */
-function describe(args: CallBlock["args"]): string {
-  const { command, path } = args;
-  if (typeof command === "string") return command;
-  return typeof path === "string" && Object.keys(args).length === 1
-    ? path
-    : JSON.stringify(args, undefined, 2);
 }
 
 function duration(ms: number | undefined): string {

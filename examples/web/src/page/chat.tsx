@@ -2,7 +2,7 @@ import type { Content } from "@agent/core";
 import type { Block, CallBlock } from "@agent/web";
 import { useChat } from "@agent/web/react";
 import { type FormEvent, useEffect, useState } from "react";
-import { Call, type Decide } from "./call.tsx";
+import { Call, type Question } from "./call.tsx";
 
 /** The whole page: the conversation, and the input field. */
 export function Chat() {
@@ -10,9 +10,9 @@ export function Chat() {
   useEffect(() => {
     window.scrollTo(0, document.body.scrollHeight);
   }, [messages]);
-  const questionAbout = (call: CallBlock): Decide | undefined => {
-    const question = approvals.find(({ callId }) => callId === call.id);
-    return question && ((decision) => void decide(question.id, decision));
+  const questionAbout = (call: CallBlock): Question | undefined => {
+    const request = approvals.find(({ callId }) => callId === call.id);
+    return request && { request, decide: (decision) => void decide(request.id, decision) };
   };
   return (
     <>
@@ -39,12 +39,12 @@ export function Chat() {
 
 interface BlockProps {
   readonly block: Block;
-  /** The function that sends the decision about a call; `undefined` if the call does not wait for one. */
-  readonly questionAbout: (call: CallBlock) => Decide | undefined;
+  /** The question about a call; `undefined` if the call does not wait for a decision. */
+  readonly questionAbout: (call: CallBlock) => Question | undefined;
 }
 
 function BlockView({ block, questionAbout }: BlockProps) {
-  if (block.type === "call") return <Call call={block} decide={questionAbout(block)} />;
+  if (block.type === "call") return <Call call={block} question={questionAbout(block)} />;
   return <div className={block.type === "text" ? "text" : `text ${block.type}`}>{block.text}</div>;
 }
 

@@ -1,10 +1,31 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "@agent/core/toolkit";
-import { type Decision, RUN_STATES, type Run, type RunAccess } from "@agent/durable";
+import {
+  type Approval,
+  type Decision,
+  RUN_STATES,
+  type Run,
+  type RunAccess,
+  type RunQuery,
+  startRun,
+} from "@agent/durable";
+import { spellOut } from "@agent/internal";
 import { approvalLines, denial } from "../../chat/approvalQuestion.js";
 import { PLAIN_STYLE } from "../../display/style.js";
+import { directoryLabel, TASK } from "./definition.js";
 import type { ServerOptions } from "./server.js";
+import { titleOf } from "./text.js";
 
-const LIST_LIMIT = 200;
+const LIST_LIMIT = 100;
+/** How many runs the inbox shows at a time, with the whole of their calls. */
+const INBOX_LIMIT = 50;
+const MOST_BULK = 500;
+const MOST_WORKERS = 200;
+/** The shortest time between two looks at the runs for a page, and how much longer than a look it is. */
+const WATCH_MS = 2000;
+const REST = 4;
+/** Ages on the page are updated this often, even if nothing has changed. */
+const TICK_MS = 15_000;
 const BUCKETS = 60;
 const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 7 * 24 * 60;
@@ -27,6 +48,8 @@ export interface ApiRequest {
   /** Aborts when the reader is gone. */
   readonly signal: AbortSignal;
   readonly options: ServerOptions;
+  /** The limits of models, if the page may show them. */
+  readonly rates?: () => Promise<Readonly<Record<string, number>>>;
 }
 
 export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIterable<unknown> };
@@ -36,7 +59,12 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   const { pathname, searchParams } = request.url;
   if (request.method !== "GET" && request.method !== "POST")
     throw new HttpError(405, "This takes a GET or a POST.");
-  if (pathname === "/api/runs") return { json: await listRuns(engine, searchParams, request.options) };
+  if (pathname === "/api/runs") {
+    if (request.method === "POST") return { json: await start(engine, request) };
+    return { json: { ...(await listRuns(engine, searchParams, request.options)), now: Date.now() } };
+  }
+  if (pathname === "/api/watch") return { stream: watch(engine, request) };
+  if (pathname === "/api/bulk") return { json: await changeMany(engine, request) };
   if (pathname === "/api/activity") return { json: await activity(engine, searchParams) };
   const [, id, part] = RUN_PATH.exec(pathname) ?? [];
   if (id === undefined) throw new HttpError(404, "There is nothing here.");
@@ -54,25 +82,146 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   return { json: { ok: true } };
 }
 
-/** The run with each waiting call as a question in words; invisible characters are escaped. */
+/** The run with each waiting call as a question; invisible characters are escaped. */
 function withQuestions({ approvals, ...run }: Run): unknown {
+  return { ...run, approvals: approvals.map(toQuestion) };
+}
+
+function toQuestion(call: Approval): unknown {
+  const { args, preview } = call;
+  const shown = preview && preview.changes.length > 0 ? (preview.shows ?? []) : [];
+  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !shown.includes(name)));
+  const changes = preview?.changes.map((file) => ({
+    ...file,
+    path: spellOut(file.path),
+    hunks: file.hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(spellOut) })),
+  }));
+  const { caution, ...description } = call.description;
   return {
-    ...run,
-    approvals: approvals.map((call) => ({
-      ...call,
-      question: approvalLines(call, PLAIN_STYLE).join("\n"),
-    })),
+    ...call,
+    // The page shows these itself; whatever it shows has no invisible characters.
+    description: {
+      ...description,
+      title: spellOut(description.title),
+      needs: description.needs.map((need) => ({
+        ...need,
+        path: spellOut(need.path),
+        reason: spellOut(need.reason),
+      })),
+      ...(caution !== undefined && { caution: spellOut(caution) }),
+    },
+    ...(changes && { preview: { changes } }),
+    question: approvalLines(
+      { ...call, args: rest, description: { ...description, needs: [] } },
+      PLAIN_STYLE,
+    ).join("\n"),
   };
+}
+
+/**
+ * The list, the counts and the plots for one page, whenever they change. One look at a time, and never without rest: a
+ * slow database is asked less often.
+ */
+async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<unknown> {
+  const { signal, options, rates } = request;
+  const { searchParams: query } = request.url;
+  let last = "";
+  let sentAt = 0;
+  let plots: { readonly value: unknown; readonly until: number } | undefined;
+  while (!signal.aborted) {
+    const begun = performance.now();
+    const list = query.has("inbox") ? await listInbox(engine, query) : await listRuns(engine, query, options);
+    const workers = await listWorkers(engine, query);
+    if (query.has("minutes") && (plots === undefined || performance.now() > plots.until)) {
+      const before = performance.now();
+      const value = await activity(engine, query);
+      const now = performance.now();
+      plots = { value, until: now + Math.max(TICK_MS, 10 * (now - before)) };
+    }
+    const value = { ...list, workers, ...(rates && { rates: await rates() }), activity: plots?.value };
+    const text = JSON.stringify(value);
+    const took = performance.now() - begun;
+    if (text !== last || performance.now() - sentAt > TICK_MS) {
+      last = text;
+      sentAt = performance.now();
+      yield { ...value, now: Date.now() };
+    }
+    await sleep(Math.max(WATCH_MS, REST * took), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The workers that have a run now, with how many. */
+async function listWorkers(engine: RunAccess, query: URLSearchParams): Promise<unknown[]> {
+  const running = await engine.list({ ...tenantOf(query), state: "running", limit: MOST_WORKERS });
+  const busy = new Map<string, number>();
+  for (const { worker = "?" } of running) busy.set(worker, (busy.get(worker) ?? 0) + 1);
+  return [...busy].map(([name, runs]) => ({ name, runs }));
+}
+
+/** The runs that wait for a decision, with their calls. */
+async function listInbox(engine: RunAccess, query: URLSearchParams): Promise<Record<string, unknown>> {
+  const filter = tenantOf(query);
+  const [runs, counts] = await Promise.all([
+    engine.list({ ...filter, state: "waiting", limit: INBOX_LIMIT }),
+    engine.count(filter),
+  ]);
+  const rows = runs.map(({ id, title, tenant, approvals }) => ({
+    id,
+    title,
+    tenant,
+    approvals: approvals.map(toQuestion),
+  }));
+  return { runs: rows, counts, ...nextPage(runs, INBOX_LIMIT) };
+}
+
+async function start(engine: RunAccess, { body, options }: ApiRequest): Promise<unknown> {
+  const { version, tenant = "default" } = options;
+  if (version === undefined) throw new HttpError(403, "Runs cannot be started on this page.");
+  const { task, title, labels } = isRecord(body) ? body : {};
+  if (typeof task !== "string" || task.trim() === "") throw new HttpError(400, '"task" says what to do.');
+  const given = Array.isArray(labels) ? labels.map(String).filter((label) => label !== "") : [];
+  const id = await startRun(
+    engine,
+    { name: TASK, version },
+    { task: task.trim() },
+    {
+      title: titleOf(textOf(title) || task),
+      labels: given.length > 0 ? given : [directoryLabel()],
+      tenant,
+    },
+  );
+  return { id };
+}
+
+/** Cancels or retries several runs. A run that cannot be changed any more is counted and changes nothing else. */
+async function changeMany(engine: RunAccess, { method, body }: ApiRequest): Promise<unknown> {
+  if (method !== "POST") throw new HttpError(405, "This takes a POST.");
+  const { action, ids } = isRecord(body) ? body : {};
+  if (action !== "cancel" && action !== "retry") {
+    throw new HttpError(400, '"action" must be "cancel" or "retry".');
+  }
+  if (!Array.isArray(ids) || ids.length > MOST_BULK || !ids.every((id) => typeof id === "string")) {
+    throw new HttpError(400, `"ids" must be a list of at most ${MOST_BULK} ids of runs.`);
+  }
+  let changed = 0;
+  for (const id of new Set<string>(ids)) if (await change(engine, id, action, {})) changed++;
+  return { changed, unchanged: new Set(ids).size - changed };
+}
+
+/** The id to ask for the next page with, if this page is full. */
+function nextPage(runs: readonly { readonly id: string }[], limit: number): { readonly next?: string } {
+  const last = runs.at(-1);
+  return last && runs.length === limit ? { next: last.id } : {};
 }
 
 async function listRuns(
   engine: RunAccess,
   query: URLSearchParams,
   { board, tenant }: ServerOptions,
-): Promise<unknown> {
+): Promise<Record<string, unknown>> {
   const state = RUN_STATES.find((one) => one === query.get("state"));
   const [label, text, after] = ["label", "text", "after"].map((name) => query.get(name) || undefined);
-  const filter = { ...tenantOf(query), ...(label && { label }), ...(text && { text }) };
+  const filter: RunQuery = { ...tenantOf(query), ...(label && { label }), ...(text && { text }) };
   const [runs, counts] = await Promise.all([
     engine.list({ ...filter, ...(state && { state }), ...(after && { after }), limit: LIST_LIMIT }),
     engine.count(filter),
@@ -85,7 +234,7 @@ async function listRuns(
   return {
     runs: rows,
     counts,
-    now: Date.now(),
+    ...nextPage(runs, LIST_LIMIT),
     ...(board !== undefined && { board }),
     ...(tenant !== undefined && { tenant }),
   };

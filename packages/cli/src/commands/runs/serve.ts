@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print, printLine } from "../../process/output.js";
+import { readVersion } from "../../process/version.js";
 import { watchInterruption } from "../../run/interruption.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { createRunsServer } from "./server.js";
@@ -27,6 +28,7 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     const token = crypto.randomUUID();
     const server = createRunsServer(engine, token, {
       ...(board !== undefined && { board }),
+      version: readVersion(),
       ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     });
     await new Promise<void>((resolve, reject) => {

@@ -107,8 +107,8 @@ describe("the page of runs", () => {
     const acme = createRunsServer(engine, TOKEN, { tenant: "acme" });
     await new Promise<void>((resolve) => acme.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void acme.close().closeAllConnections());
-    const of = (path: string, method = "GET") =>
-      ask(path, withToken, method, method === "POST" ? "{}" : "", acme);
+    const of = (path: string, method = "GET", body = method === "POST" ? "{}" : "") =>
+      ask(path, withToken, method, body, acme);
     const { runs } = JSON.parse((await of("/api/runs")).body) as { runs: { id: string }[] };
     expect(runs.map(({ id }) => id)).toEqual(["own"]);
     for (const path of ["/api/runs?tenant=evil", "/api/activity?tenant=evil"]) {
@@ -121,6 +121,17 @@ describe("the page of runs", () => {
     }
     expect((await engine.get("foreign"))?.state).toBe("queued");
     expect((await of("/api/runs/own")).status).toBe(200);
+    const bulk = JSON.stringify({ action: "cancel", ids: ["foreign", "own", "gone"] });
+    expect(JSON.parse((await of("/api/bulk", "POST", bulk)).body)).toEqual({ changed: 1, unchanged: 2 });
+    for (const [path, body] of [
+      ["/api/bulk", { action: "remove", ids: ["own"] }],
+      ["/api/bulk", { action: "retry", ids: [1] }],
+      ["/api/bulk", { action: "retry", ids: Array(501).fill("own") }],
+    ] as const) {
+      expect((await of(path, "POST", JSON.stringify(body))).status).toBe(400);
+    }
+    // This page was made without a version for new runs.
+    expect((await of("/api/runs", "POST", '{"task":"x"}')).status).toBe(403);
   });
 
   test("takes no large body, and no path out of its own", async () => {

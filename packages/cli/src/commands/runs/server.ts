@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly board?: string;
   /** Only the runs of this tenant are shown and can be changed. Default: all runs. */
   readonly tenant?: string;
+  /** The version of the program, for runs that are started on the page. Absent: none can be started. */
+  readonly version?: string;
 }
 
 /** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
@@ -53,6 +55,8 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
       body,
       signal: closed.signal,
       options,
+      // Limits are shared by all tenants.
+      ...(options.tenant === undefined && { rates: () => engine.getRates() }),
     });
     if ("stream" in answer) await sendStream(response, answer.stream);
     else sendJson(response, 200, answer.json);

@@ -1,0 +1,255 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { FileDiff } from "@agent/core";
+import { createFileEngine, type RunEvent, startRun } from "@agent/durable";
+import type { Browser, Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createRunsServer } from "../src/commands/runs/server.js";
+import { Sandbox } from "./agent.js";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SHOTS = process.env.AGENT_SCREENSHOTS;
+const TOKEN = "page-token";
+
+const diff: FileDiff = {
+  path: "src/a.ts",
+  change: "edited",
+  added: 1,
+  removed: 1,
+  hunks: [{ oldStart: 3, newStart: 3, lines: [" const a = 1;", "-old", "+new\u202e"] }],
+};
+
+/** One call for each kind of view. */
+const VIEWS: readonly RunEvent[] = (
+  [
+    { type: "diff", files: [diff] },
+    { type: "code", text: "let a;", path: "src/b.ts", startLine: 7 },
+    { type: "output", text: "2 tests failed", exitCode: 2 },
+    { type: "list", items: [{ text: "a match", path: "src/c.ts", line: 12 }], more: 3 },
+    { type: "table", columns: ["name", "size"], rows: [["d.ts", "120"]] },
+    { type: "fields", fields: [["branch", "main"]] },
+    { type: "markdown", text: "## Heading\n\n- **bold** and `code` [link](https://example.com) <b>no</b>" },
+  ] as const
+).flatMap((view, index): RunEvent[] => [
+  { type: "tool_requested", id: `v${index}`, name: view.type, args: { n: index }, title: `call ${index}` },
+  { type: "tool_end", id: `v${index}`, name: view.type, outcome: "ok", text: "text", durationMs: 5, view },
+]);
+
+/** An engine with `count` ended runs and one that waits for a decision, and its page. */
+async function fleet(count: number) {
+  const sandbox = new Sandbox();
+  const engine = createFileEngine(join(sandbox.home, "runs"));
+  const server = createRunsServer(engine, TOKEN, { version: "1" });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await engine.close();
+  });
+  const definition = { name: "task", version: "1" };
+  for (let n = 0; n < count; n++)
+    await startRun(engine, definition, { task: `task ${n}` }, { title: `run number ${n}` });
+  const approval = {
+    key: "k1",
+    name: "edit_file",
+    args: { path: "src/a.ts", new_text: "new", afterwards: "rm -rf ~" },
+    capabilities: ["write"] as const,
+    description: { title: "src/a.ts", kind: "edit" as const, needs: [], caution: "it is risky" },
+    preview: { changes: [diff], shows: ["new_text"] },
+  };
+  let left = count;
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const worker = await engine.work(
+    async (claim) => {
+      if (--left <= 0) finish();
+      if (claim.run.title !== "run number 0") {
+        return { state: "done", result: { text: "ok", finishReason: "stop", turns: 1 }, cost: 0.01 };
+      }
+      await claim.append([], [{ type: "text", text: "I **look** at it." }, ...VIEWS]);
+      return { state: "waiting", approvals: [approval] };
+    },
+    {
+      name: "w1",
+      concurrency: 4,
+      definitions: ["task"],
+      labels: [],
+      leaseMs: 30_000,
+      maxCrashes: 3,
+      onFault: () => undefined,
+    },
+  );
+  await finished;
+  await worker.close();
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { engine, origin, href: `${origin}/#token=${TOKEN}` };
+}
+
+describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    const { launch } = await import("puppeteer-core");
+    browser = await launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
+
+  async function open(href: string): Promise<Page> {
+    const page = await (await browser.createBrowserContext()).newPage();
+    onTestFinished(() => page.close());
+    await page.goto(href);
+    return page;
+  }
+
+  /** What axe finds wrong with the page as it is now. */
+  async function axe(page: Page): Promise<unknown> {
+    await page.evaluate(AXE);
+    const found = (await page.evaluate("axe.run()")) as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    return found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
+  }
+
+  test("every view is free of faults in light and dark, on a phone and on a desktop", async () => {
+    const { href, engine } = await fleet(12);
+    const [waiting] = await engine.list({ state: "waiting" });
+    const page = await open(href);
+    const places = {
+      list: "td a",
+      inbox: ".ask .yes",
+      new: "textarea",
+      [`run/${waiting?.id}`]: ".diff .add",
+    };
+    for (const scheme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      for (const width of [360, 1000, 1600]) {
+        await page.setViewport({ width, height: 800 });
+        for (const [place, ready] of Object.entries(places)) {
+          await page.evaluate(`location.assign("#${place}")`);
+          await page.waitForSelector(ready);
+          expect(await axe(page), `${place} ${scheme} ${width}`).toEqual([]);
+          const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+          expect(wide, `${place} ${width}`).toBeLessThanOrEqual(0);
+          if (!SHOTS) continue;
+          const name = `${place.split("/")[0]}-${scheme}-${width}`;
+          await page.screenshot({ path: join(SHOTS, `${name}.png`) as `${string}.png`, fullPage: true });
+        }
+      }
+    }
+  });
+
+  test("a run shows all kinds of views, times, and first the decision with its diff", async () => {
+    const { href, engine } = await fleet(1);
+    const [waiting] = await engine.list({ state: "waiting" });
+    const page = await open(href);
+    await page.setViewport({ width: 360, height: 740 });
+    await page.evaluate(`location.assign("#run/${waiting?.id}")`);
+    await page.waitForFunction("document.querySelectorAll('main section.card').length === 8");
+    const shown = await page.$eval("main", (main) => main.textContent);
+    for (const part of ["2 tests failed", "exit code 2", "src/b.ts:7", "src/c.ts:12 a match", "and 3 more"])
+      expect(shown).toContain(part);
+    for (const part of ["d.ts", "branch", "Heading", "<b>no</b>", "call 3"]) expect(shown).toContain(part);
+    expect(await page.$eval(".md b", ({ textContent }) => textContent)).toBe("look");
+    expect(await page.$$eval("main time", (times) => times.length)).toBeGreaterThan(7);
+    const ask = await page.$eval(".ask", (card) => card.textContent);
+    expect(ask).toContain("Caution: it is risky");
+    expect(ask).toContain("+new\\u202e");
+    expect(ask).toContain("rm -rf ~");
+    // The diff shows this argument; the decision is on the first screen of a phone.
+    expect(ask).not.toContain("new_text");
+    expect(await page.$eval(".ask", (card) => card.getBoundingClientRect().top)).toBeLessThan(300);
+    await page.click(".ask .yes");
+    await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
+    expect((await engine.get(waiting?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
+  });
+
+  test("pages, searches, keeps filters and focus, and changes many runs", async () => {
+    const { href, engine } = await fleet(120);
+    const page = await open(href);
+    const rows = (count: number) =>
+      page.waitForFunction(`document.querySelectorAll("tbody tr").length === ${count}`);
+    await rows(100);
+    expect(await page.$eval("#status", ({ textContent }) => textContent)).toContain("100 of 120 runs");
+    await page.evaluate("[...document.querySelectorAll('button')].at(-1).click()");
+    await rows(120);
+    await page.type("[aria-label=Search]", "number 11");
+    await rows(11);
+    await page.focus("tbody tr:nth-child(3) a");
+    const title = await page.evaluate("document.activeElement.textContent");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("dd .state");
+    await page.goBack();
+    await rows(11);
+    expect(await page.$eval("[aria-label=Search]", (input) => (input as { value?: string }).value)).toBe(
+      "number 11",
+    );
+    await page.waitForFunction(`document.activeElement?.textContent === ${JSON.stringify(title)}`);
+    await engine.create({
+      ...{ id: "extra-11", definition: "task", version: "1", tenant: "default", labels: [], priority: 0 },
+      ...{ input: { task: "x" }, title: "number 11 again" },
+    });
+    await rows(12);
+    await page.click("tbody tr:first-child input");
+    await page.evaluate(
+      "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Cancel them').click()",
+    );
+    await page.waitForFunction("document.querySelector('tbody tr .state').textContent === 'cancelled'");
+    expect((await engine.get("extra-11"))?.state).toBe("cancelled");
+  });
+
+  test("has one request open at a time", async () => {
+    const { href, engine } = await fleet(3);
+    const page = await open(href);
+    let current = 0;
+    let most = 0;
+    let asked = 0;
+    page.on("request", (request) => {
+      if (!request.url().includes("/api/")) return;
+      asked++;
+      most = Math.max(most, ++current);
+    });
+    for (const event of ["requestfinished", "requestfailed"] as const) {
+      page.on(event, (request) => {
+        if (request.url().includes("/api/")) current--;
+      });
+    }
+    await page.waitForSelector("td a");
+    const before = asked;
+    // What happens later comes through the stream that is open.
+    await startRun(engine, { name: "task", version: "1" }, { task: "late" }, { title: "a late run" });
+    await page.waitForFunction("document.querySelector('td a').textContent === 'a late run'");
+    expect(asked).toBe(before);
+    expect(most).toBeLessThanOrEqual(1);
+  });
+
+  test("starts a run", async () => {
+    const { href, engine } = await fleet(1);
+    const page = await open(href);
+    await page.waitForSelector("td a");
+    await page.click("#tab-new");
+    await page.waitForSelector("textarea:focus");
+    await page.keyboard.type("count the files");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("A count");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(
+      "document.querySelector('dd .state') || document.querySelector('#status.error')",
+    );
+    expect(await page.$eval("#status", ({ className, textContent }) => [className, textContent])).toEqual([
+      "dim",
+      "run is queued",
+    ]);
+    const [run] = await engine.list({ text: "A count" });
+    expect(await engine.get(run?.id ?? "")).toMatchObject({
+      input: { task: "count the files" },
+      definition: "task",
+      labels: [expect.stringMatching(/^dir:/)],
+    });
+  });
+});
