@@ -104,6 +104,10 @@ export const CONFIGS: Readonly<
     command: "agent tools",
     shows: [/run_bash +on +enabled by .*, asks first/, /my_tool +on/],
   },
+  "packages/tools-agents/README.md#agents-of-other-programs": {
+    command: "agent tools",
+    shows: [/agent_run +on/],
+  },
   "docs/sub-agents.md#for-users": { command: "agent tools", shows: [/agent_run +on/] },
   "docs/code-mode.md#code-mode": { command: "agent tools", shows: [/run_script +on/] },
   "packages/tools-mcp/README.md#-agent-tools-mcp:2": {

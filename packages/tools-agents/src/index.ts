@@ -10,11 +10,12 @@ import { truncateMiddle } from "@agent/core/toolkit";
 import { Conversations } from "./conversations.js";
 import { EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
+import { type AgentProgram, commandWords, PROGRAM, PROGRAM_TOOLS, programTools } from "./programs.js";
 import { Turns } from "./turns.js";
 
 const RUN = "agent_run";
 const SEND = "agent_send";
-const OWN = [RUN, SEND];
+const OWN = [RUN, SEND, ...PROGRAM_TOOLS];
 const MAX_LISTED = 50;
 const MAX_DESCRIPTION = 300;
 const DEFAULT_RESULT = 30_000;
@@ -30,12 +31,14 @@ const OPTIONS = {
         properties: {
           description: { type: "string", minLength: 1 },
           prompt: { type: "string", minLength: 1 },
+          acp: { type: "string", minLength: 1 },
+          env: { type: "array", items: { type: "string" } },
           tools: { type: "array", items: { type: "string" } },
           model: { type: "string", minLength: 1 },
           effort: { enum: EFFORTS },
           maxTurns: { type: "integer", minimum: 1 },
         },
-        required: ["description", "prompt"],
+        required: ["description"],
         additionalProperties: false,
       },
     },
@@ -47,12 +50,23 @@ const OPTIONS = {
   additionalProperties: false,
 } as const;
 
+/** An agent of the configuration: with a prompt, or another program's agent that speaks the Agent Client Protocol. */
+export interface ConfiguredAgent
+  extends Partial<Pick<AgentDefinition, "prompt" | "model" | "effort" | "maxTurns">> {
+  /** When to use it, for the model. */
+  readonly description: string;
+  /** The tools it may use. Default: all of its parent. */
+  readonly tools?: readonly string[];
+  /** The command that starts the other program: `gemini --acp`. */
+  readonly acp?: string;
+  /** Environment variables that hold secrets and that the program gets all the same: `["GEMINI_API_KEY"]`. */
+  readonly env?: readonly string[];
+}
+
 /** Options of the pack. */
 export interface AgentsOptions {
   /** Agents by name, besides those in files of the project and those of packs. */
-  readonly agents?: Readonly<
-    Record<string, Omit<AgentDefinition, "name" | "place" | "tools"> & { readonly tools?: readonly string[] }>
-  >;
+  readonly agents?: Readonly<Record<string, ConfiguredAgent>>;
   /** Whether agents in `.agents/agents`, `.agent/agents` and `.claude/agents` are used. Default true. */
   readonly projectAgents?: boolean;
   /** How many characters of a child's answer its parent gets. Default 30000. */
@@ -71,11 +85,17 @@ export const { packName, packApiVersion, register } = definePack({
   setup(host, registry) {
     const options = host.options as AgentsOptions;
     const { agents = {}, projectAgents = true, maxResult = DEFAULT_RESULT } = options;
-    const configured = Object.entries(agents).map(([name, one]) => ({
-      ...one,
-      name,
-      place: "the configuration",
-    }));
+    const configured = Object.entries(agents).map(([name, one]) => configuredAgent(name, one));
+    const programs = new Map<string, AgentProgram>(
+      Object.entries(agents).flatMap(([name, { acp, env = [] }]) =>
+        acp === undefined ? [] : [[name, { command: commandWords(acp), env }]],
+      ),
+    );
+    if (programs.size > 0) {
+      const environment = (passed: readonly string[]) =>
+        environmentWithout(host.secretVariables ?? [], passed);
+      for (const tool of programTools(programs, environment)) registry.register(tool, { deferred: true });
+    }
     const definitions = new Definitions(
       configured,
       projectAgents ? process.cwd() : undefined,
@@ -155,6 +175,7 @@ export const { packName, packApiVersion, register } = definePack({
             files.length === 0
               ? task
               : `${task}\n\nFiles to look at first:\n${files.map((one) => `- ${one}`).join("\n")}`;
+          if (programs.has(agent)) return await runProgram(agent, message, call);
           return await run(conversations.newId(agent), definition, { message }, call);
         },
       });
@@ -213,6 +234,34 @@ export const { packName, packApiVersion, register } = definePack({
     };
   },
 });
+
+function configuredAgent(name: string, { prompt, acp, env: _, ...rest }: ConfiguredAgent): AgentDefinition {
+  if ((prompt === undefined) === (acp === undefined)) {
+    throw new Error(
+      `the agent ${JSON.stringify(name)} needs either a prompt or acp, the command of another program.`,
+    );
+  }
+  return { ...rest, name, prompt: prompt ?? "", place: "the configuration" };
+}
+
+/** Starting a program is a call of its own: it is approved, recorded and, unlike this one, never repeated. */
+async function runProgram(
+  agent: string,
+  task: string,
+  { callTool, report }: DefinedToolCall,
+): Promise<string> {
+  if (!callTool) throw new Error("no agent made this call, so that it can start none.");
+  const { outcome, text } = await callTool(PROGRAM, { agent, task });
+  if (outcome !== "ok") report({ ok: false, summary: outcome });
+  return text;
+}
+
+function environmentWithout(secret: readonly string[], passed: readonly string[]): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !secret.includes(name) || passed.includes(name),
+  );
+  return Object.fromEntries(kept);
+}
 
 /** `12 calls, 31k tokens, $0.08` */
 function figuresOf({ messages, usage }: ChildAgentAnswer, before: number): string {
