@@ -1,5 +1,5 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build as bundleCommonJs, type Plugin as EsbuildPlugin, transform } from "esbuild";
 import { type OutputChunk, type Plugin, type RollupBuild, rollup } from "rollup";
@@ -22,6 +22,7 @@ const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/core/toolkit": join(ROOT, "../core/src/toolkit/index.ts"),
   "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
   commander: fileURLToPath(import.meta.resolve("commander")),
+  "diff/lib/diff/array.js": fileURLToPath(import.meta.resolve("diff/lib/diff/array.js")),
 };
 
 /** Bundled packages that are CommonJS, with the names the command imports: Rollup reads only ES modules. */
@@ -85,8 +86,13 @@ async function licenses(): Promise<string> {
 }
 
 async function readLicense(directory: string): Promise<string> {
-  const name = (await readdir(directory)).find((entry) => entry.toLowerCase() === "license");
-  if (name === undefined) throw new Error(`${directory} has no license to pass on.`);
+  const entries = await readdir(directory);
+  const name = entries.find((entry) => entry.toLowerCase() === "license");
+  if (name === undefined) {
+    // The root of a package has a name and a license; a folder inside it may have a package.json too.
+    if (basename(directory) !== "node_modules") return await readLicense(dirname(directory));
+    throw new Error(`A bundled package in ${directory} has no license to pass on.`);
+  }
   return await readFile(join(directory, name), "utf8");
 }
 

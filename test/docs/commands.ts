@@ -30,7 +30,7 @@ export const COMMANDS: Readonly<Record<string, CommandBlock>> = {
   "docs/start.md#the-chat": { typed: [[/^> /m, "/quit\r"]], shows: [/offline/i] },
   "docs/start.md#the-first-opt-in": {
     model: true,
-    typed: [[/Run it\?/, "y\r"]],
+    typed: [[/Run this command\?/, "y\r"]],
     shows: [/run_bash +off/, /All pass\./],
     files: { "package.json": '{ "scripts": { "test": "echo tests passed" } }' },
   },

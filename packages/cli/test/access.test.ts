@@ -86,10 +86,10 @@ describe("a call that goes beyond the project", () => {
   test.runIf(hasTerminal())("is asked about in a terminal, with its path", async () => {
     const { box, target } = project(".bashrc");
     await box.run(["tools", "--trust"]);
-    const no = await box.runInTerminal(["go"], [["Run it?", "n"]]);
+    const no = await box.runInTerminal(["go"], [["[y]es", "n"]]);
     expect(no.stdout).toContain(`! it writes ${target} (outside the project)`);
     expect(existsSync(target)).toBe(false);
-    await box.runInTerminal(["go"], [["Run it?", "y"]]);
+    await box.runInTerminal(["go"], [["[y]es", "y"]]);
     expect(existsSync(target)).toBe(true);
   });
 

@@ -23,7 +23,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await chat.until(/● run_bash {2}echo out; exit 3\n│ out\n└ ✗ exit code 3 · \d/);
     chat.send('replace "a - b" with "a + b" in add.js');
     await chat.until(
-      /● edit_file {2}add\.js.*\n[\s\S]*│ \+export const add = \(a, b\) => a \+ b;\n[\s\S]*└ ✓/,
+      /● edit_file {2}add\.js.*\n[\s\S]*│ \d \+export const add = \(a, b\) => a \+ b;\n[\s\S]*└ ✓/,
     );
     expect(readFileSync(join(sandbox.project, "add.js"), "utf8")).toContain("a + b");
     chat.press("C-d");
@@ -54,9 +54,9 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
   test("a tool named by --confirm asks first", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash", "--confirm", "run_bash");
     chat.send("run echo hello");
-    await chat.until(/\? run_bash wants to run with\n│ command: echo hello[\s\S]*Run it\?/);
+    await chat.until(/\? run_bash wants to run with\n│ command: echo hello[\s\S]*Run this command\?/);
     chat.send("no, thanks");
-    await chat.until("│ Tool call denied: thanks\n└ ✗ denied");
+    await chat.until("? no: thanks\n└ ✗ denied");
     chat.press("C-d");
     await chat.until("[status 0]");
   });

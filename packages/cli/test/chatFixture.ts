@@ -111,7 +111,8 @@ const runBash: ExecutableTool = {
       child.on("close", (status) => {
         // The fixture ends commands by SIGKILL alone.
         const code = status ?? 137;
-        call?.report?.({ ok: code === 0, summary: `exit code ${code}` });
+        const view = { type: "output" as const, text: output.stdout + output.stderr, exitCode: code };
+        call?.report?.({ ok: code === 0, summary: `exit code ${code}`, view });
         resolve(JSON.stringify({ ...output, exit_code: code }));
       });
     }),
@@ -122,7 +123,13 @@ const editFile: ExecutableTool = {
   capabilities: ["write"],
   getSchema: () =>
     functionTool("edit_file", "Edit a file.", { path: { type: "string", description: "The file" } }),
-  execute: async (args) => `Edited ${requireString(args, "path")}\n@@ -1,2 +1,2 @@\n same\n-old\n+new`,
+  execute: async (args, call) => {
+    const path = requireString(args, "path");
+    const hunks = [{ oldStart: 1, newStart: 1, lines: [" same", "-old", "+new"] }];
+    const file = { path, change: "edited" as const, added: 1, removed: 1, hunks };
+    call?.report?.({ ok: true, view: { type: "diff", files: [file] } });
+    return `Edited ${path}`;
+  },
 };
 
 const readNote: ExecutableTool = {
@@ -186,8 +193,6 @@ const gate = createGate({
   permissions,
   ask: chat.ask,
   undo,
-  cwd: process.cwd(),
-  onPreview: chat.preview,
   onProblem: chat.notice,
 });
 const agent = new Agent(provider, {

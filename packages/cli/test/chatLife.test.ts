@@ -109,7 +109,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}`));
-    await terminal.until(/Run it\?.*\n\?$/);
+    await terminal.until(/Run this command\?.*\n\?$/);
     terminal.type("n");
     await terminal.until("What should it do instead?");
     terminal.press("C-c");

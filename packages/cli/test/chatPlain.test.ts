@@ -50,13 +50,13 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
   test("plain lines ask for approval", async () => {
     const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("echo ran"));
-    await terminal.until(/Run it\?.*\n\?$/);
+    await terminal.until(/Run this command\?.*\n\?$/);
     terminal.send("what");
-    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 2);
+    await terminal.until((screen) => screen.match(/Run this command\?/g)?.length === 2);
     terminal.send("n too risky");
     await terminal.until("│ Tool call denied: too risky\n└ ✗ denied");
     terminal.send(runBash("echo ran"));
-    await terminal.until((screen) => screen.match(/Run it\?/g)?.length === 3);
+    await terminal.until((screen) => screen.match(/Run this command\?/g)?.length === 3);
     terminal.send("y");
     await terminal.until("│ ran\n└ ✓");
   });
@@ -64,7 +64,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
   test("the end of the input answers an open question with no, and ends the chat", async () => {
     const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("echo ran"));
-    await terminal.until(/Run it\?.*\n\?$/);
+    await terminal.until(/Run this command\?.*\n\?$/);
     terminal.press("C-d");
     const screen = await terminal.until("[status 0]");
     expect(screen).toContain("│ Tool call denied: the person closed the question.\n└ ✗ denied");

@@ -202,10 +202,10 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     terminal.send(`call edit_file ${JSON.stringify(edit)}`);
     await terminal.until(/^› call edit_file.*\n {2}\S/m);
     await terminal.until(
-      /│ -const port = 3000;\n│ \+const port =\n│ {2}Number\(process\.env\.PORT \?\? 3000\);[\s\S]*Run it\?/,
+      /│ 1 -const port = 3000;\n│ 1 \+const port =\n│ {4}Number\(process\.env\.PORT \?\? 3000\);[\s\S]*Apply this edit to src\/app\.ts\?/,
     );
     terminal.press("y");
-    await terminal.until(/● edit_file {2}src\/app\.ts\n└ ✓ \+1 −1/);
+    await terminal.until(/\? yes\n└ ✓ \+1 −1/);
   });
 
   test("/compact shows what it does, Esc stops it, and a message sent meanwhile is answered after it", async () => {

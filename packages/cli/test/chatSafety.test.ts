@@ -79,14 +79,14 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
   test("in a narrow terminal the question breaks between its words", async () => {
     const terminal = await chats.start({ columns: 40, rows: 12, env: { CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("true"));
-    await terminal.until("Run it? y yes · n no · a always… · esc\nstops the answer");
+    await terminal.until(/Run this command\? y yes · n no · a\nalways… · esc stops the answer/);
   });
 
   test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}; echo done`));
-    await terminal.until(/Run it\? y yes · n no/);
+    await terminal.until(/Run this command\? y yes · n no/);
     expect(terminal.screen()).not.toContain("● run_bash");
     terminal.type("yeah, why not");
     await terminal.until("Please answer with one of the keys");
@@ -94,15 +94,14 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     terminal.press("n");
     await terminal.until("What should it do instead?");
     terminal.press("Escape");
-    await terminal.until(/Run it\?/);
+    await terminal.until(/Run this command\?/);
     terminal.send("n, not that file");
     const screen = await terminal.until("That is all.");
-    expect(screen).toContain("? no: not that file\n");
-    expect(screen).toContain("│ Tool call denied: not that file\n└ ✗ denied");
+    expect(screen).toContain("? no: not that file\n└ ✗ denied");
     expect(existsSync(mark)).toBe(false);
 
     terminal.send(runBash(`touch ${mark}; echo done`));
-    await terminal.until(/Run it\?/);
+    await terminal.until(/Run this command\?/);
     terminal.press("y");
     await terminal.until("│ done\n└ ✓ exit code 0");
     expect(existsSync(mark)).toBe(true);
@@ -112,7 +111,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash,edit_file" } });
     terminal.paste([runBash("echo first"), runBash("echo second")].join("\n"));
     terminal.press("Enter");
-    await terminal.until(/Run it\?/);
+    await terminal.until(/Run this command\?/);
     terminal.press("a");
     await terminal.until(
       /Always, in this session .*\n {2}1 exactly this call\n {2}2 echo first \*\n {2}3 every call of run_bash/,
@@ -130,7 +129,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     terminal.paste(runBash("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
     terminal.press("Enter");
-    const screen = await terminal.until(/Run it\?/);
+    const screen = await terminal.until(/Run this command\?/);
     expect(screen).toContain("│ command: echo safe \\u202e#mr\\u200b -rf\n│   rm -rf build");
     expect(screen).toContain("x\\x07");
   });
@@ -140,7 +139,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     const lines = Array.from({ length: 80 }, (_, index) => `echo line ${index}`);
     terminal.paste(runBash(lines.join("\n")));
     terminal.press("Enter");
-    await terminal.until(/Run it\?/);
+    await terminal.until(/Run this command\?/);
     const text = terminal.scrollback();
     for (const line of lines) expect(text).toMatch(new RegExp(`^│ (command:|  ) ?${line}$`, "m"));
   });
@@ -155,7 +154,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     terminal.type("yes");
     await terminal.until(/› yes$/);
     open();
-    await terminal.until(/Run it\?.*\n\?$/);
+    await terminal.until(/Run this command\?.*\n\?$/);
     terminal.press("Enter");
     terminal.press("Escape");
     await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);

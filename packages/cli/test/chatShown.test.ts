@@ -45,21 +45,21 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     const written = recorded(box, terminal);
     terminal.send(edit("a.ts", "port = 3000", "port = 8080"));
     await terminal.until("That is all.");
-    await expect.poll(written).toContain("\x1b[31m-const port = \x1b[7m3000\x1b[27m;");
-    expect(written()).toContain("\x1b[32m+const port = \x1b[7m8080\x1b[27m;");
+    await expect.poll(written).toContain("\x1b[31m1 -const port = \x1b[7m3000\x1b[27m;");
+    expect(written()).toContain("\x1b[32m1 +const port = \x1b[7m8080\x1b[27m;");
     terminal.send(edit("a.ts", "word11", "the-end"));
     const wrapped = await terminal.until(/the-end\n└ ✓/);
     // Rows end between words, and the next one begins right of the sign.
-    expect(wrapped.replaceAll("\n│  ", " ")).toContain(`│ -${long}\n│ +`);
+    expect(wrapped.replaceAll("\n│    ", " ")).toContain(`│ 2 -${long}\n│ 2 +`);
     const path = `${"deep/".repeat(20)}missing.txt`;
     terminal.send(`call read_file ${JSON.stringify({ path })}`);
     const failed = await terminal.until(/└ ✗ failed/);
     expect(failed.replace(/\n(│ | *)/g, "")).toMatch(new RegExp(`Error executing read_file: .*${path}`));
     const lines = Array.from({ length: 30 }, (_, index) => `new ${index}\n`).join("");
     terminal.send(`call write_file ${JSON.stringify({ path: "new.txt", content: lines })}`);
-    await terminal.until(/│ \+new 0\n(│ .*\n){9}│ … \+20 lines \(ctrl\+o expands\)\n└ ✓/);
+    await terminal.until(/│ +1 \+new 0\n(│ .*\n){9}│ … \+20 lines \(ctrl\+o expands\)\n└ ✓/);
     terminal.press("C-o");
-    await terminal.until(/│ \+new 28\n│ \+new 29\n└ ✓/);
+    await terminal.until(/│ 29 \+new 28\n│ 30 \+new 29\n└ ✓/);
   });
 
   test("a line of a diff breaks between words, beside wide characters, and inside what is longer than a row", async () => {
@@ -72,10 +72,10 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     await terminal.until(/ there\n└ ✓ \+2 ·/);
     expect(terminal.screen()).toContain(
       [
-        "│ +日本語の文章は空白がないので、文字",
-        "│  の間で行を変える。 👍🏽👍 end",
-        `│ +see ${"x".repeat(31)}`,
-        `│  ${"x".repeat(19)} there`,
+        "│ 1 +日本語の文章は空白がないので、文",
+        "│    字の間で行を変える。 👍🏽👍 end",
+        `│ 2 +see ${"x".repeat(29)}`,
+        `│    ${"x".repeat(21)} there`,
         "└ ✓ +2",
       ].join("\n"),
     );
@@ -120,11 +120,11 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     );
     terminal.press("Enter");
     await terminal.until(
-      /│ red\n└ ✓[\s\S]*│ -const a = 1;\n│ \+const a = 2;[\s\S]*\*\*bold\*\*\n.*tokens in/,
+      /│ red\n└ ✓[\s\S]*│ 1 -const a = 1;\n│ 1 \+const a = 2;[\s\S]*\*\*bold\*\*\n.*tokens in/,
     );
     await expect.poll(written).toContain("\x1b[1mbold");
     expect(written()).not.toMatch(COLOR);
-    for (const kept of ["\x1b[1mred", "-const a = \x1b[7m1", "\x1b[?2026h"])
+    for (const kept of ["\x1b[1mred", "1 -const a = \x1b[7m1", "\x1b[?2026h"])
       expect(written()).toContain(kept);
   });
 });

@@ -22,8 +22,8 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     terminal.paste(`${write("a.txt", "one\n2\n")}\n${write("b.txt", "new\n")}\n${write("c.txt", "fresh\n")}`);
     terminal.press("Enter");
     const screen = await terminal.until("That is all.");
-    expect(screen).toContain("│  one\n│ -two\n│ +2\n└ ✓");
-    expect(screen).toContain("│ +fresh\n└ ✓");
+    expect(screen).toContain("│ 1  one\n│ 2 -two\n│ 2 +2\n└ ✓");
+    expect(screen).toContain("│ 1 +fresh\n└ ✓");
     box.write("b.txt", "mine\n");
     terminal.send("/undo");
     await terminal.until(
@@ -53,17 +53,17 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await mode().toMatch(/^ask .* – asks before/);
     terminal.send(write("a.txt", "new\n"));
     await terminal.until(
-      /\? write_file wants to run with\n│ path: a\.txt\n│ @@ -1,1 \+1,1 @@\n│ -old\n│ \+new[\s\S]*Run it\?/,
+      /\? write_file wants to run with\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\? y yes/,
     );
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("old\n");
     terminal.press("y");
-    await terminal.until(/● write_file {2}a\.txt\n└ ✓ \+1 −1 · \d.*\(ctrl\+o expands\)\n\nThat is all/);
+    await terminal.until(/│ 1 \+new\n\? yes\n└ ✓ \+1 −1 · \d.*\(ctrl\+o expands\)\n\nThat is all/);
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("new\n");
     // The switches left nothing in the conversation, and the diff is in it once, until it is asked for.
     expect(terminal.scrollback()).not.toContain("only tools that read");
-    expect(terminal.scrollback().match(/^│ \+new$/gm)).toHaveLength(1);
+    expect(terminal.scrollback().match(/^│ 1 \+new$/gm)).toHaveLength(1);
     terminal.press("C-o");
-    await terminal.until(/● write_file {2}a\.txt\n│ @@ -1,1 \+1,1 @@\n│ -old\n│ \+new\n└ ✓ \+1 −1/);
+    await terminal.until(/● write_file {2}a\.txt\n│ 1 -old\n│ 1 \+new\n└ ✓ \+1 −1/);
   });
 
   test("refuses an edit of a file that changed while the user was deciding", async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     box.write("a.txt", "old\nmore\n");
     const terminal = await chat(["--confirm", "edit_file"]);
     terminal.send(`call edit_file ${JSON.stringify({ path: "a.txt", old_text: "old", new_text: "new" })}`);
-    await terminal.until(/│ \+new\n│ {2}more\n[\s\S]*Run it\?/);
+    await terminal.until(/│ 1 \+new\n│ 2 {2}more\n[\s\S]*Apply this edit/);
     box.write("a.txt", "old\nother\n");
     terminal.press("y");
     await terminal.until(/was changed after the user was shown/);
@@ -83,7 +83,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     const flags = ["--enable", "run_bash", "--confirm", "run_bash"];
     const first = await chat(flags);
     first.send(runBash("echo one"));
-    await first.until(/Run it\?/);
+    await first.until(/Run this command\?/);
     first.press("a");
     await first.until("Always, in this session");
     first.press("Tab");
@@ -102,7 +102,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     next.send("/permissions revoke 1");
     await next.until("is asked again.");
     next.send(runBash("echo three"));
-    await next.until(/Run it\?/);
+    await next.until(/Run this command\?/);
   });
 
   test("a message sent while it works steers the answer; ! tells the model what a line printed", async () => {
@@ -151,7 +151,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await terminal.until(/Thought for .*\n {2}first I look/);
   });
 
-  test("calls stay in the order they were asked for, and many reads fold into one line", async () => {
+  test("calls stay in the order they were asked for, and each read takes one row", async () => {
     const { box, chat } = await start();
     const gate = gateIn(box.root);
     const wait = `const { existsSync } = await import("node:fs"); while (!existsSync(${JSON.stringify(gate.path)})) await new Promise((resolve) => setTimeout(resolve, 20));`;
@@ -163,12 +163,14 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     const terminal = await chat(["--trust"]);
     terminal.paste("call slow {}\ncall quick {}");
     terminal.press("Enter");
-    await terminal.until(/● slow\n│ executing….*\n● quick\n│ it ran\n└ ✓/);
+    await terminal.until(/● slow\n│ executing….*\n● quick {2}✓/);
     gate.open();
-    await terminal.until(/● slow\n│ at last\n└ ✓.*\n● quick\n│ it ran\n└ ✓.*\n\nThat is all\./);
+    await terminal.until(/● slow {2}✓.*\n● quick {2}✓.*\n\nThat is all\./);
     terminal.paste(["a", "b", "c"].map((name) => `call read_file {"path":"${name}.txt"}`).join("\n"));
     terminal.press("Enter");
-    await terminal.until(/● 3 reads {2}read_file a\.txt, b\.txt, c\.txt\n└ ✓ .*\(ctrl\+o expands\)/);
+    await terminal.until(
+      /● read_file {2}a\.txt {2}✓ 1 line · .*\n● read_file {2}b\.txt {2}✓ 1 line.*\n● read_file {2}c\.txt {2}✓/,
+    );
   });
 
   test("a large paste is sent whole, Ctrl+R finds a message, Ctrl+_ takes an edit back, Ctrl+G opens $EDITOR", async () => {

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FileIndex } from "../src/chat/input/fileIndex.js";
 import { UndoLog } from "../src/undo/undoLog.js";
+import { describeAs } from "./describedCall.js";
 
 let folder: string;
 let project: string;
@@ -66,7 +67,7 @@ async function completeAndUndo(): Promise<{ completed: string[]; restored: strin
   await index.refresh();
   const log = new UndoLog(join(folder, "state"), project);
   log.beginTurn("run something");
-  await log.before({ id: "1", name: "run_bash", args: { command: "x" }, capabilities: ["execute"] });
+  await log.before({ id: "1", describe: describeAs(), capabilities: ["execute"] });
   writeFileSync(at("a"), "22");
   await log.after("1");
   await log.endTurn();

@@ -29,7 +29,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
   test("Ctrl-C at the question of a task leaves with 130; nothing ran, and the terminal is as it was", async () => {
     const box = new Sandbox();
     const task = between(box, `${AGENT} --confirm write_file 'write a to x.txt'`);
-    await task.until("Run it?");
+    await task.until("[y]es, [a]lways");
     task.press("C-c");
     const screen = await task.until("[status 130]");
     expect(screen).toContain("✗ aborted");

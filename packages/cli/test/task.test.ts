@@ -55,15 +55,15 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
       "write_file",
       'write I change it.\ncall write_file {"path":"a.txt","content":"new\\n"}',
     ]);
-    const asked = await terminal.until(/Run it\? \[y\]es/);
+    const asked = await terminal.until(/\? \[y\]es/);
     expect(asked).toMatch(
-      /I change it\.[\s\S]*\? write_file wants to run with\n│ path: a\.txt\n│ @@ .*\n│ -old\n│ \+new/,
+      /I change it\.[\s\S]*\? write_file wants to run with\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\?/,
     );
     expect(asked).not.toContain("executing…");
     terminal.send("y");
     const screen = await terminal.until("[status 0]");
     // The diff was in the question. Nothing can be expanded here, so no key is offered.
-    expect(screen).toMatch(/● write_file {2}a\.txt\n└ ✓ \+1 −1 · [\d.]+s\n\nThat is all\./);
+    expect(screen).toMatch(/Apply this edit to a\.txt\?.*y\n└ ✓ \+1 −1 · [\d.]+s\n\nThat is all\./);
   });
 
   test("Ctrl-C stops it with 130; what was written stays", async () => {

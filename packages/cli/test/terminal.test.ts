@@ -34,13 +34,13 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
   test("a call to confirm is shown in full, with invisible characters made visible", async () => {
     const box = new Sandbox();
     const task = "write \"a\u202eb\u200b\" to 'x.txt'";
-    const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Run it?", "y"]]);
+    const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Create", "y"]]);
     expect(code).toBe(0);
     expect(stdout).toContain("? write_file wants to run with");
-    expect(stdout).toContain("│ +a\\u202eb\\u200b");
+    expect(stdout).toContain("│ 1 +a\\u202eb\\u200b");
     // Nothing is said to run before the yes.
-    expect(stdout.replace(OWN_CODES, "")).toMatch(/Run it\?[\s\S]*● write_file[\s\S]*└ ✓/);
-    expect(stdout.slice(0, stdout.indexOf("Run it?"))).not.toContain("executing…");
+    expect(stdout.replace(OWN_CODES, "")).toMatch(/Create .*\?[\s\S]*└ ✓/);
+    expect(stdout.slice(0, stdout.indexOf("Create"))).not.toContain("executing…");
     expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
   });
 
@@ -48,7 +48,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     const box = new Sandbox();
     const { code, stdout } = await box.runInTerminal(
       ["--confirm", "write_file", "write hello to x.txt"],
-      [["Run it?", "no, wrong file"]],
+      [["[y]es", "no, wrong file"]],
     );
     expect(code).toBe(4);
     expect(stdout).toContain("Tool call denied: wrong file");
@@ -59,7 +59,7 @@ describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
     const box = new Sandbox();
     const { code } = await box.runInTerminal(
       ["--confirm", "write_file", "write a to x.txt then write b to y.txt"],
-      [["Run it?", "always"]],
+      [["[y]es", "always"]],
     );
     expect(code).toBe(0);
     expect(readFileSync(join(box.project, "y.txt"), "utf8")).toBe("b");

@@ -41,7 +41,7 @@ describe.runIf(hasTerminal())("what is typed before a question appears does not 
       [
         ["working", typed, ""],
         ["y", go, ""],
-        ["Run it?", "\n"],
+        ["[y]es", "\n"],
       ],
     );
     expect(stdout).toContain("denied");

@@ -45,7 +45,6 @@ export {
 } from "./protection/processSecrets.js";
 export { matchesName, PROTECTED_FILES, type ProtectedFile } from "./protection/protectedFiles.js";
 export { isSecretName, isSecretValue, KEY_VARIABLES } from "./protection/secretNames.js";
-export { applyEdits, editsOf } from "./text/applyEdits.js";
 export { concatBytes, fromUtf8, toBase64, toUtf8, utf8Length } from "./text/bytes.js";
 export { countOf } from "./text/countOf.js";
 export { delimited } from "./text/delimited.js";

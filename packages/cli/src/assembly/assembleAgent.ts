@@ -1,7 +1,6 @@
 import { Agent, type CallHooks, Conversation, type PackHost, type Telemetry } from "@agent/core";
 import { hostModel, hostModels, type Steps, terminateOnSignals } from "@agent/core/host";
 import { escapeToLine, quotePath } from "@agent/internal";
-import type { FileChange } from "../display/fileChange.js";
 import type { Mode } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
 import { type AskPermit, createPermit } from "../permissions/permit.js";
@@ -47,8 +46,6 @@ export interface AssemblyOptions {
   readonly ask: AskPerson;
   /** The mode if the settings name none. Default: derived from the settings. */
   readonly mode?: Mode;
-  /** Receives the change a call is about to make to a file. */
-  readonly onPreview?: (id: string, change: FileChange) => void;
   /** Access to the person for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
@@ -129,7 +126,7 @@ export async function assembleAgent(
   const provider = new SwitchableProvider(chosen.provider);
   const resolveModel = chosen.withModel;
   options.signal?.throwIfAborted();
-  const { ask, askPermit, onPreview, onProblem } = options;
+  const { ask, askPermit, onProblem } = options;
   // A tool asks when one of its calls runs, which is later than the permissions are made.
   const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
   const tools = assembleTools(loaded, packs, conversation, {
@@ -144,7 +141,7 @@ export async function assembleAgent(
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
-  const gate = createGate({ permissions, ask, undo, cwd, onProblem, ...(onPreview && { onPreview }) });
+  const gate = createGate({ permissions, ask, undo, onProblem });
   const agent = new Agent(provider, {
     conversation,
     registry: tools.registry,

@@ -1,20 +1,17 @@
 import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
 import type { CallRules } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import type { FileChange } from "../display/fileChange.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { GrantScope } from "../permissions/grants.js";
 import type { Permissions, PersonDecision } from "../permissions/permissions.js";
 import { parseRule, type Rule } from "../permissions/rule.js";
 import type { UndoLog } from "../undo/undoLog.js";
-import { editPreview } from "./editPreview.js";
 
 const HOOK_LIMIT_MS = 120_000;
 
 /** Asks a person about a call. `always` is what they can allow for good. */
 export type AskPerson = (
   request: ApprovalRequest,
-  preview: readonly string[],
   always: readonly AlwaysChoice[],
 ) => Promise<PersonDecision | "suspend">;
 
@@ -23,9 +20,6 @@ export interface GateOptions {
   readonly ask: AskPerson;
   /** The undo log, if file changes are recorded. */
   readonly undo: () => UndoLog | undefined;
-  readonly cwd: string;
-  /** Receives the change a call is about to make to a file. */
-  readonly onPreview?: (id: string, change: FileChange) => void;
   readonly onProblem: (message: string) => void;
 }
 
@@ -41,8 +35,7 @@ export interface Gate {
  * answered, so that a change the user makes meanwhile is not attributed to the tool.
  */
 export function createGate(options: GateOptions): Gate {
-  const { permissions, ask, undo, cwd, onPreview, onProblem } = options;
-  const shown = new Map<string, string>();
+  const { permissions, ask, undo, onProblem } = options;
   const grant = (rule: Rule, scope: GrantScope): Promise<void> =>
     permissions.grant(rule, scope).catch((error: unknown) => {
       onProblem(`this is allowed for the session only, because it cannot be stored: ${errorMessage(error)}`);
@@ -53,24 +46,15 @@ export function createGate(options: GateOptions): Gate {
       allow: (rule) => grant(parseRule(rule), "session"),
     },
     approve: async (request) => {
-      const diff = editPreview(request, cwd);
-      const decision = await ask(request, diff, permissions.alwaysChoices(request));
-      if (decision === "suspend" || decision === "allow" || "deny" in decision) {
-        if (decision === "allow") shown.set(request.id, diff.join("\n"));
-        return decision;
-      }
+      const decision = await ask(request, permissions.alwaysChoices(request));
+      if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
       await grant(decision.always, decision.scope);
-      shown.set(request.id, diff.join("\n"));
       return "allow";
     },
     hooks: {
       name: "undo",
       timeoutMs: HOOK_LIMIT_MS,
       beforeRun: async (call) => {
-        const diff = editPreview(call, cwd);
-        // The file may have changed while the user was deciding.
-        onPreview?.(call.id, { diff, wasShown: shown.get(call.id) === diff.join("\n") });
-        shown.delete(call.id);
         await undo()?.before(call);
       },
       afterCall: async ({ id }) => {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describeAs, describeWrites } from "../../test/describedCall.js";
 import {
   findInstructions,
   formatInstructions,
@@ -81,7 +82,7 @@ describe("instructions for agents", () => {
       onFound: ({ text }) => found.push(text),
       onLeftOut: () => expect.unreachable(),
     });
-    const call = { args: { path: "pkg/deep/file.ts" } } as never;
+    const call = { describe: describeWrites(["pkg/deep/file.ts"], repo) } as never;
     const result = {} as never;
     expect(await hooks.afterCall?.(call, result)).toEqual({
       append: expect.stringMatching(
@@ -89,7 +90,10 @@ describe("instructions for agents", () => {
       ),
     });
     expect(await hooks.afterCall?.(call, result)).toBeUndefined();
-    expect(await hooks.afterCall?.({ args: { path: "/etc/passwd" } } as never, result)).toBeUndefined();
+    expect(
+      await hooks.afterCall?.({ describe: describeWrites(["/etc/passwd"]) } as never, result),
+    ).toBeUndefined();
+    expect(await hooks.afterCall?.({ describe: describeAs() } as never, result)).toBeUndefined();
     expect(found).toEqual(["package", "deep"]);
   });
 

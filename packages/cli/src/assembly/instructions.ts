@@ -189,11 +189,12 @@ export function instructionHooks(
   const seen = new Set(known.map(({ file }) => canonicalPath(dirname(file))));
   return {
     name: "instructions",
-    afterCall: ({ args }) => {
+    afterCall: async ({ describe }) => {
+      const { targets = [] } = await describe();
       const found: Instruction[] = [];
-      for (const value of [args.path, args.source, args.destination, args.file_path]) {
-        if (typeof value !== "string" || value.includes("\0")) continue;
-        let directory = dirname(canonicalPath(resolve(cwd, value)));
+      for (const target of targets) {
+        if (target.type !== "file") continue;
+        let directory = dirname(canonicalPath(target.realPath ?? target.path));
         for (; isInside(root, directory) && !seen.has(directory); directory = dirname(directory)) {
           seen.add(directory);
           found.unshift(...withImports(readInstruction(directory, root), root));

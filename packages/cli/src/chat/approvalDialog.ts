@@ -5,7 +5,7 @@ import { wrapWords } from "../display/width.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { GrantScope } from "../permissions/grants.js";
 import type { PersonDecision } from "../permissions/permissions.js";
-import { denial } from "./approvalQuestion.js";
+import { denial, questionText } from "./approvalQuestion.js";
 
 /** The effect of a key: an answer, a change of the dialog, or none. */
 export type DialogResult = PersonDecision | "changed" | "ignored";
@@ -76,7 +76,8 @@ export class ApprovalDialog {
     }
     if (this.#stage === "question") {
       const always = this.#choices.length > 0 ? " · a always…" : "";
-      return wrapWords(`Run it? y yes · n no${always} · esc stops the answer`, width, 0);
+      const question = style.bold(questionText(this.request));
+      return wrapWords(`${question} y yes · n no${always} · esc stops the answer`, width, 0);
     }
     return [
       ...wrapWords(`Always, ${style.bold(SCOPES[this.#scope])} (tab changes that) · esc goes back`, width, 0),

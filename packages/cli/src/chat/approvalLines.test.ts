@@ -1,12 +1,24 @@
 import { findConfusables, spellOut } from "@agent/internal";
 import { describe, expect, test } from "vitest";
 import { PLAIN_STYLE } from "../display/style.js";
-import { approvalLines, approvalRows } from "./approvalQuestion.js";
+import { approvalLines, approvalRows, questionText } from "./approvalQuestion.js";
 
-const call = (args: Record<string, unknown>, needs: readonly object[] = []): never =>
-  ({ id: "1", name: "run_bash", args, description: { needs }, signal: AbortSignal.any([]) }) as never;
+const call = (args: Record<string, unknown>, needs: readonly object[] = [], more: object = {}): never =>
+  ({
+    id: "1",
+    name: "run_bash",
+    args,
+    description: { needs },
+    signal: AbortSignal.any([]),
+    ...more,
+  }) as never;
 const question = (args: Record<string, unknown>, needs: readonly object[] = []): string[] =>
   approvalLines(call(args, needs), PLAIN_STYLE);
+
+function edited(path: string, lines: readonly string[]) {
+  const hunks = [{ oldStart: 1, newStart: 1, lines }];
+  return { path, change: "edited", added: 1, removed: 1, hunks } as const;
+}
 
 describe("the question about a call", () => {
   test("shows a short command whole, and nothing else", () => {
@@ -18,7 +30,7 @@ describe("the question about a call", () => {
   });
 
   test("a command longer than a row goes on right of the bar", () => {
-    const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, [], 24);
+    const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, 24);
     expect(rows.map((row) => row.trimEnd())).toEqual([
       "? run_bash wants to",
       "│   run with",
@@ -28,8 +40,46 @@ describe("the question about a call", () => {
   });
 
   test("a line of a diff that is longer than a row goes on right of its sign", () => {
-    const rows = approvalRows(call({}), PLAIN_STYLE, ["@@ -1,1 +1,1 @@", "-one two three", "+one"], 12);
-    expect(rows.slice(-3).map((row) => row.trimEnd())).toEqual(["│ -one two", "│  three", "│ +one"]);
+    const preview = { changes: [edited("a", ["-one two three", "+one"])] };
+    const rows = approvalRows(call({}, [], { preview }), PLAIN_STYLE, 14);
+    expect(rows.slice(-3).map((row) => row.trimEnd())).toEqual(["│ 1 -one two", "│    three", "│ 1 +one"]);
+  });
+
+  test("hides only the arguments that the diff makes redundant", () => {
+    const preview = { changes: [edited("a", ["+x"])], shows: ["content"] };
+    const args = { path: "a", content: "x", mode: "sly" };
+    expect(approvalLines(call(args, [], { preview }), PLAIN_STYLE)).toEqual([
+      "? run_bash wants to run with",
+      "│ path: a",
+      "│ mode: sly",
+      "│ 1 +x",
+    ]);
+    const unseen = approvalLines(call(args, [], { preview: { ...preview, changes: [] } }), PLAIN_STYLE);
+    expect(unseen).toContain("│ content: x");
+    expect(approvalLines(call(args), PLAIN_STYLE)).toContain("│ content: x");
+  });
+
+  test.each([
+    [{ changes: [edited("/else/a.js", ["+x"])] }, {}, "Apply this edit to /else/a.js?"],
+    [{ changes: [{ ...edited("/else/a", ["+x"]), change: "created" }] }, {}, "Create /else/a?"],
+    [{ changes: [{ ...edited("/else/a", []), change: "deleted" }] }, {}, "Delete /else/a?"],
+    [
+      { changes: [{ ...edited("/else/b", []), change: "moved", oldPath: "/else/a" }] },
+      {},
+      "Move /else/a to /else/b?",
+    ],
+    [{ changes: [edited("/a", []), edited("/b", [])] }, {}, "Apply these changes to 2 files?"],
+    [undefined, { kind: "execute", title: "npm test" }, "Run this command?"],
+    [undefined, { kind: "fetch", title: "https://e.org/\u202e" }, "Fetch https://e.org/\\u202e?"],
+    [undefined, { kind: "edit", title: "a\nb" }, "Change a\\nb?"],
+    [undefined, { kind: "other", title: "x" }, "Run run_bash?"],
+    [undefined, { kind: "read", title: "" }, "Run run_bash?"],
+  ])("is named by what the call does: %j %j", (preview, description, expected) => {
+    const asked = call({}, [], {
+      preview,
+      description: { needs: [], title: "", kind: "edit", ...description },
+    });
+    expect(questionText(asked)).toBe(expected);
   });
 
   test("says how long a long command is, after its end", () => {

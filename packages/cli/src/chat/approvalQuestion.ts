@@ -1,9 +1,9 @@
-import type { AccessNeed, ApprovalRequest } from "@agent/core";
+import type { AccessNeed, ApprovalRequest, ToolKind } from "@agent/core";
 import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
-import { FILE_TEXTS } from "../display/callTitle.js";
+import { type DiffLines, diffLines } from "../display/fileDiff.js";
+import { shownPath } from "../display/safeText.js";
 import type { Style } from "../display/style.js";
 import { wrapLine } from "../display/width.js";
-import { paintDiff } from "../display/wordDiff.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 import { formatRule } from "../permissions/rule.js";
 
@@ -14,45 +14,81 @@ const LONG_LINES = 15;
 // The maximum that is shown: nobody reads more, and terminals print it slowly.
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
+const LONGEST_TITLE = 80;
+/** What a call does to its title, by its kind. */
+const VERBS: Readonly<Partial<Record<ToolKind, string>>> = {
+  read: "Read",
+  edit: "Change",
+  delete: "Delete",
+  move: "Move",
+  search: "Search for",
+  fetch: "Fetch",
+};
 const CONTINUED = "│   ";
 
-type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "label">;
+type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "preview" | "label">;
 
 /**
- * The whole call as it will run, and what it needs a yes for. Invisible characters, and those that reorder text, are
- * escaped; characters that look like others are named. A long value is shown with its length, its start and its end.
+ * The whole call as it will run, what it changes, and what it needs approval for. Invisible characters, and those that
+ * reorder text, are escaped; characters that look like others are named. A long value is shown with its length, its
+ * start and its end.
  */
-export function approvalLines(request: AskedCall, style: Style, diff: readonly string[] = []): string[] {
+export function approvalLines(request: AskedCall, style: Style): string[] {
   return [
-    ...callLines(request, style, diff.length > 0),
-    ...diffLines(diff, style).map((line) => `│ ${line}`),
+    ...callLines(request, style),
+    ...changeLines(request, style).lines.map((line) => `│ ${line}`),
     ...needLines(request, style),
   ];
 }
 
 /** The same as rows of a terminal. Continued rows are indented to the right of the bar, or of a diff's sign. */
-export function approvalRows(
-  request: AskedCall,
-  style: Style,
-  diff: readonly string[],
-  width: number,
-): string[] {
+export function approvalRows(request: AskedCall, style: Style, width: number): string[] {
   const wrap = (line: string): string[] => {
     const [first = "", ...rest] = wrapLine(line, width - CONTINUED.length);
     return [first, ...rest.map((row) => CONTINUED + row)];
   };
+  const { lines, indent } = changeLines(request, style);
   return [
-    ...callLines(request, style, diff.length > 0).flatMap(wrap),
-    ...diffLines(diff, style).flatMap((line) => wrapLine(line, width - 2, 1).map((row) => `│ ${row}`)),
+    ...callLines(request, style).flatMap(wrap),
+    ...lines.flatMap((line) => wrapLine(line, width - 2, indent).map((row) => `│ ${row}`)),
     ...needLines(request, style).flatMap(wrap),
   ];
 }
 
-/** The call and its arguments; without the text for a file if a diff shows it. */
-function callLines({ name, args, label: agent }: AskedCall, style: Style, hasDiff: boolean): string[] {
+/** The question by what the call does: `Apply this edit to lib/request.js?`, `Run this command?`. */
+export function questionText({ name, description, preview }: AskedCall): string {
+  const [change, ...others] = preview?.changes ?? [];
+  if (change && others.length > 0) return `Apply these changes to ${others.length + 1} files?`;
+  if (change) {
+    const path = shownPath(spellOut(change.path));
+    switch (change.change) {
+      case "created":
+        return `Create ${path}?`;
+      case "edited":
+        return `Apply this edit to ${path}?`;
+      case "deleted":
+        return `Delete ${path}?`;
+      case "moved":
+        return `Move ${shownPath(spellOut(change.oldPath ?? ""))} to ${path}?`;
+    }
+  }
+  if (description.kind === "execute") return "Run this command?";
+  const title = shortened(escapeToLine(spellOut(description.title)));
+  const verb = VERBS[description.kind];
+  return verb === undefined || title === "" ? `Run ${escapeToLine(spellOut(name))}?` : `${verb} ${title}?`;
+}
+
+function shortened(title: string): string {
+  return title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE).toWellFormed()}…` : title;
+}
+
+/** The call and its arguments, without those that the diff makes redundant. */
+function callLines({ name, args, preview, label: agent }: AskedCall, style: Style): string[] {
   const who = agent === undefined ? "" : `${style.bold(escapeToLine(spellOut(agent)))} asks: `;
   const lines = [`${style.yellow("?")} ${who}${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
-  const entries = Object.entries(args).filter(([key]) => !hasDiff || !FILE_TEXTS.includes(key));
+  const entries = Object.entries(args).filter(
+    ([key]) => preview?.changes.length === 0 || !preview?.shows?.includes(key),
+  );
   if (entries.length === 0) lines.push("│ (no arguments)");
   for (const [key, value] of entries) {
     const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
@@ -75,8 +111,9 @@ export function describeNeed({ kind, path, reason }: AccessNeed): string {
   return `it ${kind}s ${escapeToLine(spellOut(path))} (${escapeToLine(reason)})`;
 }
 
-export function approvalPrompt(name: string): string {
-  return `Run it? y = yes, n = no, n and a reason, a = always run ${escapeToLine(name)} in this chat`;
+export function approvalPrompt(call: AskedCall): string {
+  const name = escapeToLine(call.name);
+  return `${questionText(call)} y = yes, n = no, n and a reason, a = always run ${name} in this chat`;
 }
 
 /** Parses an answer. An unclear one is `undefined`: consent is never guessed. */
@@ -101,10 +138,12 @@ export function denial(reason: string): string {
   return reason.trim() || NO_REASON;
 }
 
-function diffLines(diff: readonly string[], style: Style): string[] {
-  const shown = paintDiff(diff.slice(0, MOST_DIFF_LINES).map(spellOut), style);
-  const left = diff.length - shown.length;
-  return left > 0 ? [...shown, style.yellow(`! ${left} more lines of the change are not shown here`)] : shown;
+function changeLines({ preview }: AskedCall, style: Style): DiffLines {
+  const { lines, indent } = diffLines(preview?.changes ?? [], style, spellOut);
+  const left = lines.length - MOST_DIFF_LINES;
+  if (left <= 0) return { lines, indent };
+  const notice = style.yellow(`! ${countOf(left, "more line")} of the change are not shown here`);
+  return { lines: [...lines.slice(0, MOST_DIFF_LINES), notice], indent };
 }
 
 /** All of the text, or its start and its end. */

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@agent/core";
-import { callTitle } from "../display/callTitle.js";
-import { judge } from "../display/toolResult.js";
+import { escapeToLine } from "@agent/internal";
+import { outcomeWords } from "../display/resultBody.js";
 
 const MOST_FINISHED = 100;
 
@@ -27,8 +27,9 @@ export class CallLog {
 
   event(event: AgentEvent): void {
     if (event.type === "tool_start") {
-      const { id, name, args } = event;
-      this.#running.set(id, { number: ++this.#count, name, title: callTitle(args), startedAt: Date.now() });
+      const { id, name, about } = event;
+      const title = escapeToLine(about?.title ?? "");
+      this.#running.set(id, { number: ++this.#count, name, title, startedAt: Date.now() });
     }
     if (event.type !== "tool_process" && event.type !== "tool_end") return;
     const call = this.#running.get(event.id);
@@ -38,9 +39,8 @@ export class CallLog {
       return;
     }
     this.#running.delete(event.id);
-    const { ok, words } = judge(event);
-    const { durationMs } = event;
-    this.#finished.push({ ...call, durationMs, ok, words });
+    const { durationMs, outcome } = event;
+    this.#finished.push({ ...call, durationMs, ok: outcome === "ok", words: outcomeWords(event) });
     if (this.#finished.length > MOST_FINISHED) this.#finished.shift();
   }
 

@@ -36,10 +36,10 @@ export function createChat(places: ChatPlaces): Chat {
   let release = (): void => undefined;
   const left = new AbortController();
   return {
-    ask: async (request, diff, always) =>
+    ask: async (request, always) =>
       view
-        ? await view.ask(request, diff, always)
-        : { deny: "nobody can be asked: the chat has not started." },
+        ? await view.ask(request, always)
+        : { deny: "the user cannot be asked: the chat has not started." },
     question: inTurn(async (question) =>
       view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
     ),
@@ -55,7 +55,6 @@ export function createChat(places: ChatPlaces): Chat {
         if (shown) release = divert();
       }
     },
-    preview: (id, change) => view?.preview(id, change),
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));

@@ -1,8 +1,6 @@
-import type { AgentEvent, ApprovalRequest, TextEvent } from "@agent/core";
+import type { AgentEvent, ApprovalRequest, FileDiff, TextEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { callTitle } from "../display/callTitle.js";
-import type { FileChange } from "../display/fileChange.js";
 import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
 import { PLAIN_STYLE } from "../display/style.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
@@ -12,7 +10,7 @@ import type { MenuItem } from "./menu.js";
 import type { ChatView, PickOptions } from "./view.js";
 
 // Plain output cannot be expanded later, so more is shown than in the live terminal.
-const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40 };
+const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40, readRows: 40 };
 const CLOSED = "the person closed the question.";
 const KEYS = [
   ["Enter", "send; \\ at the end of a line continues it"],
@@ -36,7 +34,8 @@ export class PlainView implements ChatView {
   readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
-  readonly #changes = new Map<string, FileChange>();
+  /** The changes that questions showed, by the ids of their calls. */
+  readonly #previewed = new Map<string, readonly FileDiff[]>();
   #unwritten = "";
   /** Whether part of the current answer is printed. */
   #writing = false;
@@ -66,6 +65,7 @@ export class PlainView implements ChatView {
   turnEnded(problem: string | undefined): void {
     this.#finishLine();
     this.#titles.clear();
+    this.#previewed.clear();
     if (problem !== undefined) this.print([problem]);
   }
 
@@ -79,10 +79,6 @@ export class PlainView implements ChatView {
 
   giveBack(text: string): void {
     this.print(["Not sent:", escapeInvisible(text)]);
-  }
-
-  preview(id: string, { diff, wasShown }: FileChange): void {
-    this.#changes.set(id, { diff: diff.map(escapeToLine), wasShown });
   }
 
   expand(): void {}
@@ -114,10 +110,11 @@ export class PlainView implements ChatView {
     return items[Number(answer?.trim()) - 1]?.value;
   }
 
-  async ask(request: ApprovalRequest, diff: readonly string[]): Promise<PersonDecision> {
-    this.print(approvalLines(request, this.style, diff));
+  async ask(request: ApprovalRequest): Promise<PersonDecision> {
+    this.print(approvalLines(request, this.style));
+    this.#previewed.set(request.id, request.preview?.changes ?? []);
     for (;;) {
-      const answer = await this.#io.readLine(`${approvalPrompt(request.name)}\n? `, request.signal);
+      const answer = await this.#io.readLine(`${approvalPrompt(request)}\n? `, request.signal);
       if (answer === undefined) return { deny: CLOSED };
       const decision = readDecision(answer, request.name);
       if (decision) return decision;
@@ -131,19 +128,19 @@ export class PlainView implements ChatView {
         return [retryText(event, this.#writing)];
       case "tool_requested":
         this.#writing = false;
-        this.#titles.set(event.id, callTitle(event.args));
+        this.#titles.set(event.id, escapeToLine(event.title ?? ""));
         return [];
       case "tool_start": {
-        const title = callTitle(event.args);
+        const title = event.about ? escapeToLine(event.about.title) : (this.#titles.get(event.id) ?? "");
         this.#titles.set(event.id, title);
         return [`${headerLines(event.name, title, OPTIONS).join("\n")}  executing…`];
       }
       case "tool_end": {
-        const title = this.#titles.get(event.id) ?? "";
+        const title = this.#titles.get(event.id) ?? escapeToLine(event.about?.title ?? "");
         this.#titles.delete(event.id);
-        const change = this.#changes.get(event.id);
-        this.#changes.delete(event.id);
-        return finishedLines({ title, event, ...(change && { change }) }, OPTIONS).lines;
+        const previewed = this.#previewed.get(event.id);
+        this.#previewed.delete(event.id);
+        return finishedLines({ title, event, ...(previewed && { previewed }) }, OPTIONS).lines;
       }
       case "done":
         return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);

@@ -27,7 +27,8 @@ export async function runShellLine(
 ): Promise<string> {
   const startedAt = performance.now();
   const name = "!";
-  emit({ type: "tool_start", id, name, args: { command } });
+  const about = { title: command.replace(/\s+/g, " ").trim(), kind: "execute" as const };
+  emit({ type: "tool_start", id, name, args: { command }, about });
   let output = "";
   const take = (chunk: string): void => {
     if (output.length < MOST_KEPT) output += chunk;
@@ -38,7 +39,9 @@ export async function runShellLine(
   );
   const text = truncateMiddle(renderOutput(output, "plain").join("\n").trimEnd(), MOST_BYTES);
   const durationMs = performance.now() - startedAt;
-  emit({ type: "tool_end", id, name, outcome: ok ? "ok" : "error", text, summary, durationMs });
+  const outcome = ok ? "ok" : "error";
+  const view = { type: "output" as const, text };
+  emit({ type: "tool_end", id, name, outcome, text, summary, durationMs, about, view });
   return `The user ran this command: ${command}\n${delimited("output", text)}\n(${summary})`;
 }
 

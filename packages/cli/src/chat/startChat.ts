@@ -58,7 +58,7 @@ async function prepare(
       import("./commands/slashCommands.js"),
     ]);
   const resume = options.resume === true ? await pickSession(chat, sessions) : options.resume;
-  const { ask, askPermit, notice, preview, question } = chat;
+  const { ask, askPermit, notice, question } = chat;
   const assembled = await assembleAgent(loaded, {
     record: options.record,
     guard: options.guard,
@@ -67,7 +67,6 @@ async function prepare(
     ask,
     forPacks: { ask: question },
     askPermit,
-    onPreview: preview,
     onProblem: notice,
     signal: left,
   });
@@ -100,7 +99,9 @@ async function prepare(
       efforts: () => provider.efforts,
       ...(settings.notify !== false && { notifyAfterMs: settings.notify ?? NOTIFY_AFTER_MS }),
       ...(recording && { sessions: chatSessions(recording, sessions) }),
-      ...(sessionContext.length > 0 && { resumed: (style: Style) => transcriptLines(sessionContext, style) }),
+      ...(sessionContext.length > 0 && {
+        resumed: (style: Style) => transcriptLines(agent.conversation, style),
+      }),
       ...(listModels && { listModels: onceDone(async () => (await listModels()).map(({ id }) => id)) }),
       ...(withModel && {
         switchModel: async (model: string) => {

@@ -2,7 +2,6 @@ import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { Activity } from "../display/activity.js";
-import type { FileChange } from "../display/fileChange.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Screen } from "../display/screen.js";
@@ -76,10 +75,6 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  preview(id: string, change: FileChange): void {
-    this.#activity.preview(id, change);
-  }
-
   echo(input: string): void {
     const [first = "", ...rest] = escapeInvisible(input).split("\n");
     const lines = [PROMPT + first, ...rest.map((line) => `  ${line}`)];
@@ -123,17 +118,13 @@ export class TerminalView implements ChatView {
     this.#frames.request();
   }
 
-  ask(
-    request: ApprovalRequest,
-    diff: readonly string[],
-    always: readonly AlwaysChoice[],
-  ): Promise<PersonDecision> {
+  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision> {
     return new Promise((resolve) => {
       const close = (): void => {
         if (this.#question?.dialog.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
-        this.#activity.asking(undefined);
+        this.#activity.answered();
         request.signal.removeEventListener("abort", close);
         this.#frames.request();
       };
@@ -144,8 +135,9 @@ export class TerminalView implements ChatView {
       request.signal.addEventListener("abort", close, { once: true });
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request, always), draft: this.editor.take(), answer };
-      this.#activity.asking(request.id);
-      this.print(approvalRows(request, this.style, diff, this.columns));
+      const rows = approvalRows(request, this.style, this.columns);
+      this.#activity.ask(request.id, rows, request.preview?.changes);
+      this.#frames.request();
     });
   }
 
@@ -160,7 +152,7 @@ export class TerminalView implements ChatView {
   }
 
   answerQuestion(decision: PersonDecision): void {
-    this.#activity.note(`? ${escapeToLine(decisionText(decision))}`);
+    this.#activity.answered(`? ${escapeToLine(decisionText(decision))}`);
     this.#question?.answer(decision);
   }
 

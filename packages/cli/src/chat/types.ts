@@ -2,7 +2,6 @@ import type { Agent, BackgroundJobs, Effort, PackHost, ToolInfo } from "@agent/c
 import type { AskPerson } from "../assembly/gate.js";
 import type { OwnCommand } from "../assembly/ownCommands.js";
 import type { SessionInfo } from "../assembly/sessions.js";
-import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
 import type { Permissions } from "../permissions/permissions.js";
 import type { AskPermit } from "../permissions/permit.js";
@@ -96,8 +95,6 @@ export interface Chat {
   readonly aside: Aside;
   /** Shows a warning. */
   readonly notice: (message: string) => void;
-  /** Shows what a call is about to change in a file. */
-  readonly preview: (id: string, change: FileChange) => void;
   /** Lets the person choose from a list. */
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**

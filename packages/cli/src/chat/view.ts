@@ -1,5 +1,4 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import type { FileChange } from "../display/fileChange.js";
 import type { Style } from "../display/style.js";
 import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { PersonDecision } from "../permissions/permissions.js";
@@ -25,7 +24,6 @@ export interface ChatView {
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
-  preview(id: string, change: FileChange): void;
   /** What the person sent, as it takes effect. */
   echo(input: string): void;
   /** `doing` describes work that reports no events. */
@@ -33,11 +31,7 @@ export interface ChatView {
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
   /** `always` is what the person can allow for good. */
-  ask(
-    request: ApprovalRequest,
-    diff: readonly string[],
-    always: readonly AlwaysChoice[],
-  ): Promise<PersonDecision>;
+  ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision>;
   /** Lets the person choose; resolves to nothing if they do not want to, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
   /** The titles of results that were shown in part, the newest first. `expand` prints one of them by its index. */

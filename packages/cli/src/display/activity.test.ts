@@ -11,11 +11,12 @@ function activity(): Activity {
   return new Activity({ style: PLAIN_STYLE, now: () => 0, expandHint: "ctrl+o expands" });
 }
 
-const start = (id: string, args: Record<string, unknown> = { path: `file-${id}` }): AgentEvent => ({
+const start = (id: string): AgentEvent => ({
   type: "tool_start",
   id,
   name: "read_file",
-  args,
+  args: {},
+  about: { title: `file-${id}`, kind: "other" },
 });
 const end = (id: string, text = "text"): ToolEndEvent => ({
   type: "tool_end",
@@ -130,10 +131,12 @@ describe("Activity", () => {
       ({ ...start(id), type: "tool_requested", name: "run_bash" }) as AgentEvent;
     for (const id of ["1", "2", "3"]) subject.event(request(id));
     expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(6);
-    subject.asking("1");
-    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["… 2 more calls waiting"]);
-    subject.asking(undefined);
-    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(6);
+    subject.ask("1", ["? a question"]);
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["", "… 2 more calls waiting"]);
+    subject.answered("? yes");
+    // The first one is drawn below its question, without its name and title.
+    expect(subject.frame(WIDTH, ROWS)).toMatchObject({ above: ["? yes"] });
+    expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(5);
   });
 
   test("an answer breaks between words, under way as at the end; code stays as it was written", () => {
@@ -194,14 +197,56 @@ describe("Activity", () => {
 
   test("a call executes from tool_start on; before that it waits, and while a question shows it, it is not shown twice", () => {
     const subject = activity();
-    const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: { path: "a" } };
+    const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: {}, title: "a" };
     subject.event(asked);
     expect(subject.frame(WIDTH, ROWS).rows).toEqual(["● read_file  a", "│ waiting"]);
-    subject.asking("1");
+    subject.ask("1", ["? a question"]);
     expect(subject.frame(WIDTH, ROWS).rows).toEqual([]);
-    subject.asking(undefined);
+    subject.answered("? yes");
     subject.event(start("1"));
-    expect(subject.frame(WIDTH, ROWS).rows).toContain("│ executing… 0.0s");
+    expect(subject.frame(WIDTH, ROWS).rows).toEqual(["│ executing… 0.0s"]);
+    subject.event(end("1"));
+    expect(subject.frame(WIDTH, ROWS).above).toEqual(["│ text", "└ ✓ 0.0s"]);
+  });
+
+  test("a call that ends below something else than its question has its name and title", () => {
+    const subject = activity();
+    subject.event(start("1"));
+    subject.ask("1", ["? a question"]);
+    subject.answered("? yes");
+    subject.note("something else");
+    subject.event(end("1"));
+    expect(subject.frame(WIDTH, ROWS).above.slice(-3)).toEqual(["● read_file  file-1", "│ text", "└ ✓ 0.0s"]);
+  });
+
+  test("a change that the question has shown is only counted, another one is shown", () => {
+    const file = (line: string) => ({
+      path: "/a",
+      change: "edited" as const,
+      added: 1,
+      removed: 0,
+      hunks: [{ oldStart: 1, newStart: 1, lines: [line] }],
+    });
+    const drawn = (line: string): readonly string[] => {
+      const subject = activity();
+      subject.event(start("1"));
+      subject.ask("1", ["? a question"], [file("+a")]);
+      subject.answered("? yes");
+      subject.frame(WIDTH, ROWS);
+      subject.event({ ...end("1"), view: { type: "diff", files: [file(line)] } });
+      return subject.frame(WIDTH, ROWS).above;
+    };
+    expect(drawn("+a")).toEqual(["└ ✓ +1 · 0.0s (ctrl+o expands)"]);
+    expect(drawn("+b")).toEqual(["│ 1 +b", "└ ✓ +1 · 0.0s"]);
+  });
+
+  test("names a call while it is written, by the arguments that name it", () => {
+    const subject = activity();
+    const draft = { type: "tool_draft" as const, index: 0, name: "save" };
+    subject.event({ ...draft, delta: '{"text":"x","to":"a', titleFrom: ["to"] });
+    expect(subject.doing).toBe("writing save a");
+    subject.event({ ...draft, delta: '.t\\nxt"' });
+    expect(subject.doing).toBe("writing save a.t xt");
   });
 
   test("an answer longer than the screen leaves for the scrollback line by line, each once", () => {

@@ -1,21 +1,19 @@
-import type { AgentEvent, ToolRequestedEvent } from "@agent/core";
+import type { AgentEvent, FileDiff, ToolDraftEvent } from "@agent/core";
+import { draftTitle } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { AnswerStream } from "./answerStream.js";
-import { callTitle } from "./callTitle.js";
-import { CallDraft } from "./draft.js";
 import { formatDuration } from "./duration.js";
 import { ExpandStore } from "./expandStore.js";
-import type { FileChange } from "./fileChange.js";
 import { contextText, cutOffText, noticeText, progressText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
 import { Reasoning } from "./reasoning.js";
 import { Sections } from "./sections.js";
 import type { Style } from "./style.js";
-import { type BlockOptions, type FinishedCall, finishedLines, foldedLines } from "./toolBlock.js";
+import { type BlockOptions, type FinishedCall, finishedLines } from "./toolBlock.js";
 import { wrapWords } from "./width.js";
 
-// Tools that only read. Several such calls in a row are folded into one line.
-const READS = /^(read|list|search|find|glob|grep|view)(_|$)/;
+const LONGEST_DRAFT = 16 * 1024;
+const LONGEST_SUBJECT = 200;
 
 export interface ActivityOptions {
   readonly style: Style;
@@ -45,8 +43,6 @@ export class Activity {
   readonly #calls = new OpenCalls();
   readonly #expand = new ExpandStore();
   readonly #drafts = new Map<number, CallDraft>();
-  /** Finished calls that only read. They are folded into one line with further reads that follow. */
-  #reads: FinishedCall[] = [];
   #reasoning: Reasoning | undefined;
   #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
   readonly #sections = new Sections();
@@ -78,7 +74,6 @@ export class Activity {
     if (event.type !== "reasoning" && event.type !== "usage") this.#endReasoning();
     switch (event.type) {
       case "text":
-        this.#flushReads();
         if (!this.#answer.hasBegun) this.#sections.begin("answer");
         this.#sections.touched();
         this.#answer.add(event.whole ?? event.text);
@@ -88,17 +83,17 @@ export class Activity {
         this.#reasoning.add(event.text);
         return;
       case "tool_draft": {
-        const draft = this.#drafts.get(event.index) ?? new CallDraft(event.name);
+        const draft = this.#drafts.get(event.index) ?? new CallDraft(event);
         draft.add(event.delta);
         this.#drafts.set(event.index, draft);
         return;
       }
       case "tool_requested":
-        this.#open(event);
+        this.#open(event.id, event.name, event.title);
         return;
       case "tool_start":
-        if (!this.#calls.has(event.id)) this.#open(event);
-        this.#calls.start(event.id, callTitle(event.args), this.#options.now());
+        if (!this.#calls.has(event.id)) this.#open(event.id, event.name, event.about?.title);
+        this.#calls.start(event.id, event.about && escapeToLine(event.about.title), this.#options.now());
         return;
       case "tool_output":
         this.#calls.output(event.id, event.chunk);
@@ -126,7 +121,6 @@ export class Activity {
         this.#calls.output(event.id, `${progressText(event)}\n`);
         return;
       case "done":
-        this.#flushReads();
         this.#finishAnswer();
         for (const text of [cutOffText(event), usageText(event)]) if (text !== undefined) this.note(text);
         return;
@@ -142,13 +136,25 @@ export class Activity {
     }
   }
 
-  /** Sets the call that the user is being asked about, or none. */
-  asking(id: string | undefined): void {
-    this.#calls.asking(id);
+  /**
+   * Prints the question about a call, with the changes it shows. The call is drawn right below it, without its name and
+   * title, unless something else is printed in between.
+   */
+  ask(id: string, lines: readonly string[], previewed: readonly FileDiff[] = []): void {
+    this.print(lines);
+    this.#calls.asking(id, previewed);
   }
 
-  preview(id: string, { diff, wasShown }: FileChange): void {
-    this.#calls.preview(id, { diff: diff.map(escapeToLine), wasShown });
+  /** A question about a call was asked and answered outside; the call is drawn right below it. */
+  asked(id: string, previewed: readonly FileDiff[] = []): void {
+    this.#calls.asking(id, previewed);
+    this.#calls.asking(undefined);
+  }
+
+  /** The question was answered: prints the answer below it, if there is one. */
+  answered(text?: string): void {
+    this.#calls.asking(undefined);
+    if (text !== undefined) this.#addNote(text);
   }
 
   /**
@@ -156,7 +162,7 @@ export class Activity {
    * `indent`, or where the line does.
    */
   print(lines: readonly string[], indent?: number): void {
-    this.#flushReads();
+    this.#calls.leaveQuestion();
     this.#sections.begin("chat");
     // An answer being written continues below these lines; it is not broken in the middle of a line.
     this.#sections.add(({ width }) => {
@@ -167,7 +173,11 @@ export class Activity {
 
   /** Adds a line about what was just shown. */
   note(text: string): void {
-    this.#flushReads();
+    this.#calls.leaveQuestion();
+    this.#addNote(text);
+  }
+
+  #addNote(text: string): void {
     this.#sections.addBelow(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
@@ -179,7 +189,6 @@ export class Activity {
     this.#finishAnswer();
     const { ended, lost } = this.#calls.clear();
     for (const call of ended) this.#finishCall(call);
-    this.#flushReads();
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
@@ -208,12 +217,11 @@ export class Activity {
     const { style, expandHint } = this.#options;
     const options: BlockOptions = { style, width, ...(expandHint !== undefined && { expandHint }) };
     const finished = this.#sections.take(options);
-    const reads = this.#readRows(options).slice(0, maxRows);
     // Lines that came while calls run, such as a question, end with a blank row, as when the calls have ended.
-    const gap = this.#sections.gapBefore("calls");
-    const room = Math.max(1, maxRows - reads.length - gap.length);
+    const gap = this.#calls.isBelowQuestion ? [] : this.#sections.gapBefore("calls");
+    const room = Math.max(1, maxRows - gap.length);
     const blocks = this.#calls.size > 0 ? this.#calls.rows(options, room, this.#options.now()) : [];
-    const last = [...reads, ...(blocks.length > 0 ? gap : []), ...blocks, ...this.#reasoningRows(width)];
+    const last = [...(blocks.length > 0 ? gap : []), ...blocks, ...this.#reasoningRows(width)];
     const answer = this.#answer.frame(width, Math.max(1, maxRows - last.length));
     this.#shownAnswer = this.#answer;
     return {
@@ -223,20 +231,16 @@ export class Activity {
     };
   }
 
-  #open({ id, name, args }: Pick<ToolRequestedEvent, "id" | "name" | "args">): void {
+  #open(id: string, name: string, title = ""): void {
     this.#drafts.clear();
     this.#finishAnswer();
     this.#sections.begin("calls");
-    this.#calls.open(id, name, callTitle(args));
+    this.#calls.open(id, name, escapeToLine(title));
   }
 
   #finishCall(call: FinishedCall): void {
-    if (READS.test(call.event.name) && call.event.outcome === "ok") {
-      this.#reads.push(call);
-      return;
-    }
-    this.#flushReads();
-    this.#sections.begin("calls");
+    if (call.isBelowQuestion) this.#sections.continueBelow("calls");
+    else this.#sections.begin("calls");
     this.#sections.add((options) => this.#callLines(call, options));
   }
 
@@ -244,26 +248,6 @@ export class Activity {
     const { lines, expandable } = finishedLines(call, options);
     if (expandable) this.#expand.add(call);
     return lines;
-  }
-
-  /** Prints the finished reads when nothing more can be folded into them: one as its own block, several on one line. */
-  #flushReads(): void {
-    // Called with every piece of an answer, where there is hardly ever a read.
-    if (this.#reads.length === 0) return;
-    const reads = this.#reads.splice(0);
-    this.#sections.begin("calls");
-    this.#sections.add((options) => {
-      const [only] = reads;
-      if (only && reads.length === 1) return this.#callLines(only, options);
-      for (const call of reads) this.#expand.add(call);
-      return foldedLines(reads, options);
-    });
-  }
-
-  #readRows(options: BlockOptions): string[] {
-    const [only] = this.#reads;
-    if (!only) return [];
-    return this.#reads.length === 1 ? finishedLines(only, options).lines : foldedLines(this.#reads, options);
   }
 
   #reasoningRows(width: number): string[] {
@@ -289,5 +273,30 @@ export class Activity {
     const answer = this.#answer;
     this.#answer = new AnswerStream(this.#options.style);
     this.#sections.add(({ width }) => answer.finish(width));
+  }
+}
+
+/** A tool call while the model writes it: its name, its title as soon as that can be read, and its size. */
+class CallDraft {
+  readonly #name: string;
+  readonly #titleFrom: readonly string[];
+  #start = "";
+  #size = 0;
+
+  constructor({ name, titleFrom = [] }: ToolDraftEvent) {
+    this.#name = name;
+    this.#titleFrom = titleFrom;
+  }
+
+  add(delta: string): void {
+    this.#size += delta.length;
+    if (this.#start.length < LONGEST_DRAFT) this.#start += delta;
+  }
+
+  /** `write_file src/a.ts (2.1 KB)`, safe to show. */
+  get text(): string {
+    const title = draftTitle(this.#titleFrom, this.#start).slice(0, LONGEST_SUBJECT);
+    const size = this.#size < 1024 ? "" : ` (${(this.#size / 1024).toFixed(1)} KB)`;
+    return `${escapeToLine(`${this.#name} ${title}`.trim())}${size}`;
   }
 }

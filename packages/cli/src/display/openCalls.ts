@@ -1,7 +1,6 @@
-import type { ChildEvent, ToolEndEvent } from "@agent/core";
-import { countOf } from "@agent/internal";
+import type { ChildEvent, FileDiff, ToolEndEvent } from "@agent/core";
+import { countOf, escapeToLine } from "@agent/internal";
 import { ChildRows } from "./childRows.js";
-import type { FileChange } from "./fileChange.js";
 import { LiveOutput } from "./liveOutput.js";
 import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "./toolBlock.js";
 
@@ -9,12 +8,14 @@ const TAIL_LINES = 4;
 
 /** A call from the model's request until this call and all requested before it have ended. */
 interface TrackedCall {
+  readonly id: string;
   readonly name: string;
   readonly live: LiveOutput;
   /** The child agents it has started, if any. */
   children?: ChildRows;
   title: string;
-  change: FileChange | undefined;
+  /** The changes that the user sees in the question about it. */
+  previewed: readonly FileDiff[] | undefined;
   /** When it started to run; absent until then. */
   startedAt: number | undefined;
   ended: ToolEndEvent | undefined;
@@ -24,6 +25,8 @@ interface TrackedCall {
 export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
   #asking: string | undefined;
+  /** The call whose question is the last thing that was printed. */
+  #below: string | undefined;
 
   get size(): number {
     return this.#calls.size;
@@ -35,13 +38,21 @@ export class OpenCalls {
 
   open(id: string, name: string, title: string): void {
     const live = new LiveOutput();
-    this.#calls.set(id, { name, title, live, change: undefined, startedAt: undefined, ended: undefined });
+    this.#calls.set(id, {
+      id,
+      name,
+      title,
+      live,
+      previewed: undefined,
+      startedAt: undefined,
+      ended: undefined,
+    });
   }
 
-  start(id: string, title: string, now: number): void {
+  start(id: string, title: string | undefined, now: number): void {
     const call = this.#calls.get(id);
     if (!call) return;
-    call.title = title;
+    call.title = title ?? call.title;
     call.startedAt = now;
   }
 
@@ -56,26 +67,31 @@ export class OpenCalls {
     call.children.event(event, now);
   }
 
-  preview(id: string, change: FileChange): void {
+  /** The call that the user is being asked about, with the changes that the question shows, or none. */
+  asking(id: string | undefined, previewed?: readonly FileDiff[]): void {
+    this.#asking = id;
+    if (id === undefined) return;
+    this.#below = id;
     const call = this.#calls.get(id);
-    if (call) call.change = change;
+    if (call) call.previewed = previewed;
   }
 
-  /** The call a person is being asked about, or none. */
-  asking(id: string | undefined): void {
-    this.#asking = id;
+  /** Something else was printed: the question is not right above its call any more. */
+  leaveQuestion(): void {
+    this.#below = undefined;
   }
 
   /** Records the end of a call and returns the finished calls up to the first that still runs. */
   end(event: ToolEndEvent): FinishedCall[] {
     const call = this.#calls.get(event.id);
-    if (!call) return [{ title: "", event }];
+    if (!call) return [{ title: escapeToLine(event.about?.title ?? ""), event }];
     call.ended = event;
     const leaving: FinishedCall[] = [];
     for (const [id, one] of this.#calls) {
       if (!one.ended) break;
       this.#calls.delete(id);
-      leaving.push(toFinished(one, one.ended));
+      leaving.push(toFinished(one, one.ended, this.#below));
+      this.#below = undefined;
     }
     return leaving;
   }
@@ -85,7 +101,7 @@ export class OpenCalls {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     return {
-      ended: calls.flatMap((call) => (call.ended ? [toFinished(call, call.ended)] : [])),
+      ended: calls.flatMap((call) => (call.ended ? [toFinished(call, call.ended, this.#below)] : [])),
       lost: calls.filter((call) => !call.ended).map(({ name, title }) => ({ name, title })),
     };
   }
@@ -107,15 +123,21 @@ export class OpenCalls {
     return [...this.#blockRows(begun, options, Math.max(1, maxRows - notice.length), now), ...notice];
   }
 
+  /** Whether the first call is drawn right below the question about it. */
+  get isBelowQuestion(): boolean {
+    const [first] = this.#calls.keys();
+    return this.#below !== undefined && this.#asking === undefined && first === this.#below;
+  }
+
   /** Each call as a block, shortened until all fit. */
   #blockRows(calls: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
+    const below = this.isBelowQuestion ? this.#below : undefined;
     const render = (tailLines: number): string[][] =>
-      calls.map(({ name, title, startedAt, live, children, ended, change }) => {
-        if (ended)
-          return finishedLines(
-            { title, event: ended, live, ...(change && { change }) },
-            { ...options, maxLines: tailLines },
-          ).lines;
+      calls.map((call) => {
+        const { name, title, startedAt, live, children, ended } = call;
+        if (ended) {
+          return finishedLines(toFinished(call, ended, below), { ...options, maxLines: tailLines }).lines;
+        }
         return openLines(
           {
             name,
@@ -125,6 +147,7 @@ export class OpenCalls {
               ...live.tail(tailLines, options.style.output),
               ...(children?.rows(tailLines * 2, now) ?? []),
             ],
+            isBelowQuestion: call.id === below,
           },
           options,
         );
@@ -143,6 +166,10 @@ export class OpenCalls {
   }
 }
 
-function toFinished({ title, live, change }: TrackedCall, event: ToolEndEvent): FinishedCall {
-  return { title, event, live, ...(change && { change }) };
+function toFinished(
+  { id, title, live, previewed }: TrackedCall,
+  event: ToolEndEvent,
+  below: string | undefined,
+): FinishedCall {
+  return { title, event, live, ...(previewed && { previewed }), isBelowQuestion: id === below };
 }

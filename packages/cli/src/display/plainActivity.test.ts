@@ -20,36 +20,37 @@ describe("plainActivity", () => {
 
   test("one line when a call starts and one when it ends, with mark, words and time, and the end of a failed command", () => {
     const id = "1";
-    const stderr = "one\ntwo\nthree\nnot \x1b[1mfound\n";
-    const text = JSON.stringify({ stdout: "", stderr, exit_code: 2 });
+    const text = "one\ntwo\nthree\nnot \x1b[1mfound\n";
+    const about = { title: "npm test", kind: "execute" as const };
     expect(
       lines(
-        { type: "tool_start", id, name: "run_bash", args: { command: "npm test", timeout: 10 } },
+        { type: "tool_start", id, name: "run_bash", args: {}, about },
         { type: "tool_output", id, name: "run_bash", chunk: "…" },
         {
           type: "tool_end",
           id,
           name: "run_bash",
           outcome: "error",
-          text,
+          text: "for the model",
+          view: { type: "output", text, exitCode: 2 },
           durationMs: 1234,
           summary: "exit code 2",
         },
         { type: "text", text: "answer" },
       ),
     ).toEqual([
-      "● run_bash  npm test  timeout=10  executing…",
+      "● run_bash  npm test  executing…",
       "│ two",
       "│ three",
       "│ not \\x1b[1mfound",
-      "└ run_bash  npm test  timeout=10  ✗ exit code 2 · 1.2s",
+      "└ run_bash  npm test  ✗ exit code 2 · 1.2s",
     ]);
   });
 
   test("a call that never started has its end and the reason", () => {
     expect(
       lines(
-        { type: "tool_requested", id: "1", name: "write_file", args: { path: "a.txt" } },
+        { type: "tool_requested", id: "1", name: "write_file", args: {}, title: "a.txt" },
         { type: "tool_end", id: "1", name: "write_file", outcome: "denied", text: "no", durationMs: 0 },
       ),
     ).toEqual(["│ no", "└ write_file  a.txt  ✗ denied · 0.0s"]);
@@ -61,11 +62,10 @@ describe("plainActivity", () => {
       type: "tool_start",
       id,
       name: "bad\x1b]0;x\x07\nname",
-      args: { command: "a\nb\r\x1b[2J\u202e", "k\ney": { deep: "\x9b" } },
+      args: {},
+      about: { title: "a\nb\r\x1b[2J\u202e", kind: "other" },
     });
     expect(more).toEqual([]);
-    expect(first).toBe(
-      '● bad\\x1b]0;x\\x07\\nname  a\\nb\\r\\x1b[2J\\u202e  k\\ney={"deep":"\\x9b"}  executing…',
-    );
+    expect(first).toBe("● bad\\x1b]0;x\\x07\\nname  a\\nb\\r\\x1b[2J\\u202e  executing…");
   });
 });

@@ -1,9 +1,8 @@
-import type { AgentEvent } from "@agent/core";
+import type { AgentEvent, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import { callTitle } from "./callTitle.js";
 import { contextText, noticeText, retryText } from "./notices.js";
+import { resultBody, verdictText } from "./resultBody.js";
 import { PLAIN_STYLE } from "./style.js";
-import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
 import { cutToWidth } from "./width.js";
 
 const LONGEST_TITLE = 200;
@@ -20,8 +19,10 @@ const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
 export function plainActivity(write: (text: string) => void): (event: AgentEvent) => void {
   const titles = new Map<string, string>();
   return (event) => {
-    if (event.type === "tool_requested" || event.type === "tool_start") {
-      titles.set(event.id, cutToWidth(callTitle(event.args), LONGEST_TITLE));
+    const known =
+      event.type === "tool_requested" ? event.title : "about" in event ? event.about?.title : undefined;
+    if (known !== undefined && "id" in event) {
+      titles.set(event.id, cutToWidth(escapeToLine(known), LONGEST_TITLE));
     }
     if (event.type === "tool_start") {
       write(`${line("●", event.name, titles.get(event.id) ?? "")}  executing…\n`);
@@ -29,9 +30,8 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
     if (event.type === "tool_end") {
       const title = titles.get(event.id) ?? "";
       titles.delete(event.id);
-      const verdict = judge(event);
-      const reason = HAS_REASON.has(event.outcome) ? reasonLines(verdict) : [];
-      const end = `${line("└", event.name, title)}  ${verdictText(event, verdict, PLAIN_STYLE)}`;
+      const reason = HAS_REASON.has(event.outcome) ? reasonLines(event) : [];
+      const end = `${line("└", event.name, title)}  ${verdictText(event, event.durationMs, PLAIN_STYLE)}`;
       write(`${[...reason, end].join("\n")}\n`);
     }
     if (event.type === "retry") write(`${retryText(event, false)}\n`);
@@ -41,9 +41,10 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
 }
 
 /** The part of a failed call's output that says why: the end for a command, else the start. */
-function reasonLines({ output, kind }: ToolVerdict): string[] {
-  const lines = kind === "command" ? output.slice(-MOST_REASON_LINES) : output.slice(0, MOST_REASON_LINES);
-  return lines.map((text) => `│ ${cutToWidth(text, LONGEST_REASON)}`);
+function reasonLines(event: ToolEndEvent): string[] {
+  const { lines, fromEnd } = resultBody(event, PLAIN_STYLE, LONGEST_REASON);
+  const shown = fromEnd ? lines.slice(-MOST_REASON_LINES) : lines.slice(0, MOST_REASON_LINES);
+  return shown.map((text) => `│ ${cutToWidth(text, LONGEST_REASON)}`);
 }
 
 function line(mark: string, name: string, title: string): string {

@@ -1,4 +1,6 @@
+import { relative } from "node:path";
 import { escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine, isInside } from "@agent/internal";
 
 /**
  * Text from a tool, a model or a file as lines that cannot control the terminal. Windows line ends are
@@ -6,6 +8,17 @@ import { escapeInvisible } from "@agent/core/toolkit";
  */
 export function safeLines(text: string): string[] {
   return escapeInvisible(text.includes("\r") ? text.replaceAll("\r\n", "\n") : text).split("\n");
+}
+
+/** One line from a tool or a file. Tabs stay: they are drawn as columns. */
+export function safeLine(line: string): string {
+  return escapeInvisible(line).replaceAll("\n", "\\n");
+}
+
+/** A path as it is shown: below the working directory without it. */
+export function shownPath(path: string): string {
+  const cwd = process.cwd();
+  return escapeToLine(isInside(cwd, path) ? relative(cwd, path) || "." : path);
 }
 
 // Joins two emoji into one picture: 👩 and 💻 into 👩‍💻.

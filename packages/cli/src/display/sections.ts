@@ -17,6 +17,11 @@ export class Sections {
     this.#last = section;
   }
 
+  /** Begins a section right below what was printed last. */
+  continueBelow(section: Section): void {
+    this.#last = section;
+  }
+
   /** Adds a part to the section. */
   add(render: (options: BlockOptions) => string[]): void {
     this.#waiting.push(render);

@@ -1,19 +1,11 @@
-import type { ToolEndEvent } from "@agent/core";
+import type { FileDiff, ToolEndEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatDuration } from "./duration.js";
-import { changeCounts, type FileChange } from "./fileChange.js";
 import type { LiveOutput } from "./liveOutput.js";
+import { type Body, isRead, liveLines, outputFiles, resultBody, verdictText } from "./resultBody.js";
 import type { Style } from "./style.js";
-import { judge, type ToolVerdict, verdictText } from "./toolResult.js";
 import { clipRow, textWidth, wrapLine, wrapWords } from "./width.js";
-import { paintDiff } from "./wordDiff.js";
 
-const COLLAPSED_ROWS = 5;
-// If output is too long to be kept whole, its first rows are shown besides the last: they say what the end belongs to.
-const HEAD_ROWS = 3;
-const DIFF_ROWS = 40;
-const CREATED_ROWS = 10;
-const ERROR_ROWS = 12;
 const TITLE_ROWS = 4;
 
 /** A call that has not ended. It waits for its turn, or runs. */
@@ -24,6 +16,8 @@ export interface OpenCall {
   readonly elapsedMs: number | undefined;
   /** The last lines it printed, safe to show. */
   readonly tail: readonly string[];
+  /** Whether the question about it is right above. */
+  readonly isBelowQuestion: boolean;
 }
 
 /** A call that has ended, with what it was about. */
@@ -32,16 +26,21 @@ export interface FinishedCall {
   readonly event: ToolEndEvent;
   /** What it printed while it ran, with the command's own colours. */
   readonly live?: LiveOutput;
-  readonly change?: FileChange;
+  /** The changes that the user saw in the question about it. */
+  readonly previewed?: readonly FileDiff[];
+  /** Whether the question about it is right above, with its name and arguments. */
+  readonly isBelowQuestion?: boolean;
 }
 
 export interface BlockOptions {
   readonly style: Style;
   readonly width: number;
-  /** How a person sees the lines left out: `ctrl+o expands`. Absent where there is no way. */
+  /** How the user sees the lines left out: `ctrl+o expands`. Absent where there is no way. */
   readonly expandHint?: string;
-  /** How many rows of output a finished call shows. */
+  /** How many rows of output a finished call shows, if not the default. */
   readonly maxLines?: number;
+  /** How many rows of what a call read are shown. Default: none. */
+  readonly readRows?: number;
 }
 
 /** `● run_bash  npm test`: the first rows of a call, styled unlike any answer of a model. Long titles wrap. */
@@ -49,22 +48,28 @@ export function headerLines(
   name: string,
   title: string,
   options: BlockOptions,
-  maxRows = TITLE_ROWS,
+  { maxRows = TITLE_ROWS, failed = false, end = "" } = {},
 ): string[] {
   const { style, width } = options;
   const shown = escapeToLine(name);
   const indent = Math.min(textWidth(shown) + 4, Math.floor(width / 3));
-  const text = `${style.cyan("●")} ${style.bold(shown)}  ${title}`.trimEnd();
-  const rows = wrapWords(text, width, indent);
+  const mark = failed ? style.red("●") : style.cyan("●");
+  const text = `${mark} ${style.bold(shown)}  ${title}`.trimEnd();
+  const rows = wrapWords(end === "" ? text : `${text}  ${end}`, width, indent);
   if (rows.length <= maxRows) return rows;
-  return [...rows.slice(0, maxRows - 1), `${clipRow(rows[maxRows - 1] ?? "", width - 1)}…`];
+  const cut = wrapWords(text, width, indent);
+  return [
+    ...cut.slice(0, maxRows - 1),
+    `${clipRow(cut[maxRows - 1] ?? "", width - 1)}…`,
+    ...(end === "" ? [] : [`${style.dim("└")} ${end}`]),
+  ];
 }
 
 export function openLines(call: OpenCall, options: BlockOptions): string[] {
   const { style } = options;
   const state = call.elapsedMs === undefined ? "waiting" : `executing… ${formatDuration(call.elapsedMs)}`;
   return [
-    ...headerLines(call.name, call.title, options, 2),
+    ...(call.isBelowQuestion ? [] : headerLines(call.name, call.title, options, { maxRows: 2 })),
     ...call.tail.map((line) => gutter(style.dim(clipRow(line, options.width - 3)), options)),
     gutter(style.yellow(state), options),
   ];
@@ -75,25 +80,40 @@ export function finishedLines(
   call: FinishedCall,
   options: BlockOptions,
 ): { readonly lines: string[]; readonly expandable: boolean } {
-  const verdict = judge(call.event);
-  const body = bodyOf(call, verdict, options.style);
-  // The person has just agreed to this very diff: the counts say enough.
-  const isKnown = verdict.ok && call.change?.wasShown === true && call.change.diff.length > 0;
-  const rows = isKnown ? [] : body.lines.flatMap((line) => bodyRows(line, body, options));
-  const { shown, hidden, hiddenFirst } = collapse(rows, body, options.maxLines);
-  const shownRows = shown.map((row) => gutter(row, options));
-  if (hidden > 0) {
-    const hint = options.expandHint === undefined ? "" : ` (${options.expandHint})`;
-    const notice = gutter(options.style.dim(`… +${countOf(hidden, "line")}${hint}`), options);
-    if (hiddenFirst) shownRows.unshift(...headRows(verdict, options), notice);
+  const { event, title, live } = call;
+  const { style, expandHint, readRows = 0 } = options;
+  const isReading = isRead(event);
+  const verdict = verdictText(event, event.durationMs, style);
+  const body = resultBody(event, style, options.width - 3, liveLines(live, style, false));
+  if (isReading && readRows === 0) {
+    const lines = call.isBelowQuestion
+      ? endLines(verdict, options)
+      : headerLines(event.name, title, options, { end: verdict });
+    return { lines, expandable: body.lines.length > 0 };
+  }
+  // The user has just agreed to this very diff, or refused the call: the last row says enough.
+  const isKnown = wasShown(call);
+  const isRefused = call.isBelowQuestion === true && event.outcome === "denied";
+  const limit = isKnown ? 0 : isReading ? readRows : Math.max(body.rows, options.maxLines ?? 0);
+  const { rows, hidden } = isRefused ? { rows: [], hidden: 0 } : collapse(body, limit, options);
+  const shownRows = rows.map((row) => gutter(row, options));
+  const hint = expandHint === undefined ? "" : ` (${expandHint})`;
+  if (hidden > 0 && limit > 0) {
+    const notice = gutter(style.dim(`… +${countOf(hidden, "line")}${hint}`), options);
+    if (body.fromEnd) shownRows.unshift(notice);
     else shownRows.push(notice);
   }
-  shownRows.push(...wholeOutputRows(verdict, options));
-  const header = headerLines(call.event.name, call.title, options);
+  const failed = event.outcome !== "ok";
+  const header = call.isBelowQuestion ? [] : headerLines(event.name, title, options, { failed });
   const isCut = header.length === TITLE_ROWS && header.at(-1)?.endsWith("…") === true;
   return {
-    lines: [...header, ...shownRows, ...endLines(call, verdict, options, isKnown)],
-    expandable: hidden > 0 || isCut || isKnown,
+    lines: [
+      ...header,
+      ...shownRows,
+      ...fileRows(call, options),
+      ...endLines(hidden > 0 && limit === 0 ? verdict + style.dim(hint) : verdict, options),
+    ],
+    expandable: hidden > 0 || isCut,
   };
 }
 
@@ -102,118 +122,71 @@ export function finishedLines(
  * of a diff are wrapped behind its signs.
  */
 export function expandedLines(call: FinishedCall, options: BlockOptions): string[] {
-  const verdict = judge(call.event);
-  const body = bodyOf(call, verdict, options.style, true);
+  const { event, title, live } = call;
+  const { style, width } = options;
+  const body = resultBody(event, style, width - 3, liveLines(live, style, true));
+  const more = body.more > 0 ? [style.dim(`… +${countOf(body.more, "line")} that are not stored`)] : [];
+  const lines = body.lines.flatMap((line) => (body.indent > 0 ? bodyRows(line, body, options) : line));
   return [
-    ...headerLines(call.event.name, call.title, options, Number.POSITIVE_INFINITY),
-    ...body.lines
-      .flatMap((line) => (isDiff(body) ? bodyRows(line, body, options) : line))
-      .map((line) => gutter(line, options)),
-    ...wholeOutputRows(verdict, options),
-    ...endLines(call, verdict, options),
+    ...headerLines(event.name, title, options, {
+      maxRows: Number.POSITIVE_INFINITY,
+      failed: event.outcome !== "ok",
+    }),
+    ...(body.fromEnd ? [...more, ...lines] : [...lines, ...more]).map((line) => gutter(line, options)),
+    ...fileRows(call, options),
+    ...endLines(verdictText(event, event.durationMs, style), options),
   ];
 }
 
-/** Several calls that only read, on one line: `● 3 reads  read_file a.ts, b.ts · search_text TODO`. */
-export function foldedLines(calls: readonly FinishedCall[], options: BlockOptions): string[] {
-  const { style } = options;
-  const titles = new Map<string, string[]>();
-  for (const { title, event } of calls) titles.set(event.name, [...(titles.get(event.name) ?? []), title]);
-  const text = [...titles].map(([name, list]) => `${escapeToLine(name)} ${list.join(", ")}`).join(" · ");
-  const duration = calls.reduce((sum, { event }) => sum + event.durationMs, 0);
-  const hint = options.expandHint === undefined ? "" : style.dim(` (${options.expandHint})`);
-  return [
-    ...headerLines(`${calls.length} reads`, text, options, 3),
-    `${style.dim("└")} ${style.green("✓")} ${style.dim(formatDuration(duration))}${hint}`,
-  ];
+/** Whether the user has read this very diff, in the question about the call. */
+function wasShown({ event: { view }, previewed = [] }: FinishedCall): boolean {
+  if (view?.type !== "diff" || previewed.length === 0) return false;
+  const hunks = (files: readonly FileDiff[]): string => JSON.stringify(files.map((file) => file.hunks));
+  return hunks(view.files) === hunks(previewed);
 }
 
-interface Body {
-  readonly lines: readonly string[];
-  readonly kind: ToolVerdict["kind"] | "failed command" | "created" | "error";
-}
-
-/** The body to show for a call: its diff, or its output with colours, or the text the model got. */
-function bodyOf(
-  { event, live, change }: FinishedCall,
-  verdict: ToolVerdict,
-  style: Style,
-  whole = false,
-): Body {
-  const diff = change?.diff ?? [];
-  if (verdict.ok && diff.length > 0) {
-    const isNew = diff[0]?.startsWith("@@ -1,0 ") === true;
-    return isNew
-      ? { kind: "created", lines: diff.slice(1).map((line) => style.green(line)) }
-      : { kind: "diff", lines: paintDiff(diff, style) };
-  }
-  if (verdict.kind === "command" && live && !live.isEmpty && (!whole || live.isWhole)) {
-    return { kind: verdict.ok ? "command" : "failed command", lines: live.lines(style.output) };
-  }
-  if (verdict.kind === "diff") return { kind: "diff", lines: paintDiff(verdict.output, style) };
-  // The mark says enough: `✗ aborted`.
-  if (event.outcome === "aborted" && verdict.kind === "text") return { kind: "text", lines: [] };
-  const failed = { text: "error", command: "failed command" } as const;
-  return { kind: verdict.ok ? verdict.kind : failed[verdict.kind], lines: verdict.output };
-}
-
-/** The first rows of output that was too long to be kept whole. */
-function headRows({ wholeOutput, output }: ToolVerdict, options: BlockOptions): string[] {
-  if (wholeOutput.length === 0) return [];
-  const rows = output.slice(0, HEAD_ROWS).flatMap((line) => wrapLine(line, options.width - 3));
-  return rows.slice(0, HEAD_ROWS).map((row) => gutter(row, options));
-}
-
-/** Where the rest can be read. */
-function wholeOutputRows({ wholeOutput }: ToolVerdict, options: BlockOptions): string[] {
-  return wholeOutput
+/** Where all of the output can be read. */
+function fileRows({ event }: FinishedCall, options: BlockOptions): string[] {
+  return outputFiles(event)
     .flatMap((line) => wrapLine(line, options.width - 3))
     .map((row) => gutter(options.style.dim(row), options));
 }
 
 /** The rows of one line. Those of a diff leave the column of its sign free, so that no row looks like another line. */
-function bodyRows(line: string, body: Body, { width }: BlockOptions): string[] {
-  return wrapLine(line, width - 3, isDiff(body) ? 1 : 0);
+function bodyRows(line: string, { indent }: Body, { width }: BlockOptions): string[] {
+  return wrapLine(line, width - 3, indent);
 }
 
-function isDiff({ kind }: Body): boolean {
-  return kind === "diff" || kind === "created";
-}
-
-/** How the call ended. `isLeftOut` says that its diff is not shown. */
-function endLines(
-  { event, change }: FinishedCall,
-  verdict: ToolVerdict,
-  { style, width, expandHint }: BlockOptions,
-  isLeftOut = false,
-): string[] {
-  const counts = verdict.ok && change ? changeCounts(change.diff, style) : "";
-  const hint = isLeftOut && expandHint !== undefined ? style.dim(` (${expandHint})`) : "";
-  return wrapWords(`${style.dim("└")} ${verdictText(event, verdict, style, counts)}${hint}`, width, 2);
+function endLines(verdict: string, { style, width }: BlockOptions): string[] {
+  return wrapWords(`${style.dim("└")} ${verdict}`, width, 2);
 }
 
 function gutter(text: string, { style }: BlockOptions): string {
   return `${style.dim("│")} ${text}`;
 }
 
+/** The first or last rows of a body, and how many of its lines are not shown whole. */
 function collapse(
-  rows: readonly string[],
-  { kind }: Body,
-  maxLines = COLLAPSED_ROWS,
-): { shown: readonly string[]; hidden: number; hiddenFirst: boolean } {
-  const limits = {
-    diff: DIFF_ROWS,
-    created: CREATED_ROWS,
-    error: ERROR_ROWS,
-    "failed command": ERROR_ROWS,
-    command: 0,
-    text: 0,
-  };
-  const limit = Math.max(limits[kind], maxLines);
+  body: Body,
+  limit: number,
+  options: BlockOptions,
+): { readonly rows: readonly string[]; readonly hidden: number } {
+  const lines = body.fromEnd ? [...body.lines].reverse() : body.lines;
+  const blocks: string[][] = [];
+  let count = 0;
+  // A long output is not wrapped to its end.
+  for (const line of lines) {
+    if (count > limit + 1) break;
+    const rows = bodyRows(line, body, options);
+    blocks.push(body.fromEnd ? rows.reverse() : rows);
+    count += rows.length;
+  }
   // Show one row more rather than a notice that one row is hidden: both take one row.
-  if (rows.length <= limit + 1) return { shown: rows, hidden: 0, hiddenFirst: false };
-  const hidden = rows.length - limit;
-  return kind.endsWith("command")
-    ? { shown: rows.slice(hidden), hidden, hiddenFirst: true }
-    : { shown: rows.slice(0, limit), hidden, hiddenFirst: false };
+  const isWhole = blocks.length === lines.length && count <= limit + 1 && (limit > 0 || count === 0);
+  const rows = isWhole ? blocks.flat() : blocks.flat().slice(0, limit);
+  let shown = 0;
+  for (let left = rows.length; left >= (blocks[shown]?.length ?? Number.POSITIVE_INFINITY); shown++) {
+    left -= blocks[shown]?.length ?? 0;
+  }
+  return { rows: body.fromEnd ? rows.reverse() : rows, hidden: lines.length - shown + body.more };
 }

@@ -1,12 +1,11 @@
-import { type ChatMessage, contentText } from "@agent/core";
+import { type ChatMessage, type Conversation, contentText } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
-import { countOf, escapeToLine } from "@agent/internal";
+import { countOf, escapeToLine, isRecord } from "@agent/internal";
 import { AnswerStream } from "./answerStream.js";
-import { callTitle, readArguments } from "./callTitle.js";
+import { verdictText } from "./resultBody.js";
 import { safeProse } from "./safeText.js";
 import { splitMessage } from "./splitMessage.js";
 import type { Style } from "./style.js";
-import { resultText } from "./toolResult.js";
 
 const SHOWN_MESSAGES = 200;
 const LONGEST_MESSAGE = 4000;
@@ -14,12 +13,24 @@ const LONGEST_RESULT = 160;
 const LONGEST_TITLE = 200;
 const WIDTH = Number.MAX_SAFE_INTEGER;
 
-/** A resumed conversation in short: what was said, and each call on one line. */
-export function transcriptLines(messages: readonly ChatMessage[], style: Style): string[] {
+/** A conversation as it is displayed: its messages, and what is known of the results besides their texts. */
+export type ShownConversation = Pick<Conversation, "sessionContext" | "detailsOf">;
+type Details = ReturnType<ShownConversation["detailsOf"]>;
+type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
+type StoredCall = NonNullable<Extract<ChatMessage, { role: "assistant" }>["tool_calls"]>[number];
+
+/** A resumed conversation in short: what was said, and each call with its result. */
+export function transcriptLines(conversation: ShownConversation, style: Style): string[] {
+  const messages = conversation.sessionContext;
   const hidden = Math.max(0, messages.length - SHOWN_MESSAGES);
+  const results = resultsById(messages);
   const lines = [
     ...(hidden > 0 ? [style.dim(`… ${countOf(hidden, "earlier message")}`)] : []),
-    ...messages.slice(hidden).flatMap((message) => messageLines(message, style)),
+    ...messages
+      .slice(hidden)
+      .flatMap((message) =>
+        messageLines(message, style, (call) => callLines(call, results, conversation, style)),
+      ),
     "",
     style.dim(`resumed, ${countOf(messages.length, "message")}`),
   ];
@@ -27,7 +38,50 @@ export function transcriptLines(messages: readonly ChatMessage[], style: Style):
   return lines[0] === "" ? lines.slice(1) : lines;
 }
 
-function messageLines(message: ChatMessage, style: Style): string[] {
+/** The results of calls by the calls' ids. */
+export function resultsById(messages: readonly ChatMessage[]): Map<string, ToolMessage> {
+  return new Map(
+    messages.flatMap((message) =>
+      message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
+    ),
+  );
+}
+
+/** The title of a stored call, as its tool gave it; of an older one without a title the first text among its arguments. */
+export function storedTitle({ function: { arguments: json } }: StoredCall, details: Details): string {
+  return escapeToLine(shorten(details?.about?.title ?? firstText(json), LONGEST_TITLE));
+}
+
+function firstText(json: string): string {
+  try {
+    const args: unknown = JSON.parse(json);
+    const first = isRecord(args) ? Object.values(args).find((value) => typeof value === "string") : undefined;
+    return typeof first === "string" ? first : "";
+  } catch {
+    return "";
+  }
+}
+
+/** A call and how it ended on one line, or the first line of its result below it if only that is known. */
+function callLines(
+  call: StoredCall,
+  results: ReadonlyMap<string, ToolMessage>,
+  conversation: ShownConversation,
+  style: Style,
+): string[] {
+  const result = results.get(call.id);
+  const details = result && conversation.detailsOf(result);
+  const mark = details && details.outcome !== "ok" ? style.red("●") : style.cyan("●");
+  const name = style.bold(escapeToLine(call.function.name));
+  const header = `${mark} ${name}  ${storedTitle(call, details)}`.trimEnd();
+  if (!result) return [header];
+  const text = contentText(result.content);
+  if (details) return [`${header}  ${verdictText({ ...details, text }, details.durationMs, style)}`];
+  const [line = ""] = text.split("\n");
+  return [header, style.dim(`└ ${safeProse(shorten(line, LONGEST_RESULT)).replaceAll("\t", " ")}`)];
+}
+
+function messageLines(message: ChatMessage, style: Style, linesOf: (call: StoredCall) => string[]): string[] {
   switch (message.role) {
     case "user": {
       const { text, added } = splitMessage(message.content);
@@ -45,15 +99,8 @@ function messageLines(message: ChatMessage, style: Style): string[] {
     }
     case "assistant": {
       const text = message.content ?? "";
-      const calls = (message.tool_calls ?? []).map(
-        ({ function: { name, arguments: json } }) =>
-          `${style.cyan("●")} ${style.bold(escapeToLine(name))}  ${shorten(callTitle(readArguments(json)), LONGEST_TITLE)}`,
-      );
+      const calls = (message.tool_calls ?? []).flatMap(linesOf);
       return [...(text === "" ? [] : ["", ...answerLines(text, style)]), ...calls];
-    }
-    case "tool": {
-      const [line = ""] = resultText(contentText(message.content)).split("\n");
-      return [style.dim(`└ ${safeProse(shorten(line, LONGEST_RESULT)).replaceAll("\t", " ")}`)];
     }
     default:
       return [];

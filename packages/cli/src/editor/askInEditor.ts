@@ -20,7 +20,7 @@ const REJECT: Answer = {
 
 /** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
 export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
-  return async (request, _diff, always) => {
+  return async (request, always) => {
     const answers = answersFor(request, always);
     const chosen = await choose(
       request,

@@ -19,10 +19,11 @@ export const refuseWithoutTerminal: AskPerson = async ({ name, description }) =>
 };
 
 /** Shows the call in full, invisible characters made visible, and asks. */
-export const askOnTerminal: AskPerson = async (request, diff) => {
-  const { approvalLines, denial, readDecision } = await import("../chat/approvalQuestion.js");
-  note(approvalLines(request, PLAIN_STYLE, diff).join("\n"));
-  const answer = await ask("Run it? [y]es, [a]lways in this session, or no with a reason: ", request.signal);
+export const askOnTerminal: AskPerson = async (request) => {
+  const { approvalLines, denial, questionText, readDecision } = await import("../chat/approvalQuestion.js");
+  note(approvalLines(request, PLAIN_STYLE).join("\n"));
+  const choices = "[y]es, [a]lways in this session, or no with a reason: ";
+  const answer = await ask(`${questionText(request)} ${choices}`, request.signal);
   // Anything but a clear yes is a denial, with the typed words as its reason.
   return readDecision(answer, request.name) ?? { deny: denial(answer) };
 };

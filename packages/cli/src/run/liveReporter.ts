@@ -1,8 +1,7 @@
 import type { WriteStream } from "node:tty";
-import type { AgentEvent } from "@agent/core";
+import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { Activity } from "../display/activity.js";
-import type { FileChange } from "../display/fileChange.js";
 import { Frames } from "../display/frames.js";
 import { LiveRegion } from "../display/liveRegion.js";
 import type { Style } from "../display/style.js";
@@ -50,22 +49,19 @@ export class LiveReporter implements Reporter {
     this.#frames.request();
   }
 
-  preview(id: string, change: FileChange): void {
-    this.#activity.preview(id, change);
-  }
-
   notice(message: string): void {
     this.#activity.print(escapeInvisible(message).split("\n"));
     this.#frames.request();
   }
 
-  async whileAsking<T>(work: () => Promise<T>): Promise<T> {
+  async whileAsking<T>(work: () => Promise<T>, call?: ApprovalRequest): Promise<T> {
     this.#hide();
     this.#isLent = true;
     try {
       return await work();
     } finally {
       this.#isLent = false;
+      if (call) this.#activity.asked(call.id, call.preview?.changes);
       this.#frames.request();
     }
   }

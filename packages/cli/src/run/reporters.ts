@@ -1,5 +1,4 @@
-import type { AgentEvent, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
-import type { FileChange } from "../display/fileChange.js";
+import type { AgentEvent, ApprovalRequest, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
 import { usageText } from "../display/notices.js";
 import { plainActivity } from "../display/plainActivity.js";
 import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
@@ -26,12 +25,10 @@ export interface Reporter {
   start(info: RunInfo): void;
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
-  /** Shows what a call is about to change in a file. */
-  preview?(id: string, change: FileChange): void;
   /** Shows a warning. Default: standard error. */
   notice?(message: string): void;
-  /** Leaves the terminal to a question while `work` runs. */
-  whileAsking?<T>(work: () => Promise<T>): Promise<T>;
+  /** Leaves the terminal to a question while `work` runs. `call` is the call that the question is about. */
+  whileAsking?<T>(work: () => Promise<T>, call?: ApprovalRequest): Promise<T>;
 }
 
 export interface ReporterOptions {

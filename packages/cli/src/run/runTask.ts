@@ -1,4 +1,4 @@
-import type { Content, ContentPart, JsonSchema, ToolRegistry } from "@agent/core";
+import type { ApprovalRequest, Content, ContentPart, JsonSchema, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import { assembleAgent } from "../assembly/assembleAgent.js";
@@ -46,16 +46,20 @@ export async function runTask(
     else note(`agent: ${message}`);
   };
   const task = await compose(await readTask(words, quiet ? () => undefined : notice), images);
+  /** Asks after the live rows are erased, so that the question does not mix with them. */
+  const asking = <Answer>(work: () => Promise<Answer>, call?: ApprovalRequest): Promise<Answer> =>
+    reporter.whileAsking ? reporter.whileAsking(work, call) : work();
   const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
     instructions,
     // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
     mode: "auto",
-    ask: canAsk() ? askingOn(reporter, askOnTerminal) : refuseWithoutTerminal,
-    askPermit: canAsk() ? askingOn(reporter, askPermitOnTerminal) : undefined,
+    ask: canAsk()
+      ? (request, always) => asking(() => askOnTerminal(request, always), request)
+      : refuseWithoutTerminal,
+    askPermit: canAsk() ? (request) => asking(() => askPermitOnTerminal(request)) : undefined,
     guard,
-    onPreview: (id, change) => reporter.preview?.(id, change),
     onProblem: notice,
   });
   for (const problem of problems) note(`agent: ${problem}`);
@@ -70,17 +74,6 @@ export async function runTask(
     info: { model: chosen.model, provider: chosen.kind, session: recording?.file },
     dispose,
   });
-}
-
-/** Asks after the live rows are erased, so that the question does not mix with them. */
-function askingOn<Question extends readonly unknown[], Answer>(
-  reporter: Reporter,
-  ask: (...question: Question) => Promise<Answer>,
-): (...question: Question) => Promise<Answer> {
-  return (...question) => {
-    const asked = (): Promise<Answer> => ask(...question);
-    return reporter.whileAsking ? reporter.whileAsking(asked) : asked();
-  };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describeAs, describeWrites } from "../../test/describedCall.js";
 import { UndoLog } from "./undoLog.js";
 
 const FILES = 30;
@@ -52,7 +53,7 @@ const git = (...args: string[]): void => void execFileSync("git", args, { cwd: p
 /** A message with one call, which runs a command. */
 async function command(work: () => void): Promise<void> {
   log.beginTurn("run something");
-  await log.before({ id: "1", name: "run_bash", args: { command: "x" }, capabilities: ["execute"] });
+  await log.before({ id: "1", describe: describeAs(), capabilities: ["execute"] });
   work();
   await log.after("1");
   await log.endTurn();
@@ -102,7 +103,7 @@ test("a directory that is exchanged for a link while changes are taken back lead
   const names = Array.from({ length: FILES }, (_, at) => `f${at}`);
   const paths = names.map((name) => `d/${name}`);
   log.beginTurn("write files");
-  await log.before({ id: "1", name: "write", args: { paths }, capabilities: ["write"] });
+  await log.before({ id: "1", describe: describeWrites(paths, project), capabilities: ["write"] });
   for (const name of names) writeFileSync(at("d", name), "by the model");
   await log.after("1");
   await log.endTurn();
@@ -132,7 +133,7 @@ test("a directory with more than can be kept is named, and not copied", async ()
     truncateSync(at("data", `${file}`), 60 * 1024 * 1024);
   }
   log.beginTurn("remove data");
-  await log.before({ id: "1", name: "remove", args: { path: "data" }, capabilities: ["destroy"] });
+  await log.before({ id: "1", describe: describeWrites(["data"], project), capabilities: ["destroy"] });
   rmSync(at("data"), { recursive: true });
   await log.after("1");
   await log.endTurn();

@@ -19,6 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describeAs, describeWrites } from "../../test/describedCall.js";
 import { UndoLog } from "./undoLog.js";
 
 const LONG_AGO = new Date("2001-01-01");
@@ -55,12 +56,13 @@ function treeHash(directory: string): string {
 }
 
 async function call(
-  args: Record<string, unknown>,
+  paths: readonly string[] | "unknown",
   work: () => void,
   capabilities: readonly ("write" | "destroy" | "execute")[] = ["write"],
 ): Promise<void> {
   const id = `call-${calls++}`;
-  await log.before({ id, name: "tool", args, capabilities });
+  const describe = paths === "unknown" ? describeAs() : describeWrites(paths, project);
+  await log.before({ id, describe, capabilities });
   work();
   await log.after(id);
 }
@@ -81,13 +83,13 @@ describe("undo of what file tools changed", () => {
     writeFileSync(at("m"), "moved");
     const before = treeHash(project);
     await turn(async () => {
-      await call({ path: "a.txt" }, () => writeFileSync(at("a.txt"), "new"));
-      await call({ path: "n/e/w.txt" }, () => {
+      await call(["a.txt"], () => writeFileSync(at("a.txt"), "new"));
+      await call(["n/e/w.txt"], () => {
         mkdirSync(at("n", "e"), { recursive: true });
         writeFileSync(at("n", "e", "w.txt"), "created");
       });
-      await call({ source: "m", destination: "n" }, () => renameSync(at("m"), at("n", "m")));
-      await call({ path: "gone" }, () => rmSync(at("gone"), { recursive: true }), ["destroy"]);
+      await call(["m", "n/m"], () => renameSync(at("m"), at("n", "m")));
+      await call(["gone"], () => rmSync(at("gone"), { recursive: true }), ["destroy"]);
     });
     const after = treeHash(project);
     const undone = await log.undo();
@@ -102,7 +104,7 @@ describe("undo of what file tools changed", () => {
   test("each /undo takes back one message, the latest first", async () => {
     const hashes = [treeHash(project)];
     for (const content of ["one", "two", "three"]) {
-      await turn(() => call({ path: "f" }, () => writeFileSync(at("f"), content)));
+      await turn(() => call(["f"], () => writeFileSync(at("f"), content)));
       hashes.push(treeHash(project));
     }
     for (const hash of hashes.reverse().slice(1)) {
@@ -116,8 +118,8 @@ describe("undo of what file tools changed", () => {
     writeFileSync(at("a"), "1");
     writeFileSync(at("b"), "1");
     await turn(async () => {
-      await call({ path: "a" }, () => writeFileSync(at("a"), "2"));
-      await call({ path: "b" }, () => writeFileSync(at("b"), "2"));
+      await call(["a"], () => writeFileSync(at("a"), "2"));
+      await call(["b"], () => writeFileSync(at("b"), "2"));
     });
     writeFileSync(at("a"), "mine");
     const result = await log.undo();
@@ -126,9 +128,9 @@ describe("undo of what file tools changed", () => {
   });
 
   test("a message of which nothing can be taken back does not hide those before it; it can be tried again", async () => {
-    await turn(() => call({ path: "first" }, () => writeFileSync(at("first"), "1")));
+    await turn(() => call(["first"], () => writeFileSync(at("first"), "1")));
     writeFileSync(at("a"), "1");
-    await turn(() => call({ path: "a" }, () => writeFileSync(at("a"), "2")));
+    await turn(() => call(["a"], () => writeFileSync(at("a"), "2")));
     writeFileSync(at("a"), "mine");
     expect((await log.undo())?.restored).toEqual([]);
     expect((await log.undo())?.restored).toEqual([at("first")]);
@@ -142,9 +144,9 @@ describe("undo of what file tools changed", () => {
   test("a change by somebody else between two calls is never lost", async () => {
     writeFileSync(at("a"), "1");
     await turn(async () => {
-      await call({ path: "a" }, () => writeFileSync(at("a"), "2"));
+      await call(["a"], () => writeFileSync(at("a"), "2"));
       writeFileSync(at("a"), "by the person");
-      await call({ path: "a" }, () => writeFileSync(at("a"), "3"));
+      await call(["a"], () => writeFileSync(at("a"), "3"));
     });
     expect((await log.undo())?.kept[0]?.reason).toBe("it was changed by somebody else in between");
     expect(readFileSync(at("a"), "utf8")).toBe("3");
@@ -152,7 +154,7 @@ describe("undo of what file tools changed", () => {
 
   test("a new directory into which somebody put a file stays with that file", async () => {
     await turn(() =>
-      call({ path: "d/f" }, () => {
+      call(["d/f"], () => {
         mkdirSync(at("d"));
         writeFileSync(at("d", "f"), "x");
       }),
@@ -167,7 +169,7 @@ describe("undo of what file tools changed", () => {
     writeFileSync(at("real"), "1");
     symlinkSync("real", at("link"));
     const before = treeHash(project);
-    await turn(() => call({ path: "link" }, () => writeFileSync(at("link"), "2")));
+    await turn(() => call(["link"], () => writeFileSync(at("link"), "2")));
     await log.undo();
     expect(treeHash(project)).toBe(before);
   });
@@ -176,7 +178,7 @@ describe("undo of what file tools changed", () => {
     const elsewhere = join(folder, "elsewhere");
     mkdirSync(at("d"));
     writeFileSync(at("d", "f"), "1");
-    await turn(() => call({ path: "d/f" }, () => writeFileSync(at("d", "f"), "2")));
+    await turn(() => call(["d/f"], () => writeFileSync(at("d", "f"), "2")));
     renameSync(at("d"), elsewhere);
     symlinkSync(elsewhere, at("d"));
     expect((await log.undo())?.restored).toEqual([]);
@@ -184,7 +186,7 @@ describe("undo of what file tools changed", () => {
   });
 
   test("what was taken back is known after a restart", async () => {
-    await turn(() => call({ path: "f" }, () => writeFileSync(at("f"), "x")));
+    await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     log = new UndoLog(join(folder, "state"), project);
     expect((await log.undo())?.message).toBe("do something");
     expect(readdirSync(project)).toEqual([]);
@@ -201,7 +203,7 @@ describe("undo of what file tools changed", () => {
       const [name, other] = [names[random(names.length)] ?? "a", names[random(names.length)] ?? "b"];
       const bytes = Buffer.from(Array.from({ length: random(40) }, () => random(256)));
       const kind = random(6);
-      await call({ path: name, destination: other }, () => {
+      await call([name, other], () => {
         mkdirSync(at(name, ".."), { recursive: true });
         const isDirectory = lstatSync(at(name), { throwIfNoEntry: false })?.isDirectory();
         if (kind === 0) rmSync(at(name), { recursive: true, force: true });
@@ -250,7 +252,7 @@ describe("undo of what commands changed in a git work tree", () => {
     });
   };
   const shell = (command: string): Promise<void> =>
-    call({ command }, () => execFileSync("sh", ["-c", command], { cwd: project, stdio: "ignore" }), [
+    call("unknown", () => execFileSync("sh", ["-c", command], { cwd: project, stdio: "ignore" }), [
       "execute",
     ]);
 
@@ -308,9 +310,9 @@ describe("undo of what commands changed in a git work tree", () => {
   test("commands and file tools of one message are taken back together", async () => {
     const before = treeHash(project);
     await turn(async () => {
-      await call({ path: "tracked" }, () => writeFileSync(at("tracked"), "by a tool"));
+      await call(["tracked"], () => writeFileSync(at("tracked"), "by a tool"));
       await shell("echo more >> tracked; echo n > new");
-      await call({ path: "new" }, () => rmSync(at("new")), ["destroy"]);
+      await call(["new"], () => rmSync(at("new")), ["destroy"]);
     });
     expect((await log.undo())?.kept).toEqual([]);
     expect(treeHash(project)).toBe(before);

@@ -1,25 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { EditorFiles, ToolCapability } from "@agent/core";
+import { dirname, join } from "node:path";
+import type { CallTarget, EditorFiles, HookCall } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "../process/paths.js";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState, readTree } from "./fileState.js";
 import type { GitTree } from "./gitTree.js";
 import type { Change, Restored } from "./restore.js";
-import { touchedPaths } from "./touchedPaths.js";
 import { withUnsaved } from "./unsaved.js";
 
 const MOST_TURNS = 50;
 const MOST_BYTES = 512 * 1024 * 1024;
 
 /** A call as the log needs it. */
-export interface LoggedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly capabilities: readonly ToolCapability[];
-}
+export type LoggedCall = Pick<HookCall, "id" | "capabilities" | "describe">;
 
 /** The changes of one message. */
 interface Turn {
@@ -39,8 +33,8 @@ interface OpenCall {
 }
 
 /**
- * Records the file changes of each message, for undo and redo. Calls of file tools are tracked by the paths they name;
- * calls that run commands, by comparing git trees. Stored beside the session's file.
+ * Records the file changes of each message, for undo and redo. Calls are tracked by the files they say they act on; calls
+ * that run commands, or do not say what they act on, by comparing git trees. Stored beside the session's file.
  */
 export class UndoLog {
   readonly #directory: string;
@@ -75,8 +69,10 @@ export class UndoLog {
     try {
       const { capabilities } = call;
       if (!capabilities.some((one) => one === "write" || one === "destroy" || one === "execute")) return;
-      const paths = capabilities.includes("execute") ? [] : touchedPaths(call.args, this.#cwd);
-      const tree = paths.length === 0 ? await (await this.#gitTree())?.capture() : undefined;
+      const { targets } = await call.describe();
+      const isUnknown = targets?.every(({ type, open }) => !open && type !== "command") !== true;
+      const tree = isUnknown ? await (await this.#gitTree())?.capture() : undefined;
+      const paths = tree === undefined ? writtenPaths(targets ?? []) : [];
       const states = await withUnsaved(await this.#statesOf(paths), this.#blobs, this.#editorFiles);
       this.#open.set(call.id, { paths, tree, states });
     } catch {
@@ -209,4 +205,18 @@ export class UndoLog {
       .flatMap(({ before, after }) => [before, after]);
     return this.#blobs.prune(new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : []))));
   }
+}
+
+/** The paths that a call may change: those it writes or deletes, where their links lead, and directories it would create. */
+function writtenPaths(targets: readonly CallTarget[]): string[] {
+  const found = new Set<string>();
+  for (const target of targets) {
+    if (target.type !== "file" || target.access === "read") continue;
+    const { path, realPath = path } = target;
+    for (const one of new Set([path, realPath])) {
+      found.add(one);
+      for (let parent = dirname(one); !existsSync(parent); parent = dirname(parent)) found.add(parent);
+    }
+  }
+  return [...found];
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { describeWrites } from "../../test/describedCall.js";
 import { UndoLog } from "./undoLog.js";
 
 test("an edit is taken back to the text that was unsaved in the editor, with the line breaks of the file", async () => {
@@ -11,7 +12,7 @@ test("an edit is taken back to the text that was unsaved in the editor, with the
   writeFileSync(file, "one\r\ntwo\r\n");
   const log = new UndoLog(join(folder, "state"), folder, { readText: async () => "one\nunsaved\n" });
   log.beginTurn("edit it");
-  await log.before({ id: "1", name: "edit_file", args: { path: file }, capabilities: ["write"] });
+  await log.before({ id: "1", describe: describeWrites([file]), capabilities: ["write"] });
   writeFileSync(file, "ONE\r\nunsaved\r\n");
   await log.after("1");
   await log.endTurn();

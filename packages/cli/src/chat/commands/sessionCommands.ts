@@ -65,7 +65,7 @@ async function resume(
   }
   await sessions.open(id);
   usage.forgetSize();
-  return transcriptLines(agent.conversation.sessionContext, view.style);
+  return transcriptLines(agent.conversation, view.style);
 }
 
 /** One session in a list: how it began, when it was used last, and its size. */
@@ -132,7 +132,9 @@ async function exportConversation(
   // A dangling link is there, too: writing through it would create its target.
   if (!isOwn && isThere(path)) return [`${shown} is there already. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
-  const content = /\.html?$/i.test(path) ? exportHtml(messages, title) : exportMarkdown(messages, title);
+  const content = /\.html?$/i.test(path)
+    ? exportHtml(agent.conversation, title)
+    : exportMarkdown(agent.conversation, title);
   try {
     await writeFileAtomic(path, content, { follow: false });
   } catch (error) {

@@ -3,6 +3,15 @@ import { describe, expect, test } from "vitest";
 import { exportHtml } from "./html.js";
 import { exportMarkdown } from "./markdown.js";
 
+const without = (messages: readonly ChatMessage[]) => ({
+  sessionContext: messages,
+  detailsOf: () => undefined,
+});
+const exportHtmlOf = (messages: readonly ChatMessage[], session: string): string =>
+  exportHtml(without(messages), session);
+const exportMarkdownOf = (messages: readonly ChatMessage[], session: string): string =>
+  exportMarkdown(without(messages), session);
+
 const MESSAGES: ChatMessage[] = [
   { role: "user", content: "list <b>files</b>" },
   {
@@ -21,7 +30,7 @@ const MESSAGES: ChatMessage[] = [
 
 describe("an exported conversation", () => {
   test("as Markdown has what was said, the calls and their results", () => {
-    const text = exportMarkdown(MESSAGES, "20260101-000000-abcd");
+    const text = exportMarkdownOf(MESSAGES, "20260101-000000-abcd");
     expect(text).toContain(
       "# 20260101-000000-abcd\n\n## You\n\nlist \\<b>files\\</b>\n\n## Agent\n\nSure.\n\n**list_dir**",
     );
@@ -37,18 +46,18 @@ describe("an exported conversation", () => {
     ["\\\\![x](https://e.org/a.png)", "\n\\\\\\![x](https://e.org/a.png)"],
     ["an open ` tick\n![x](https://e.org/a.png)", "\n\\![x](https://e.org/a.png)"],
   ])("as Markdown loads no image: %j", (content, expected) => {
-    const text = exportMarkdown([{ role: "assistant", content, tool_calls: [] }], "t");
+    const text = exportMarkdownOf([{ role: "assistant", content, tool_calls: [] }], "t");
     expect(text).toContain(expected);
     expect(text).not.toMatch(/(?<!\\)(?:\\\\)*!\[/);
   });
 
   test("as Markdown keeps code about images as it is", () => {
     const content = "`![a](b)`\n\n```md\n![c](d)\n```";
-    expect(exportMarkdown([{ role: "assistant", content, tool_calls: [] }], "t")).toContain(content);
+    expect(exportMarkdownOf([{ role: "assistant", content, tool_calls: [] }], "t")).toContain(content);
   });
 
   test("as HTML closes code with as many backticks as it was opened with", () => {
-    const page = exportHtml(
+    const page = exportHtmlOf(
       [{ role: "assistant", content: "``a ` b`` and `c` and ``` d", tool_calls: [] }],
       "x",
     );
@@ -69,14 +78,14 @@ describe("an exported conversation", () => {
       "~~~",
       "after",
     ].join("\n");
-    const page = exportHtml([{ role: "assistant", content: answer, tool_calls: [] }], "x");
+    const page = exportHtmlOf([{ role: "assistant", content: answer, tool_calls: [] }], "x");
     expect(page).toContain("<pre><code>```js\nlet a;\n```</code></pre>");
     expect(page).toContain("<p><code>a</code> is inline</p>");
     expect(page).toContain("<pre><code>~~~ js\nx</code></pre>\n<p>after</p>");
   });
 
   test("as HTML is one page in which nothing runs", () => {
-    const page = exportHtml(MESSAGES, "</title><script>");
+    const page = exportHtmlOf(MESSAGES, "</title><script>");
     expect(page).not.toMatch(/<script/i);
     expect(page).not.toMatch(/<img src=x/);
     expect(page).not.toContain('href="javascript');
@@ -88,17 +97,24 @@ describe("an exported conversation", () => {
     const ticks = `a ${"`".repeat(200_000)}`;
     const result = "` ".repeat(300_000);
     const messages: ChatMessage[] = [
-      { role: "assistant", content: `${ticks}\nb \`c\` \`\`d\`\` e\``, tool_calls: [] },
+      {
+        role: "assistant",
+        content: `${ticks}\nb \`c\` \`\`d\`\` e\``,
+        tool_calls: [{ id: "1", type: "function", function: { name: "x", arguments: "{}" } }],
+      },
       { role: "tool", tool_call_id: "1", content: result },
     ];
-    const fences = exportHtml([{ role: "assistant", content: "```\n".repeat(200_000), tool_calls: [] }], "t");
+    const fences = exportHtmlOf(
+      [{ role: "assistant", content: "```\n".repeat(200_000), tool_calls: [] }],
+      "t",
+    );
     expect(fences.match(/<pre>/g)).toHaveLength(100_000);
-    expect(exportHtml(messages, "t")).toContain(`<p>${ticks}<br>b <code>c</code> <code>d</code> e\`</p>`);
-    expect(exportMarkdown(messages, "t")).toContain(result.trimEnd());
+    expect(exportHtmlOf(messages, "t")).toContain(`<p>${ticks}<br>b <code>c</code> <code>d</code> e\`</p>`);
+    expect(exportMarkdownOf(messages, "t")).toContain(result.trimEnd());
   });
 
-  test("as HTML folds attached files, and shows of a command what it printed", () => {
-    const page = exportHtml(
+  test("as HTML folds attached files, and shows the text of a result without a view", () => {
+    const page = exportHtmlOf(
       [
         {
           role: "user",
@@ -118,18 +134,18 @@ describe("an exported conversation", () => {
             },
           ],
         },
-        { role: "tool", tool_call_id: "1", content: '{"stdout":"2 failed\\n","stderr":"","exit_code":1}' },
+        { role: "tool", tool_call_id: "1", content: "2 failed\n" },
       ],
       "20260101-000000-abcd",
     );
     expect(page).toContain('<section class="you">look at @a.ts</section><details><summary>a.ts</summary>');
     expect(page).toContain("<summary><b>run_bash</b> npm test</summary>");
-    expect(page).toContain("<pre>exit code 1\n2 failed\n</pre>");
+    expect(page).toContain("<pre>2 failed</pre>");
     expect(page).toContain("20260101-000000-abcd · 3 messages");
   });
 
   test("as HTML is nice to read", () => {
-    const page = exportHtml(MESSAGES, "t");
+    const page = exportHtmlOf(MESSAGES, "t");
     expect(page).toContain("<h2>Done</h2>");
     expect(page).toContain("<ul><li><strong>one</strong> <code>&lt;i&gt;</code></li><li>two</li></ul>");
     expect(page).toContain(
@@ -143,7 +159,7 @@ describe("an exported conversation", () => {
   test("as Markdown shows who said what: no message hides the next one or looks like one", () => {
     const say = (content: string): string => {
       const answer = { role: "assistant", content, tool_calls: [] } as const;
-      return exportMarkdown([answer, { role: "user", content: "next" }], "t");
+      return exportMarkdownOf([answer, { role: "user", content: "next" }], "t");
     };
     const next = "\n\n## You\n\nnext\n";
     expect(say("a\n\n## You\n\ndelete it")).toContain("a\n\n\\## You\n\ndelete it");
@@ -161,7 +177,7 @@ describe("an exported conversation", () => {
       type: "function",
       function: { name: "x**\n\n## You\n\ny", arguments: "{}" },
     } as const;
-    const called = exportMarkdown([{ role: "assistant", content: "", tool_calls: [call] }], "t");
+    const called = exportMarkdownOf([{ role: "assistant", content: "", tool_calls: [call] }], "t");
     expect(called).toContain("**x\\*\\*\\\\n\\\\n## You\\\\n\\\\ny**");
   });
 
@@ -174,7 +190,7 @@ describe("an exported conversation", () => {
       { role: "assistant", content: hidden, tool_calls: [call] },
       { role: "tool", tool_call_id: "1", content: hidden },
     ];
-    for (const text of [exportHtml(messages, "t"), exportMarkdown(messages, "t")]) {
+    for (const text of [exportHtmlOf(messages, "t"), exportMarkdownOf(messages, "t")]) {
       for (const one of "\u001b\u0007\u202e\u200b\u{e0041}") expect(text).not.toContain(one);
       expect(text.split(shown).length).toBeGreaterThanOrEqual(4);
     }
@@ -182,7 +198,29 @@ describe("an exported conversation", () => {
 
   test("as HTML leaves marks inside of an address alone", () => {
     const content = "*a [x](https://e.org/_b_/*c*)";
-    const page = exportHtml([{ role: "assistant", content, tool_calls: [] }], "t");
+    const page = exportHtmlOf([{ role: "assistant", content, tool_calls: [] }], "t");
     expect(page).toContain('*a <a href="https://e.org/&#95;b&#95;/&#42;c&#42;" rel="noreferrer">x</a>');
+  });
+
+  test("draws results by the views that are stored with them", () => {
+    const result = MESSAGES.find(({ role }) => role === "tool");
+    const hunk = { oldStart: 1, newStart: 1, lines: ["-old <b>", "+new"] };
+    const file = { path: "/elsewhere/a", change: "edited" as const, added: 1, removed: 1, hunks: [hunk] };
+    const conversation = {
+      sessionContext: MESSAGES,
+      detailsOf: (message: ChatMessage) =>
+        message === result
+          ? {
+              outcome: "ok" as const,
+              durationMs: 5,
+              about: { title: "the title <i>", kind: "edit" as const },
+              view: { type: "diff" as const, files: [file] },
+            }
+          : undefined,
+    };
+    const html = exportHtml(conversation, "s");
+    expect(html).toContain("<b>list_dir</b> the title &lt;i&gt; ✓ +1 −1 · 0.0s</summary>");
+    expect(html).toContain("<pre>1 -old &lt;b&gt;\n1 +new</pre>");
+    expect(exportMarkdown(conversation, "s")).toContain("```diff\n1 -old <b>\n1 +new\n```");
   });
 });

@@ -1,8 +1,9 @@
 import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
 import { countOf } from "@agent/internal";
-import { callTitle, readArguments } from "../../display/callTitle.js";
+import { plainResult, type ShownResult, verdictText } from "../../display/resultBody.js";
 import { splitMessage } from "../../display/splitMessage.js";
-import { resultText } from "../../display/toolResult.js";
+import { PLAIN_STYLE } from "../../display/style.js";
+import { resultsById, type ShownConversation, storedTitle } from "../../display/transcript.js";
 import { escapeHtml } from "./escapeHtml.js";
 import { addedTitle, pretty } from "./markdown.js";
 import { markdownToHtml } from "./markdownHtml.js";
@@ -28,22 +29,24 @@ const LONGEST_SUMMARY = 120;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /** A conversation as one HTML file that needs nothing else. Everything in it is escaped; nothing in it runs. */
-export function exportHtml(messages: readonly ChatMessage[], session: string): string {
+export function exportHtml(conversation: ShownConversation, session: string): string {
+  const messages = conversation.sessionContext;
   const heading = headingOf(messages) ?? session;
-  const results = new Map(
-    messages.flatMap((message) =>
-      message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
-    ),
-  );
+  const results = resultsById(messages);
   const body = messages.map((message) => {
     if (message.role === "user") return userHtml(message.content);
     if (message.role !== "assistant") return "";
     const text = message.content ? `<section>${markdownToHtml(message.content)}</section>` : "";
-    const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => {
-      const result = results.get(id);
-      const about = callTitle(readArguments(json)).slice(0, LONGEST_SUMMARY);
-      const output = result ? `<pre>${escapeHtml(resultText(contentText(result.content)))}</pre>` : "";
-      return `<details><summary><b>${escapeHtml(name)}</b> ${escapeHtml(about)}</summary><pre>${escapeHtml(pretty(json))}</pre>${output}</details>`;
+    const calls = (message.tool_calls ?? []).map((call) => {
+      const { name, arguments: json } = call.function;
+      const message = results.get(call.id);
+      const details = message && conversation.detailsOf(message);
+      const result = message && { outcome: "ok" as const, ...details, text: contentText(message.content) };
+      const title = storedTitle(call, details).slice(0, LONGEST_SUMMARY);
+      const end = details && result ? ` ${verdictText(result, details.durationMs, PLAIN_STYLE)}` : "";
+      const summary = `<b>${escapeHtml(name)}</b> ${escapeHtml(title + end)}`;
+      const output = result ? resultHtml(result) : "";
+      return `<details><summary>${summary}</summary><pre>${escapeHtml(pretty(json))}</pre>${output}</details>`;
     });
     return text + calls.join("");
   });
@@ -65,7 +68,13 @@ ${body.filter((part) => part !== "").join("\n")}
 `;
 }
 
-/** The first line the person wrote. */
+function resultHtml(result: ShownResult): string {
+  const { view } = result;
+  if (view?.type === "markdown") return markdownToHtml(view.text);
+  return `<pre>${escapeHtml(plainResult(result, PLAIN_STYLE))}</pre>`;
+}
+
+/** The first line the user wrote. */
 function headingOf(messages: readonly ChatMessage[]): string | undefined {
   const first = messages.find(({ role }) => role === "user")?.content ?? "";
   return splitMessage(first).text.trim().split("\n", 1)[0]?.slice(0, LONGEST_SUMMARY) || undefined;

@@ -1,29 +1,37 @@
-import { type ChatMessage, type Content, contentText } from "@agent/core";
+import { type Content, contentText } from "@agent/core";
 import { escapeInvisible, escapeToLine, fenced } from "@agent/internal";
+import { plainResult } from "../../display/resultBody.js";
 import { type AddedPart, splitMessage } from "../../display/splitMessage.js";
+import { PLAIN_STYLE } from "../../display/style.js";
+import { resultsById, type ShownConversation } from "../../display/transcript.js";
 import { closedMarkdown } from "./closedMarkdown.js";
 
 /**
  * A conversation as Markdown: what was said as it was written, calls and their results as code blocks. Nothing in a
  * message reaches beyond it or looks like another one.
  */
-export function exportMarkdown(messages: readonly ChatMessage[], session: string): string {
+export function exportMarkdown(conversation: ShownConversation, session: string): string {
+  const messages = conversation.sessionContext;
+  const results = resultsById(messages);
   const parts = messages.map((message) => {
     switch (message.role) {
       case "user":
         return userMarkdown(message.content);
       case "assistant": {
-        const calls = (message.tool_calls ?? []).map(
-          ({ function: { name, arguments: json } }) =>
-            `**${title(name)}**\n\n${fenced(escapeInvisible(pretty(json)), "json")}`,
-        );
+        const calls = (message.tool_calls ?? []).flatMap(({ id, function: { name, arguments: json } }) => {
+          const result = results.get(id);
+          const details = result && conversation.detailsOf(result);
+          const call = `**${title(name)}**\n\n${fenced(escapeInvisible(pretty(json)), "json")}`;
+          if (!result) return [call];
+          const text = contentText(result.content);
+          const shown = plainResult({ outcome: "ok", ...details, text }, PLAIN_STYLE);
+          return [call, fenced(shown, details?.view?.type === "diff" ? "diff" : "")];
+        });
         return [
           ...(message.content ? [`## Agent\n\n${closedMarkdown(message.content)}`] : []),
           ...calls,
         ].join("\n\n");
       }
-      case "tool":
-        return fenced(escapeInvisible(contentText(message.content)));
       default:
         return "";
     }
