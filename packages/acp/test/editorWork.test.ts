@@ -1,9 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineTool, type PackRegistry, type PersonAnswer, type PersonQuestion } from "@agent/core";
+import {
+  Agent,
+  Conversation,
+  createToolRegistry,
+  defineTool,
+  loadSession,
+  type PackRegistry,
+  type PersonAnswer,
+  type PersonQuestion,
+  recordSession,
+} from "@agent/core";
+import { scriptedProvider } from "@agent/core/replay";
 import { methods, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { expect, test, vi } from "vitest";
-import { project, started } from "./editor.js";
+import { openEditor, project, started } from "./editor.js";
 
 const { session } = methods.agent;
 const FILES = { fs: { readTextFile: true, writeTextFile: true } };
@@ -68,7 +79,7 @@ test("a command is shown in the editor's terminal, which exits with its code and
   });
   await editor.prompt("Go.");
   const [terminal] = editor.terminals.all;
-  expect((await terminal?.exit)?.exitCode).not.toBe(0);
+  expect(await terminal?.exit).toMatchObject({ exitCode: 7 });
   expect(terminal?.output).toContain(`$ ${command}\n`);
   expect(terminal?.output).toContain("out\n");
   expect(terminal?.output).toContain("err\n");
@@ -155,6 +166,35 @@ test("tools of a third party get titles, kinds, places, diffs and terminals like
   const locations = [{ path, line: 3 }];
   expect(editor.permissions[1]?.toolCall).toMatchObject({ content: [diff("planned\n")], locations });
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ content: [diff("done\n")], locations });
+});
+
+test("a stored conversation is shown without the packs that its calls came from", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  const file = join(cwd, "session.jsonl");
+  const conversation = new Conversation();
+  const recorder = recordSession(conversation, file);
+  const call = { name: "rework", args: { file: path } };
+  const agent = new Agent(scriptedProvider([{ calls: [call] }, "Done."]), {
+    conversation,
+    registry: createToolRegistry(conversation, [thirdParty]),
+  });
+  // Calls are described for whoever listens.
+  for await (const _ of agent.streamChat("Go."));
+  await agent.dispose();
+  await recorder.close();
+  const editor = openEditor({ session: await loadSession(file), packs: [] });
+  await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
+  await editor.agent.request(session.load, { sessionId: "kept", cwd, mcpServers: [] });
+  expect(editor.updates.find((update) => update.sessionUpdate === "tool_call")).toMatchObject({
+    title: `rework ${path}`,
+    kind: "edit",
+  });
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({
+    status: "completed",
+    content: [{ type: "diff", path, oldText: "before\n", newText: "done\n" }],
+    locations: [{ path, line: 3 }],
+  });
 });
 
 test("a command whose terminal the user closes is ended", async () => {
