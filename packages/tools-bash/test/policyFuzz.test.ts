@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { describeCommands } from "../src/policy/commands.js";
+import { shellLanguage } from "../src/policy/language.js";
 import { createPolicy } from "../src/policy/policy.js";
 import type { CommandWord } from "../src/policy/rules.js";
 import { simpleCommands } from "../src/policy/script.js";
@@ -79,3 +81,23 @@ test(
   },
   seconds * 1000 + 300_000,
 );
+
+test(`rules about each command are no weaker than the policy for the whole script (seed ${seed})`, async () => {
+  const random = seededRandom(seed + 1);
+  const counts = { covered: 0, none: 0 };
+  for (let index = 0; index < SCRIPTS_PER_BATCH; index++) {
+    const script = generateScript(random);
+    const targets = describeCommands(script) ?? [];
+    const [denied = [], ...oks] = await shellLanguage.match(["denied", "ok_1", "ok_2", "ok_3"], targets);
+    if (targets.length > 0 && denied.every((match) => match === "none")) {
+      counts.none++;
+      expect(denies?.check(script), script).toEqual({ allowed: true });
+    }
+    const isCovered = targets.every((_, at) => oks.some((row) => row[at] === "covers"));
+    if (targets.length === 0 || !isCovered) continue;
+    counts.covered++;
+    expect(allows?.check(script), script).toEqual({ allowed: true });
+  }
+  expect(counts.none).toBeGreaterThan(50);
+  expect(counts.covered).toBeGreaterThan(10);
+});

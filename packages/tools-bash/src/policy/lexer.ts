@@ -7,7 +7,9 @@ import { WordReader } from "./wordReader.js";
 /** A token of the script. A redirection is one token: nothing in it is a command. */
 export type Token =
   | { readonly type: "word"; readonly at: number; readonly word: CommandWord }
-  | { readonly type: "redirection" | "newline" | "end"; readonly at: number }
+  /** `touchesFile`: it reads or writes a file, other than /dev/null. */
+  | { readonly type: "redirection"; readonly at: number; readonly touchesFile: boolean }
+  | { readonly type: "newline" | "end"; readonly at: number }
   | { readonly type: "operator"; readonly at: number; readonly text: Operator };
 
 type Operator = ";" | "&" | "&&" | "|" | "||" | "(" | ")";
@@ -122,6 +124,7 @@ export class Lexer {
 
   #redirection(at: number): Token {
     const start = this.#cursor.at;
+    let touchesFile = false;
     const refuse = (): NotInGrammar =>
       this.#cursor.refusal(
         at,
@@ -139,11 +142,12 @@ export class Lexer {
       while (BLANK.test(this.#cursor.source[this.#cursor.at] ?? "")) this.#cursor.at++;
       if (/^[\n;&|<>()#!\\]?$/.test(this.#cursor.source[this.#cursor.at] ?? "")) throw refuse();
       const target = this.#words.read();
+      touchesFile = target.text !== "/dev/null";
       if (/[<>]/.test(this.#cursor.source[this.#cursor.at] ?? "") || /^\d+$/.test(target.source)) {
         throw this.#cursor.refusal(at, "a redirection joined to another", "put a space between them");
       }
     }
-    return { type: "redirection", at };
+    return { type: "redirection", at, touchesFile };
   }
 
   #startHereDocument(at: number): void {

@@ -36,7 +36,7 @@ describe("how a rule matches", () => {
 });
 
 describe("rules that cannot work are refused when they load", () => {
-  test.each(["rm *", "rm;ls", "'rm'", "$X", "rm > x", "a|b", " ", "rm\n-rf\u0000["])("%j", (rule) => {
+  test.each(["*", "r* x", "rm;ls", "'rm'", "$X", "rm > x", "a|b", " ", "rm\n-rf\u0000["])("%j", (rule) => {
     expect(() => createPolicy({ deny: [rule] })).toThrow(/deny\[0\] is/);
   });
   test("an empty list is not the same as none", () => {

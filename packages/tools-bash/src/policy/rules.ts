@@ -4,7 +4,7 @@ import { invalidArgument, quote } from "@agent/core/toolkit";
 export type PolicyRule = string | PolicyRuleObject;
 
 export interface PolicyRuleObject {
-  /** The first words of the command: `"rm"`, `"git push"`, `"npm publish"`. */
+  /** The first words of the command: `"rm"`, `"git push"`, `"npm run build:*"`, `"git push * main"`. */
   readonly command: string;
   /** Commands the rule must match; checked when the config loads. */
   readonly match?: readonly string[];
@@ -16,6 +16,7 @@ export interface PolicyRuleObject {
 
 export interface Rule {
   readonly text: string;
+  /** `*` alone stands for any number of words, and in a word for any part of it. */
   readonly words: readonly string[];
   readonly reason?: string | undefined;
   readonly match: readonly string[];
@@ -30,7 +31,7 @@ export interface CommandWord {
   readonly source: string;
 }
 
-const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$*?[\]{}()<>|&;#!~]+)*$/;
+const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$[\]{}()<>|&;#!~]+)*$/;
 
 /** Reads one rule of the config. Throws if it is no plain words: it would match less than its writer expects. */
 export function compileRule(rule: PolicyRule, where: string): Rule {
@@ -41,10 +42,14 @@ export function compileRule(rule: PolicyRule, where: string): Rule {
     reason,
   } = typeof rule === "string" ? { command: rule } : (rule ?? {});
   if (typeof command !== "string") throw invalidArgument(where, "a string or { command, … }", rule);
-  const text = command.trim().replace(/\s+/g, " ");
+  // "npm test *" says what "npm test" means.
+  const text = command
+    .trim()
+    .replace(/\s+/g, " ")
+    .replace(/( \*)+$/, "");
   if (!PLAIN_RULE.test(text)) {
     throw new Error(
-      `${where} is ${quote(command)}. A rule is the plain words a command begins with, without quotes, wildcards or operators: "rm" refuses rm with any arguments.`,
+      `${where} is ${quote(command)}. A rule is the plain words a command begins with, without quotes or operators: "rm" is about rm with any arguments. Behind the name of the program, * stands for any words, or for a part of one.`,
     );
   }
   return { text, words: text.split(" "), reason, match, notMatch };
@@ -78,8 +83,48 @@ export function matchesDeny(rule: Rule, words: readonly CommandWord[]): Match {
 }
 
 /** Whether an allow rule matches: word for word from the start, nothing skipped and nothing unknown. */
-export function matchesAllow(rule: Rule, words: readonly CommandWord[]): boolean {
-  return rule.words.every((word, index) => words[index]?.text === word);
+export function matchesAllow({ words: wanted }: Rule, words: readonly CommandWord[]): boolean {
+  // How many words of the rule the words so far may have matched.
+  let places = skipStars(new Set([0]), wanted);
+  for (const { text } of words) {
+    if (places.has(wanted.length)) return true;
+    const next = new Set<number>();
+    for (const place of places) {
+      const want = wanted[place] ?? "";
+      if (want === "*") next.add(place);
+      else if (text !== undefined && matchesWord(want, text)) next.add(place + 1);
+    }
+    places = skipStars(next, wanted);
+  }
+  return places.has(wanted.length);
+}
+
+function skipStars(places: Set<number>, wanted: readonly string[]): Set<number> {
+  for (const place of places) if (wanted[place] === "*") places.add(place + 1);
+  return places;
+}
+
+const WILDCARD = /[*?]/;
+
+/** Whether a word of a command is the word of a rule, in which `*` stands for any text and `?` for one character. */
+export function matchesWord(want: string, text: string): boolean {
+  if (!WILDCARD.test(want)) return want === text;
+  const [first = "", ...parts] = want.split("*");
+  const last = parts.pop();
+  const fits = (part: string, at: number): boolean =>
+    at >= 0 &&
+    at + part.length <= text.length &&
+    [...part].every((char, index) => char === "?" || char === text[at + index]);
+  if (!fits(first, 0)) return false;
+  if (last === undefined) return first.length === text.length;
+  let at = first.length;
+  // The earliest place of each part leaves the most for the others.
+  for (const part of parts) {
+    while (at + part.length <= text.length && !fits(part, at)) at++;
+    if (at + part.length > text.length) return false;
+    at += part.length;
+  }
+  return text.length - last.length >= at && fits(last, text.length - last.length);
 }
 
 /** The name by which a program is known, wherever it lies. Some file systems do not tell capitals apart. */
@@ -99,23 +144,37 @@ function matchesOperands(
   words: readonly CommandWord[],
   abbreviates = false,
 ): Match {
-  const atEnd: readonly Match[] = [...wanted.map(() => "no" as const), "yes"];
+  const atEnd = wanted.map(
+    (_, index): Match => (wanted.slice(index).every((want) => want === "*") ? "yes" : "no"),
+  );
+  atEnd.push("yes");
   // How the rule, from each of its words on, matches what begins at the next word and at the one after it.
-  let next = atEnd;
-  let afterNext = atEnd;
+  let next: readonly Match[] = atEnd;
+  let afterNext: readonly Match[] = atEnd;
   for (const { text } of words.toReversed()) {
-    const here = wanted.map((want, index): Match => {
-      if (text === undefined) return "maybe";
-      const found = text === want ? next[index + 1] : "no";
-      if (found !== undefined && found !== "no") return found;
-      if (abbreviates && text !== "" && want.startsWith(text) && next[index + 1] !== "no") return "maybe";
-      if (!text.startsWith("-")) return "no";
-      return (next[index] === "no" ? afterNext[index] : next[index]) ?? "no";
-    });
+    const here: Match[] = [...wanted.map(() => "no" as const), "yes"];
+    for (let index = wanted.length - 1; index >= 0; index--) {
+      const want = wanted[index] ?? "";
+      const match = (): Match => {
+        if (want === "*") return better(here[index + 1], next[index]);
+        if (text === undefined) return "maybe";
+        const found = matchesWord(want, text) ? next[index + 1] : "no";
+        if (found !== undefined && found !== "no") return found;
+        if (abbreviates && text !== "" && want.startsWith(text) && next[index + 1] !== "no") return "maybe";
+        if (!text.startsWith("-")) return "no";
+        return (next[index] === "no" ? afterNext[index] : next[index]) ?? "no";
+      };
+      here[index] = match();
+    }
     afterNext = next;
-    next = [...here, "yes"];
+    next = here;
   }
   return next[0] ?? "yes";
+}
+
+function better(one: Match = "no", other: Match = "no"): Match {
+  if (one === "yes" || other === "yes") return "yes";
+  return one === "maybe" || other === "maybe" ? "maybe" : "no";
 }
 
 function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
@@ -125,6 +184,10 @@ function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
   );
   const options = end === -1 ? words : words.slice(0, end);
   const texts = options.flatMap(({ text }) => (text === undefined ? [] : [text]));
+  if (WILDCARD.test(flag)) {
+    if (texts.some((text) => matchesWord(flag, text))) return "yes";
+    return options.some(({ text }) => text === undefined || text.startsWith("-")) ? "maybe" : "no";
+  }
   const isMatch = flag.startsWith("--") ? hasLongFlag(flag, texts) : hasShortFlag(flag, texts);
   if (isMatch) return "yes";
   const isUnknown = texts.length < options.length;

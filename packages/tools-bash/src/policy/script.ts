@@ -12,6 +12,8 @@ export interface Variable {
 export interface SimpleCommand {
   readonly words: readonly CommandWord[];
   readonly assigned: readonly Variable[];
+  /** Whether a redirection makes it, or a group around it, read or write a file. */
+  readonly redirected?: boolean;
 }
 
 const MAX_NESTING = 50;
@@ -107,8 +109,15 @@ class Parser {
   }
 
   #compound(read: () => void): void {
+    const start = this.found.length;
     this.#nested(read);
-    while (this.#token.type === "redirection") this.#advance();
+    for (; this.#token.type === "redirection"; this.#advance()) {
+      if (!this.#token.touchesFile) continue;
+      for (let index = start; index < this.found.length; index++) {
+        const command = this.found[index];
+        if (command) this.found[index] = { ...command, redirected: true };
+      }
+    }
     if (this.#token.type === "word") throw this.#unexpected();
   }
 
@@ -175,8 +184,12 @@ class Parser {
     const assigned: Variable[] = [];
     const words: CommandWord[] = [];
     const start = this.#token;
+    let redirected = false;
     for (; this.#token.type === "word" || this.#token.type === "redirection"; this.#advance()) {
-      if (this.#token.type !== "word") continue;
+      if (this.#token.type !== "word") {
+        redirected ||= this.#token.touchesFile;
+        continue;
+      }
       const { word } = this.#token;
       if (word.source === "{" || word.source === "}") throw this.#unexpected();
       const [prefix, name] = ASSIGNMENT.exec(word.source) ?? [];
@@ -191,7 +204,7 @@ class Parser {
     }
     if (this.#token === start || /^(time|time -p)$/.test(words.map(({ source }) => source).join(" ")))
       throw this.#unexpected();
-    if (this.found.push({ words, assigned }) > MAX_COMMANDS)
+    if (this.found.push({ words, assigned, ...(redirected && { redirected }) }) > MAX_COMMANDS)
       throw this.#refusal("too many commands", "use a file, or several calls");
   }
 

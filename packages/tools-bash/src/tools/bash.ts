@@ -1,21 +1,31 @@
 import { basename } from "node:path";
 import type {
   CallDescription,
+  CallTarget,
   ChatTool,
   ExecutableTool,
   PackHost,
   PackServices,
   ToolCall,
 } from "@agent/core";
-import { functionTool, quote } from "@agent/core/toolkit";
-import { DEFAULT_TIMEOUT_MS } from "../command/arguments.js";
+import { errorMessage, functionTool, quote } from "@agent/core/toolkit";
+import { canonicalPath } from "@agent/internal";
+import {
+  checkedCommand,
+  checkedDirectory,
+  checkedParameters,
+  currentDirectory,
+  DEFAULT_TIMEOUT_MS,
+} from "../command/arguments.js";
+import { checkedEnv } from "../command/environment.js";
 import { diagnose } from "../diagnose.js";
 import { type BashOptions, checkedOptions, packName } from "../options.js";
-import { mayRun, ruleWords, runsOnly } from "../policy/hostRules.js";
+import { describeCommands, offerRules, withVariables } from "../policy/commands.js";
+import { shellLanguage } from "../policy/language.js";
 import { createPolicy } from "../policy/policy.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
-import { CommandRunner, type RunnerSettings } from "./commandRunner.js";
+import { CommandRunner, type RunnerSettings, refusalOf } from "./commandRunner.js";
 
 const DEFAULT_SHELL = "/bin/sh";
 // Frozen, so that all instances and their registries share it.
@@ -36,6 +46,7 @@ export class RunBashTool implements ExecutableTool {
   readonly capabilities = CAPABILITIES;
   readonly kind = "execute";
   readonly titleFrom = "command";
+  readonly permissions = shellLanguage;
   /** The tool keeps its own time: see `timeout`. */
   readonly deadlineMs = Number.POSITIVE_INFINITY;
 
@@ -98,27 +109,51 @@ export class RunBashTool implements ExecutableTool {
   }
 
   /** Owns the background jobs and everything else this tool started, and ends them. */
-  get services(): Required<
-    Pick<PackServices, "jobs" | "diagnose" | "runsOnly" | "mayRun" | "ruleWords" | "dispose" | "terminate">
-  > {
+  get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
     const host = () => this.#ready().host;
     return {
       get jobs() {
         return host().jobs;
       },
       diagnose: () => diagnose(this.#settings.shell),
-      runsOnly,
-      mayRun,
-      ruleWords,
       // Also if no command was run: the host refuses one that comes later.
       dispose: () => host().dispose(),
       terminate: () => this.#runner?.host.terminate(),
     };
   }
 
-  /** Reports calls as contained if the sandbox is required. With `auto` a command may run without one. */
-  describeCall(): CallDescription {
-    return this.#settings.sandbox.mode === "require" ? { contained: true } : {};
+  /**
+   * Describes every command that a call runs. A call is contained if the sandbox is required: with `auto` a command may run
+   * without one. What `deny` and `allow` refuse is reported, so that no one is asked about it.
+   */
+  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
+    let refusal: string | undefined;
+    try {
+      const command = checkedCommand(args);
+      const parameters = checkedParameters(args);
+      const directory = checkedDirectory(args);
+      const env = checkedEnv(args.env);
+      refusal = refusalOf(this.#settings.policy, command, env);
+      const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
+      const found = describeCommands(command)?.map((target) => ({
+        ...(Object.keys(env).length > 0 ? withVariables(target, env) : target),
+        ...(parameters.length > 0 && { open: true as const }),
+        ...(isElsewhere && { cwd: directory }),
+      }));
+      // What the words of a script mean may depend on them.
+      const extra: CallTarget[] =
+        parameters.length > 0
+          ? [{ type: "text", text: `arguments: ${parameters.join(" ")}`, open: true }]
+          : [];
+      return {
+        ...(found && { targets: [...found, ...extra], always: offerRules(found) }),
+        ...(refusal !== undefined && { refusal }),
+        ...(this.#settings.sandbox.mode === "require" && { contained: true }),
+      };
+    } catch (error) {
+      // An error of the system may be gone when the call runs.
+      return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
+    }
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {

@@ -76,7 +76,8 @@ export class CommandRunner {
       await this.#checkShell();
       const checksFirst = policy !== undefined || needsCheckFirst(command, shell);
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
-      this.#obeyPolicy(command, extraEnv);
+      const refusal = refusalOf(policy, command, extraEnv);
+      if (refusal !== undefined) throw new Error(refusal);
       const level = await this.#sandbox.level();
       refuseAborted(call);
       const tag = this.host.newTag();
@@ -157,12 +158,6 @@ export class CommandRunner {
     if (problem !== undefined) throw new Error(problem);
   }
 
-  /** Throws, with the reason, if the policy refuses the command. */
-  #obeyPolicy(command: string, env: Readonly<Record<string, string>>): void {
-    const verdict = this.#settings.policy?.check(command, env);
-    if (verdict?.allowed === false) throw new Error(`${verdict.reason} Nothing was run.`);
-  }
-
   #enterSandbox(
     command: Pick<SandboxedCommand, "argv" | "text" | "cwd" | "env">,
     tag: string,
@@ -173,6 +168,16 @@ export class CommandRunner {
     const readable = this.host.files.outputDirectory;
     return this.#sandbox.start({ ...command, workspace, readable, tag: tagVariable(tag) });
   }
+}
+
+/** Why the policy refuses a command, if it does. */
+export function refusalOf(
+  policy: Policy | undefined,
+  command: string,
+  env: Readonly<Record<string, string>>,
+): string | undefined {
+  const verdict = policy?.check(command, env);
+  return verdict?.allowed === false ? `${verdict.reason} Nothing was run.` : undefined;
 }
 
 function refuseAborted(call: ToolCall | undefined): void {

@@ -1,0 +1,165 @@
+import type { AlwaysOffer, CallTarget } from "@agent/core";
+import { Judge } from "./judge.js";
+import { inside } from "./programs/inside.js";
+import { isOpenEnded } from "./programs/openEnded.js";
+import { packageWords } from "./programs/packageRunners.js";
+import { wordSet } from "./programs/program.js";
+import { onlyReads } from "./programs/readers.js";
+import { type CommandWord, commandName } from "./rules.js";
+import { type SimpleCommand, simpleCommands } from "./script.js";
+
+type CommandTarget = Extract<CallTarget, { type: "command" }>;
+
+const MAX_DEPTH = 12;
+const MAX_TARGETS = 200;
+const MAX_TEXT = 64 * 1024;
+const LONGEST_OFFER = 60;
+const MAX_OFFERED = 3;
+const ANY_ARGUMENT = "x";
+// In a rule these characters are wildcards or end it, and a blank is the end of a word.
+const NOT_IN_RULES = /[*?\s"'`\\$[\]{}()<>|&;#!~]|^$/;
+const SUBCOMMAND = /^[a-z][\w:-]*$/;
+const SCRIPT_NAME = /^[\w:.-]+$/;
+// Commands that change what the commands behind them do: their directory, their variables, how the shell reads them.
+const CHANGES_LATER = wordSet(
+  "cd pushd popd export readonly declare typeset local read getopts unset integer float set umask ulimit trap exec eval shift",
+);
+
+/** Why a script cannot be described: it is not in the grammar, or too long. */
+class Undescribed extends Error {}
+
+/**
+ * Every command of a script, those inside wrappers and `sh -c` too. `undefined` for a script with too many. One that is not
+ * in the grammar of the policy is a single open command.
+ */
+export function describeCommands(script: string): CommandTarget[] | undefined {
+  const found: CommandTarget[] = [];
+  try {
+    collect(script, 0, found);
+  } catch (error) {
+    if (error instanceof Undescribed || script.length > MAX_TEXT) return undefined;
+    return [{ type: "command", text: script, open: true }];
+  }
+  // A script of nothing but comments.
+  return found.length > 0 ? found : undefined;
+}
+
+function collect(script: string, depth: number, found: CommandTarget[]): void {
+  if (depth > MAX_DEPTH) throw new Undescribed();
+  for (const command of simpleCommands(script)) add(command, depth, found);
+}
+
+function add(command: SimpleCommand, depth: number, found: CommandTarget[]): void {
+  if (depth > MAX_DEPTH || found.length >= MAX_TARGETS) throw new Undescribed();
+  if (command.words.length + command.assigned.length === 0) return;
+  const text = commandText(command);
+  const isOpen = isOpenCommand(command, text);
+  const reads = !isOpen && onlyReads(command.words);
+  found.push({ type: "command", text, ...(isOpen && { open: true }), ...(reads && { reads }) });
+  if (found.reduce((sum, one) => sum + one.text.length, 0) > MAX_TEXT) throw new Undescribed();
+  let within: ReturnType<typeof inside>;
+  try {
+    within = inside(command.words);
+  } catch {
+    return; // The command is open: what it runs cannot be known.
+  }
+  for (const script of within.scripts) {
+    try {
+      collect(script, depth + 1, found);
+    } catch (error) {
+      if (error instanceof Undescribed) throw error;
+      found.push({ type: "command", text: script, open: true });
+    }
+  }
+  for (const inner of within.commands) add(inner, depth + 1, found);
+}
+
+/** Whether a command may do more than its words say. */
+function isOpenCommand({ words, assigned, redirected }: SimpleCommand, text: string): boolean {
+  const [first] = words;
+  if (first?.text === undefined || assigned.length > 0 || redirected) return true;
+  if (words.some((word) => word.text === undefined && /[$`]/.test(word.source))) return true;
+  if (CHANGES_LATER.has(commandName(first.text))) return true;
+  return !isClosed(words, text);
+}
+
+function isClosed(words: readonly CommandWord[], text: string): boolean {
+  const count = packageWords(words);
+  if (count === undefined) return runsOnlyItself(words[0]?.text ?? "", text);
+  // What a package is given is read as if the package were a program.
+  const name = (words[count - 1]?.text ?? "").replace(/(?<=.)@[^@/]*$/, "");
+  const program = commandName(name);
+  const command = { words: [{ text: program, source: program }, ...words.slice(count)], assigned: [] };
+  return runsOnlyItself(program, commandText(command));
+}
+
+/** Whether a command runs nothing but its own program, which does what its name says. */
+function runsOnlyItself(program: string, text: string): boolean {
+  try {
+    const own = { text: program, words: [program], match: [], notMatch: [] };
+    new Judge([], [own], { isStrict: true }).checkScript(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The words that a rule must name for it to cover the command: a package's name behind `npx`. */
+export function namedWords(words: readonly CommandWord[]): number {
+  return packageWords(words) ?? 1;
+}
+
+/** A command that the policy reads as it read this one. */
+function commandText({ words, assigned }: SimpleCommand): string {
+  const variables = assigned.map(
+    ({ name, value }) => `${name}=${value === undefined ? '"$_"' : quoted(value)}`,
+  );
+  return [...variables, ...words.map(wordText)].join(" ");
+}
+
+function wordText({ text, source }: CommandWord): string {
+  if (text !== undefined) return quoted(text);
+  // Words that a program adds, such as those from the input of xargs, have no source.
+  return /^[^()\s]*[$*?[~]/.test(source) || /^"[^"]*"$/.test(source) ? source : '"$_"';
+}
+
+function quoted(text: string): string {
+  return /^[\w./,+%@^:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The command with these variables in front of it. */
+export function withVariables(target: CommandTarget, env: Readonly<Record<string, string>>): CommandTarget {
+  const assigned = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  return { ...target, text: [...assigned, target.text].join(" "), open: true };
+}
+
+/** One rule that covers the commands of a script that do more than read, if there is a useful one. */
+export function offerRules(targets: readonly CommandTarget[]): AlwaysOffer[] {
+  const others = targets.filter(({ reads }) => !reads);
+  if (others.length === 0 || others.some(({ open, cwd }) => open || cwd !== undefined)) return [];
+  const rules = others.map(({ text }) => ruleFor(text));
+  const patterns = [...new Set(rules)];
+  const label = patterns.join(" and ");
+  if (rules.includes(undefined) || patterns.length > MAX_OFFERED || label.length > LONGEST_OFFER) return [];
+  return [{ pattern: patterns.join(" && "), label }];
+}
+
+/** `npm test *` of `npm test -- --watch`; `undefined` where a rule for these words would allow anything. */
+function ruleFor(text: string): string | undefined {
+  const [command] = simpleCommands(text);
+  const words = command?.words ?? [];
+  const named = packageWords(words) ?? ownWords(words);
+  const texts = words.slice(0, named).map((word) => word.text ?? "");
+  if (texts.some((word) => NOT_IN_RULES.test(word))) return undefined;
+  if (packageWords(words) === undefined && isOpenEnded(texts)) return undefined;
+  const example = [...texts, ANY_ARGUMENT].join(" ");
+  return isClosed(simpleCommands(example)[0]?.words ?? [], example) ? `${texts.join(" ")} *` : undefined;
+}
+
+/** The program, its subcommand, and the script that `npm run` names. */
+function ownWords(words: readonly CommandWord[]): number {
+  const [program, second, third] = words.map(({ text }) => text ?? "");
+  if (second === undefined || !SUBCOMMAND.test(second)) return 1;
+  const isScript = /^(npm|pnpm|yarn|bun)$/.test(program ?? "") && /^run(-script)?$/.test(second);
+  return isScript && SCRIPT_NAME.test(third ?? "") ? 3 : 2;
+}

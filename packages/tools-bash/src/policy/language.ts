@@ -1,0 +1,77 @@
+import type { CallTarget, Match, PermissionLanguage } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { namedWords } from "./commands.js";
+import { Judge } from "./judge.js";
+import { compileRule, matchesAllow, matchesDeny, type Rule } from "./rules.js";
+import { type SimpleCommand, simpleCommands } from "./script.js";
+
+/**
+ * The patterns of rules for shell commands: the words that a command begins with, as in the options `deny` and `allow` of
+ * this pack. `npm test * && npm run lint *` is about both commands.
+ */
+export const shellLanguage: PermissionLanguage = {
+  check(pattern) {
+    try {
+      compile(pattern);
+      return undefined;
+    } catch (error) {
+      return errorMessage(error).replace(/\.$/, "");
+    }
+  },
+
+  match(patterns, targets) {
+    const commands = targets.map(readTarget);
+    return patterns.map((pattern) => {
+      let rules: readonly Rule[];
+      try {
+        rules = compile(pattern);
+      } catch {
+        return targets.map(() => "maybe" as const);
+      }
+      return targets.map((target, index) =>
+        strongest(rules.map((rule) => match(rule, target, commands[index]))),
+      );
+    });
+  },
+};
+
+function compile(pattern: string): Rule[] {
+  return pattern.split(/\s+&&\s+/).map((part) => compileRule(part, "the pattern"));
+}
+
+/** The simple command of a target; `undefined` if it cannot be read. */
+function readTarget(target: CallTarget): SimpleCommand | undefined {
+  if (target.type !== "command") return undefined;
+  try {
+    // The commands of substitutions come before the command that they are in.
+    return simpleCommands(target.text).at(-1);
+  } catch {
+    return undefined;
+  }
+}
+
+function match(rule: Rule, target: CallTarget, command: SimpleCommand | undefined): Match {
+  if (target.type !== "command" || command === undefined) return "maybe";
+  const { words, assigned } = command;
+  if (!target.open && target.cwd === undefined && assigned.length === 0 && covers(rule, command)) {
+    return "covers";
+  }
+  if (words.length > 0 && matchesDeny(rule, words) === "yes") return "touches";
+  try {
+    new Judge([rule], undefined).checkScript(target.text);
+    return "none";
+  } catch {
+    return "maybe";
+  }
+}
+
+function covers(rule: Rule, { words }: SimpleCommand): boolean {
+  const named = rule.words.findIndex((word) => /[*?]/.test(word));
+  return (named === -1 ? rule.words.length : named) >= namedWords(words) && matchesAllow(rule, words);
+}
+
+const STRENGTH: readonly Match[] = ["covers", "touches", "maybe", "none"];
+
+function strongest(matches: readonly Match[]): Match {
+  return STRENGTH.find((one) => matches.includes(one)) ?? "none";
+}
