@@ -1,11 +1,11 @@
-import type { ApprovalDecision, ApprovalRequest } from "@agent/core";
+import type { ApprovalDecision, ApprovalRequest, ToolRegistry } from "@agent/core";
+import { GrantedRules, offerRules } from "@agent/core/host";
 import type { Editor } from "./editor.js";
 import type { PermissionChoice } from "./host.js";
 import type { BuiltInModes } from "./modes.js";
 import { shownLine, textContent, viewCall } from "./toolCalls.js";
 
 const ALLOW: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
-const ALWAYS: PermissionChoice = { id: "always", name: "Always allow this tool", kind: "allow_always" };
 const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
 
 /** Shows a call in the editor, with the whole command or diff, and lets the user choose. */
@@ -39,7 +39,7 @@ export async function choosePermission(
 /** Decides about calls of an agent without approval rules: by the mode, then by asking the person. */
 export class BuiltInPermissions {
   readonly #modes: BuiltInModes;
-  readonly #always = new Set<string>();
+  #granted: GrantedRules | undefined;
 
   constructor(modes: BuiltInModes) {
     this.#modes = modes;
@@ -48,19 +48,25 @@ export class BuiltInPermissions {
   async decide(
     request: ApprovalRequest,
     choose: (choices: readonly PermissionChoice[]) => Promise<string | undefined>,
+    { registry, cwd }: { readonly registry: ToolRegistry; readonly cwd: string },
   ): Promise<ApprovalDecision> {
-    const {
-      name,
-      description: { needs },
-    } = request;
     const verdict = this.#modes.decide(request);
     if (verdict === "refuse") return { deny: "the session is read-only." };
     if (verdict === "allow") return "allow";
-    // "Always" is stored here and not by the agent: after a change to read-only these tools must be refused too.
-    if (this.#always.has(name) && needs.length === 0) return "allow";
-    const chosen = await choose(needs.length === 0 ? [ALLOW, ALWAYS, REJECT] : [ALLOW, REJECT]);
-    if (chosen === ALWAYS.id) this.#always.add(name);
-    if (chosen === ALLOW.id || chosen === ALWAYS.id) return "allow";
+    // "Always" is stored here and not by the agent: after a change to read-only these calls must be refused too.
+    this.#granted ??= new GrantedRules(registry, cwd);
+    if ((await this.#granted.decide(request)).type === "allow") return "allow";
+    const offers = (await offerRules(request, { tools: registry, root: cwd })).slice(1);
+    const always = offers.map(({ rule, label }, index): PermissionChoice & { rule: string } => ({
+      id: index === offers.length - 1 ? "always" : `always-${index}`,
+      name: shownLine(index === offers.length - 1 ? "Always allow this tool" : `Always allow ${label}`),
+      kind: "allow_always",
+      rule,
+    }));
+    const chosen = await choose([ALLOW, ...always.map(({ rule: _, ...choice }) => choice), REJECT]);
+    const rule = always.find(({ id }) => id === chosen)?.rule;
+    if (rule !== undefined) this.#granted.allow(rule);
+    if (chosen === ALLOW.id || rule !== undefined) return "allow";
     return { deny: chosen === undefined ? "the person closed the question." : "the person rejected it." };
   }
 }

@@ -89,7 +89,10 @@ export class AcpSession {
 
   /** Decides about a call, for an agent without approval rules. */
   async approve(request: ApprovalRequest): Promise<ApprovalDecision> {
-    return await this.#permissions.decide(request, (choices) => this.choose(request, choices));
+    return await this.#permissions.decide(request, (choices) => this.choose(request, choices), {
+      registry: this.#parts().host.agent.registry,
+      cwd: this.#cwd,
+    });
   }
 
   async choose(request: ApprovalRequest, choices: readonly PermissionChoice[]): Promise<string | undefined> {

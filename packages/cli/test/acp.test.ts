@@ -79,7 +79,7 @@ test("rules of the configuration hold, and always makes one for the project", as
   const asked: AcpMessage[] = [];
   const answer = (message: AcpMessage) => {
     asked.push(message);
-    return select("project-command")();
+    return select("project-rule")();
   };
   const client = await AcpClient.start(sandbox, { env, args, answer });
   const sessionId = await client.open(sandbox.project);
@@ -92,8 +92,8 @@ test("rules of the configuration hold, and always makes one for the project", as
   await run("touch made.txt");
   expect(asked[0]?.params.options).toMatchObject([
     { optionId: "allow", kind: "allow_once" },
-    { optionId: "session-command", name: "Always in this session: touch *", kind: "allow_always" },
-    { optionId: "project-command", kind: "allow_always" },
+    { optionId: "session-rule", name: "Always in this session: touch *", kind: "allow_always" },
+    { optionId: "project-rule", kind: "allow_always" },
     { optionId: "session-tool", kind: "allow_always" },
     { optionId: "reject", kind: "reject_once" },
   ]);

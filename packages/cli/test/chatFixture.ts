@@ -86,6 +86,23 @@ function wait(milliseconds: number): Promise<void> {
 /** Runs real commands, with the result and the report of the real thing. */
 const runBash: ExecutableTool = {
   name: "run_bash",
+  // Any two words make a rule.
+  permissions: {
+    check: () => undefined,
+    match: (patterns, targets) =>
+      patterns.map((pattern) =>
+        targets.map((target) =>
+          target.type === "command" && target.text.startsWith(pattern.replace(/ \*$/, ""))
+            ? "covers"
+            : "none",
+        ),
+      ),
+  },
+  describeCall: (args) => {
+    const command = requireString(args, "command");
+    const pattern = `${command.split(" ", 2).join(" ")} *`;
+    return { targets: [{ type: "command", text: command }], always: [{ pattern, label: pattern }] };
+  },
   capabilities: ["execute"],
   getSchema: () =>
     functionTool("run_bash", "Run a shell command.", {
@@ -152,7 +169,6 @@ const registry = createToolRegistry(conversation, [
     packName: "fixture",
     register(pack) {
       pack.register(runBash);
-      pack.provide?.({ ruleWords: (command) => command.split(" ", 2) });
       pack.register(editFile);
       pack.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
     },
@@ -171,7 +187,6 @@ const permissions = new Permissions({
   grants: new Grants(join(state, "permissions"), process.cwd()),
   mode: "auto",
   root: process.cwd(),
-  cwd: process.cwd(),
 });
 const undoLog = new UndoLog(join(state, "undo"), process.cwd());
 const undo = () => undoLog;

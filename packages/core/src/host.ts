@@ -19,7 +19,7 @@ export { matchesGlob } from "./rules/glob.js";
 export { GrantedRules } from "./rules/grantedRules.js";
 export { MODES, type Mode, onlyEdits, onlyReads } from "./rules/mode.js";
 export { offerRules, type RuleOffer } from "./rules/offers.js";
-export { formatRule, isAbout, parseRule, RULE_HEADS, type Rule } from "./rules/rule.js";
+export { formatRule, parseRule, type Rule } from "./rules/rule.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";
 export { isWithinShown, TOOL_KINDS } from "./tools/callDescription.js";
 export type { CallOptions } from "./tools/execution.js";

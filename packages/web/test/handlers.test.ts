@@ -113,6 +113,20 @@ test("a message sent while one is answered steers it", async () => {
   expect(page.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
 });
 
+test("a rule can be chosen instead of the whole tool", async () => {
+  const page = await open(await start(nodeHttp, [GREET, "Greeted.", GREET, "Again."]));
+  await page.post({ type: "send", content: "Greet Ada." });
+  await page.until(({ approvals }) => approvals.length === 1);
+  const [approval] = page.state.approvals;
+  const decide = (rule: string) =>
+    page.post({ type: "decide", id: approval?.id ?? "", decision: { always: rule } });
+  await decide(`${approval?.name}(who: Ada)`);
+  await page.until(({ status }) => status === "idle");
+  await page.post({ type: "send", content: "Greet Ada again." });
+  await page.until(({ messages, status }) => messages.length === 4 && status === "idle");
+  expect(page.state.approvals).toEqual([]);
+});
+
 test("a provider's failure is shown as an error, and the conversation continues", async () => {
   const failing = (): never => {
     throw new Error("no such model");

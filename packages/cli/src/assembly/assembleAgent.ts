@@ -1,7 +1,6 @@
 import { Agent, type CallHooks, Conversation, type PackHost, type Telemetry } from "@agent/core";
-import { hostModel, hostModels, type Steps, terminateOnSignals } from "@agent/core/host";
+import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
 import { escapeToLine, quotePath } from "@agent/internal";
-import type { Mode } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
 import { type AskPermit, createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
@@ -136,7 +135,7 @@ export async function assembleAgent(
     ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
   });
   const skills = packSkills(tools.registry.services.skills, ownCommands);
-  const permissions: Permissions = createPermissions(loaded, tools, options.mode);
+  const permissions: Permissions = await createPermissions(loaded, tools, options.mode, onProblem);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;

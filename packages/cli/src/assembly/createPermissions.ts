@@ -1,30 +1,62 @@
 import { join } from "node:path";
+import type { ToolInfo, ToolRegistry } from "@agent/core";
+import {
+  findRuleProblem,
+  formatRule,
+  type Mode,
+  onlyEdits,
+  parseRule,
+  type RuleSet,
+  watchRules,
+} from "@agent/core/host";
 import { canonicalPath } from "@agent/internal";
 import { Grants } from "../permissions/grants.js";
-import { type Mode, modeOf } from "../permissions/mode.js";
 import { Permissions } from "../permissions/permissions.js";
-import { parseRule } from "../permissions/rule.js";
+import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 import { projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import type { AssembledTools } from "./assembleTools.js";
 
-/** What calls may do under the settings. `mode` holds where the settings name none; without it they imply one. */
-export function createPermissions(
+/**
+ * What calls may do under the settings. `mode` holds where the settings name none; without it they imply one. Rejects if a
+ * tool does not understand the pattern of a rule; a tool that comes later reports that to `onProblem`.
+ */
+export async function createPermissions(
   { settings }: LoadedSettings,
   { registry, confirm }: AssembledTools,
   mode: Mode | undefined,
-): Permissions {
-  const cwd = process.cwd();
-  const root = canonicalPath(projectDirectory(cwd));
+  onProblem: (message: string) => void,
+): Promise<Permissions> {
+  const root = canonicalPath(projectDirectory(process.cwd()));
   const { allow, ask, deny } = settings.permissions;
+  const rules = { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
+  await checkRules(rules, registry);
+  watchRules([...rules.deny, ...rules.ask, ...rules.allow], registry, onProblem);
   return new Permissions({
     registry,
     confirm,
     root,
-    cwd,
-    rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
+    rules,
     grants: new Grants(join(stateDirectory(), "permissions"), root),
     mode: settings.mode ?? mode ?? modeOf(registry.describeTools(), confirm),
   });
+}
+
+async function checkRules(rules: RuleSet, registry: ToolRegistry): Promise<void> {
+  for (const list of ["deny", "ask", "allow"] as const) {
+    for (const rule of rules[list]) {
+      const problem = await findRuleProblem(rule, registry);
+      if (problem !== undefined) {
+        throw new CliError(`"permissions.${list}" has the rule ${formatRule(rule)}, but ${problem}.`);
+      }
+    }
+  }
+}
+
+function modeOf(tools: readonly ToolInfo[], confirm: ReadonlySet<string>): Mode {
+  const runs = tools.some(
+    ({ name, enabled, capabilities }) => enabled && !onlyEdits(capabilities) && !confirm.has(name),
+  );
+  return runs ? "auto" : "edits";
 }

@@ -1,10 +1,8 @@
 import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
-import type { CallRules } from "@agent/core/host";
+import { type CallRules, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { GrantScope } from "../permissions/grants.js";
-import type { Permissions, PersonDecision } from "../permissions/permissions.js";
-import { parseRule, type Rule } from "../permissions/rule.js";
+import type { AlwaysChoice, Permissions, PersonDecision } from "../permissions/permissions.js";
 import type { UndoLog } from "../undo/undoLog.js";
 
 const HOOK_LIMIT_MS = 120_000;
@@ -36,19 +34,20 @@ export interface Gate {
  */
 export function createGate(options: GateOptions): Gate {
   const { permissions, ask, undo, onProblem } = options;
-  const grant = (rule: Rule, scope: GrantScope): Promise<void> =>
-    permissions.grant(rule, scope).catch((error: unknown) => {
+  const grant = (rule: string, scope: GrantScope): Promise<void> =>
+    permissions.grant(parseRule(rule), scope).catch((error: unknown) => {
       onProblem(`this is allowed for the session only, because it cannot be stored: ${errorMessage(error)}`);
     });
   return {
     rules: {
       decide: (request) => permissions.decide(request),
-      allow: (rule) => grant(parseRule(rule), "session"),
+      allow: (rule) => grant(rule, "session"),
     },
     approve: async (request) => {
-      const decision = await ask(request, permissions.alwaysChoices(request));
+      const decision = await ask(request, await permissions.alwaysChoices(request));
       if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
-      await grant(decision.always, decision.scope);
+      if ("mode" in decision) permissions.mode = decision.mode;
+      else await grant(decision.always, decision.scope);
       return "allow";
     },
     hooks: {
@@ -69,8 +68,8 @@ export function createGate(options: GateOptions): Gate {
 export function askWith(approve: Approve): AskPerson {
   return async (request) => {
     const decision = await approve(request);
-    if (decision === "always") return { always: { tool: request.name, exact: false }, scope: "session" };
+    if (decision === "always") return { always: request.name, scope: "session" };
     if (typeof decision === "string" || "deny" in decision) return decision;
-    return { always: parseRule(decision.always), scope: "session" };
+    return { always: decision.always, scope: "session" };
   };
 }

@@ -2,9 +2,8 @@ import type { ApprovalRequest } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { wrapWords } from "../display/width.js";
-import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
 import type { GrantScope } from "../permissions/grants.js";
-import type { PersonDecision } from "../permissions/permissions.js";
+import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
 import { denial, questionText } from "./approvalQuestion.js";
 
 /** The effect of a key: an answer, a change of the dialog, or none. */
@@ -91,6 +90,7 @@ export class ApprovalDialog {
       return "changed";
     }
     const choice = this.#choices[Number(key) - 1];
-    return choice ? { always: choice.rule, scope: this.#scope } : "ignored";
+    if (!choice) return "ignored";
+    return "mode" in choice ? { mode: choice.mode } : { always: choice.rule, scope: this.#scope };
   }
 }

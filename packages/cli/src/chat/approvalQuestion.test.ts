@@ -5,8 +5,8 @@ describe("readDecision", () => {
   test.each([
     ["y", "allow"],
     [" YES ", "allow"],
-    ["a", { always: { tool: "run_bash", exact: false }, scope: "session" }],
-    ["always", { always: { tool: "run_bash", exact: false }, scope: "session" }],
+    ["a", { always: "run_bash", scope: "session" }],
+    ["always", { always: "run_bash", scope: "session" }],
     ["n", { deny: "the person said no." }],
     ["no, use npm ci", { deny: "use npm ci" }],
     ["n: two\nlines", { deny: "two\nlines" }],

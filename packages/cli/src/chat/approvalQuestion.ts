@@ -1,11 +1,12 @@
 import type { AccessNeed, ApprovalRequest, ToolKind } from "@agent/core";
+import { parseRule } from "@agent/core/host";
 import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
 import { type DiffLines, diffLines } from "../display/fileDiff.js";
 import { shownPath } from "../display/safeText.js";
 import type { Style } from "../display/style.js";
 import { wrapLine } from "../display/width.js";
+import { MODE_NAMES } from "../permissions/mode.js";
 import type { PersonDecision } from "../permissions/permissions.js";
-import { formatRule } from "../permissions/rule.js";
 
 const NO_REASON = "the person said no.";
 // A longer value fills more than a screen, which hides its start: print its length.
@@ -120,7 +121,7 @@ export function approvalPrompt(call: AskedCall): string {
 export function readDecision(answer: string, name: string): PersonDecision | undefined {
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
-  if (/^(a|always)$/i.test(text)) return { always: { tool: name, exact: false }, scope: "session" };
+  if (/^(a|always)$/i.test(text)) return { always: name, scope: "session" };
   const no = /^(?:n|no)(?:[\s,:]+(.*))?$/is.exec(text);
   return no ? { deny: denial(no[1] ?? "") } : undefined;
 }
@@ -129,8 +130,9 @@ export function readDecision(answer: string, name: string): PersonDecision | und
 export function decisionText(decision: PersonDecision): string {
   if (decision === "allow") return "yes";
   if ("deny" in decision) return decision.deny === NO_REASON ? "no" : `no: ${decision.deny}`;
+  if ("mode" in decision) return `mode: ${MODE_NAMES[decision.mode]}`;
   const { always, scope } = decision;
-  return `always in this ${scope}: ${always.exact ? "exactly this call" : formatRule(always)}`;
+  return `always in this ${scope}: ${parseRule(always).exact ? "exactly this call" : always}`;
 }
 
 /** The message to the model after a denial. */

@@ -1,7 +1,7 @@
 import type { AgentEvent, Content, MentionSource } from "@agent/core";
+import type { Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import type { Mode } from "../permissions/mode.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { CallLog } from "./callLog.js";
 import type { CommandContext } from "./commands/context.js";

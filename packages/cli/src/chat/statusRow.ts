@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
+import type { Mode } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../display/style.js";
 import { styledWidth } from "../display/width.js";
-import { MODE_NAMES, type Mode } from "../permissions/mode.js";
+import { MODE_NAMES } from "../permissions/mode.js";
 
 /** The information in the row below the input line. */
 export interface Status {

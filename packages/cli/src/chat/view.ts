@@ -1,7 +1,6 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { Style } from "../display/style.js";
-import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
-import type { PersonDecision } from "../permissions/permissions.js";
+import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
 import type { MenuItem } from "./menu.js";
 import type { Status } from "./statusRow.js";
 

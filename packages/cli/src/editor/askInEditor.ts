@@ -1,9 +1,7 @@
 import type { OpenSessionRequest, PermissionChoice } from "@agent/acp";
-import type { ApprovalRequest } from "@agent/core";
 import { escapeToLine, spellOut } from "@agent/internal";
 import type { AskPerson } from "../assembly/gate.js";
-import type { AlwaysChoice } from "../permissions/alwaysChoices.js";
-import type { PersonDecision } from "../permissions/permissions.js";
+import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
 import { type AskPermit, PERMIT_CHOICES } from "../permissions/permit.js";
 
 interface Answer extends PermissionChoice {
@@ -15,19 +13,19 @@ const REJECT: Answer = {
   id: "reject",
   name: "Reject",
   kind: "reject_once",
-  decision: { deny: "the person rejected it." },
+  decision: { deny: "the user rejected it." },
 };
 
 /** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
 export function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
   return async (request, always) => {
-    const answers = answersFor(request, always);
+    const answers = answersFor(always);
     const chosen = await choose(
       request,
       answers.map(({ decision: _, ...choice }) => choice),
     );
     const answer = answers.find(({ id }) => id === chosen);
-    return answer?.decision ?? { deny: "the person closed the question." };
+    return answer?.decision ?? { deny: "the user closed the question." };
   };
 }
 
@@ -42,15 +40,17 @@ export function askPermitInEditor(ask: OpenSessionRequest["ask"]): AskPermit {
   };
 }
 
-function answersFor(request: ApprovalRequest, choices: readonly AlwaysChoice[]): Answer[] {
-  const whole = choices.at(-1);
-  // For a command, offer the narrowest rule that is useful again: its first words, or exactly this command.
-  const narrow = typeof request.args.command === "string" ? choices.at(-2) : undefined;
+function answersFor(choices: readonly AlwaysChoice[]): Answer[] {
+  const rules = choices.filter((choice) => "rule" in choice);
+  const whole = rules.at(-1);
+  const others = rules.slice(0, -1);
+  // The narrowest rule that is useful again, such as the first words of a command; otherwise exactly this call.
+  const narrow = others[1] ?? others[0];
   const always = (choice: typeof whole, scope: "session" | "project"): Answer[] =>
     choice
       ? [
           {
-            id: `${scope}-${choice === whole ? "tool" : "command"}`,
+            id: `${scope}-${choice === whole ? "tool" : "rule"}`,
             name: escapeToLine(spellOut(`Always in this ${scope}: ${choice.label}`)),
             kind: "allow_always",
             decision: { always: choice.rule, scope },
@@ -62,7 +62,6 @@ function answersFor(request: ApprovalRequest, choices: readonly AlwaysChoice[]):
     ...always(narrow, "session"),
     ...always(narrow, "project"),
     ...always(whole, "session"),
-    ...(narrow ? [] : always(whole, "project")),
     REJECT,
   ];
 }

@@ -1,5 +1,6 @@
 import type { ModeChoice, SessionMode } from "@agent/acp";
-import { MODE_HELP, MODES, type Mode } from "../permissions/mode.js";
+import { MODES, type Mode } from "@agent/core/host";
+import { MODE_HELP } from "../permissions/mode.js";
 import type { Permissions } from "../permissions/permissions.js";
 
 const NAMES: Readonly<Record<Mode, Pick<SessionMode, "id" | "name">>> = {

@@ -1,30 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type PolicyOptions, rule } from "./policy.js";
-import { parseRule } from "./rule.js";
+import { type RulingOptions, rulingOf } from "../../test/ruling.js";
+
+const DENY_RM = { deny: ["run_bash(rm *)"] };
 
 /** What is decided in auto mode, where only a rule keeps a command from running. */
-function ruling(
-  command: string,
-  options: Partial<PolicyOptions> = {},
-  args: Record<string, unknown> = {},
-): string {
-  const call = {
-    name: "run_bash",
-    args: { command, ...args },
-    capabilities: ["execute"] as const,
-    description: { needs: [] },
-  };
-  return rule(call, {
-    rules: { allow: [], ask: [], deny: [parseRule("run_bash(rm *)")] },
-    granted: [],
-    confirm: new Set(),
-    mode: "auto",
-    runsOnly: () => true,
-    mayRun: () => false,
-    root: "/",
-    cwd: "/",
-    ...options,
-  }).type;
+function ruling(command: string, options: RulingOptions = DENY_RM, args: Record<string, unknown> = {}) {
+  return rulingOf("run_bash", { command, ...args }, options);
 }
 
 describe("a rule that denies a command", () => {
@@ -35,51 +16,75 @@ describe("a rule that denies a command", () => {
     "ls && rm -rf x",
     "'r'm x",
     "rm",
-    "cat a > rm",
     "A=1 B=2 ./rm x",
-  ])("denies %s", (command) => expect(ruling(command)).toBe("deny"));
-
-  test.each([
     "env rm x",
     "sudo -n rm x",
     "command rm x",
     "xargs /bin/rm x",
-    "find . -exec rm x +",
     'sh -c "rm x"',
     "sh -c 'cd a; rm x'",
     "nice env A=1 rm x",
+    'r""m x > y',
+    "cd a\nr\\m x",
+    "git -c core.pager='rm x' log",
+    "git -c alias.q='!rm x' q",
+    "tar xf a --to-command='rm x'",
+    "sort --compress-program=rm x",
+  ])("denies %s", async (command) => expect(await ruling(command)).toBe("deny"));
+
+  test.each([
+    "find . -exec rm x +",
     "/bin/r? x",
     "{r,}m x",
     '"r"m$(true) x',
-    'r""m x > y',
     "$(printf r)m x",
     "eval $X",
-    "cd a\nr\\m x",
-  ])("asks before what may turn out to be it: %s", (command) => expect(ruling(command)).toBe("ask"));
-
-  test("asks about a script of so many words that nobody could compare each of them", () => {
-    const before = process.cpuUsage();
-    expect(ruling(`echo ${"a ".repeat(100_000)}`)).toBe("ask");
-    expect(ruling(`echo '${"a ".repeat(100_000)}'`)).toBe("ask");
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(9000);
+    "env -S'rm x'",
+    "GIT_PAGER='rm x' git log",
+    "BASH_ENV=x bash -c true",
+    "alias q=rm; q x",
+    "eval {rm,x}",
+    "vim -c ':!rm x'",
+    "LD_PRELOAD=x ls",
+    "npx rm x",
+    "f() { rm x; }; f",
+  ])("asks before what may turn out to be it: %s", async (command) => {
+    expect(await ruling(command)).toBe("ask");
   });
 
-  test.each(["npm test", "git status | head -5", "ls form", "echo 'an arm'", "make 2>&1 | tail"])(
-    "leaves other commands alone: %s",
-    (command) => expect(ruling(command)).toBe("allow"),
-  );
-
-  test("an environment or arguments of its own are asked about", () => {
-    expect(ruling("ls", {}, { env: { PATH: "evil" } })).toBe("ask");
-    expect(ruling("ls", {}, { arguments: ["rm"] })).toBe("ask");
-    expect(ruling("ls", {}, { cwd: "src", timeout: 5 })).toBe("allow");
+  test("asks about a script of so many words that no one could compare each of them", async () => {
+    expect(await ruling(`echo ${"a ".repeat(100_000)}`)).toBe("ask");
+    expect(await ruling(`echo '${"a ".repeat(100_000)}'`)).toBe("ask");
   });
 
-  test("an allow rule does not hide it, but what a person granted for good runs", () => {
-    const allow = { rules: { allow: [parseRule("run_bash")], ask: [], deny: [parseRule("run_bash(rm *)")] } };
-    expect(ruling("env rm x", allow)).toBe("ask");
-    expect(ruling("env rm x", { granted: [parseRule("run_bash(=env rm x)")] })).toBe("allow");
+  test.each([
+    "npm test",
+    "git status | head -5",
+    "git log --oneline -5",
+    "ls form",
+    "ls -la | head -5",
+    "echo 'an arm'",
+    "make 2>&1 | tail",
+    "cat a > rm",
+    "python3 a.py",
+    "cargo build",
+  ])("leaves other commands alone: %s", async (command) => expect(await ruling(command)).toBe("allow"));
+
+  test("asks about a dangerous environment and about arguments of its own", async () => {
+    expect(await ruling("ls", DENY_RM, { env: { PATH: "evil" } })).toBe("ask");
+    expect(await ruling("ls", DENY_RM, { env: { "a b": "evil" } })).toBe("ask");
+    expect(await ruling("ls", DENY_RM, { arguments: ["rm"] })).toBe("ask");
+    expect(await ruling("ls", DENY_RM, { cwd: "src", timeout: 5 })).toBe("allow");
+  });
+
+  test("is not hidden by an allow rule, but what a user always allows runs", async () => {
+    expect(await ruling("npx rm x", { ...DENY_RM, allow: ["run_bash"] })).toBe("ask");
+    expect(await ruling("npx rm x", { ...DENY_RM, granted: ["run_bash(=npx rm x)"] })).toBe("allow");
+  });
+
+  test("holds for every shell by shell.run", async () => {
+    expect(await ruling("env rm x", { deny: ["shell.run(rm *)"] })).toBe("deny");
+    expect(await ruling("ls", { deny: ["shell.run(rm *)"] })).toBe("allow");
   });
 });
 
@@ -93,38 +98,57 @@ test.each([
   "A=1 touch x",
   'eval "touch x"',
   "$(echo touch) x",
-])("asks about %s under an ask rule, as a deny rule would not let it run", (command) => {
-  const touch = [parseRule("run_bash(touch *)")];
-  expect(ruling(command, { rules: { allow: [], ask: touch, deny: [] } })).toBe("ask");
-  expect(ruling(command, { rules: { allow: [], ask: [], deny: touch } })).not.toBe("allow");
+])("asks about %s under an ask rule, as a deny rule would not let it run", async (command) => {
+  expect(await ruling(command, { ask: ["run_bash(touch *)"] })).toBe("ask");
+  expect(await ruling(command, { deny: ["run_bash(touch *)"] })).not.toBe("allow");
 });
 
 describe("an allow rule for a command", () => {
-  const allow = { rules: { allow: [parseRule("run_bash(git status *)")], ask: [], deny: [] } };
-  const asking = { ...allow, mode: "ask", cwd: "/usr", root: "/usr" } as const;
+  const asking = { allow: ["run_bash(npm test *)"], mode: "ask" } as const;
 
-  test.each([{}, { cwd: "." }, { cwd: "/usr" }, { working_directory: "/usr/." }])(
+  test.each([{}, { cwd: "." }, { cwd: process.cwd() }, { working_directory: `${process.cwd()}/.` }])(
     "covers a call in the agent's own directory: %j",
-    (args) => expect(ruling("git status", asking, args)).toBe("allow"),
+    async (args) => expect(await ruling("npm test", asking, args)).toBe("allow"),
+  );
+
+  test.each([{ cwd: "src" }, { cwd: ".." }, { cwd: "/tmp" }, { working_directory: "src" }])(
+    "does not cover a call in another directory: %j",
+    async (args) => expect(await ruling("npm test", asking, args)).toBe("ask"),
   );
 
   test.each([
-    { cwd: "lib" },
-    { cwd: ".." },
-    { cwd: "/tmp" },
-    { working_directory: "lib" },
-    { cwd: ".", working_directory: "lib" },
-    { cwd: "", working_directory: "/" },
-    { cwd: 7 },
-  ])("does not cover a call in another directory: %j", (args) =>
-    expect(ruling("git status", asking, args)).toBe("ask"),
+    "npm test && rm -rf /",
+    "npm test $(rm -rf /)",
+    "npm test\nrm -rf /",
+    "npm test > ~/.bashrc",
+    "cd vendor && npm test",
+    "X=1 npm test",
+    "npm testing",
+    "npm test --script-shell=./x",
+    "env npm test",
+    "npm test\u00a0",
+  ])("does not cover what does more: %s", async (command) =>
+    expect(await ruling(command, asking)).toBe("ask"),
   );
 
-  test("covers another directory only by the whole tool or exactly the call", () => {
-    const rules = (text: string) => ({ ...asking, rules: { allow: [parseRule(text)], ask: [], deny: [] } });
-    expect(ruling("git status", rules("run_bash"), { cwd: "lib" })).toBe("allow");
-    expect(
-      ruling("git status", rules('run_bash(={"command":"git status","cwd":"lib"})'), { cwd: "lib" }),
-    ).toBe("allow");
+  test("does not cover a call with an environment or arguments of its own", async () => {
+    expect(await ruling("npm test", asking, { env: { A: "1" } })).toBe("ask");
+    expect(await ruling("npm test", asking, { arguments: ["x"] })).toBe("ask");
+    expect(await ruling("npm test", asking, { timeout: 5 })).toBe("allow");
+  });
+
+  test("covers a list of commands together with other rules", async () => {
+    const both = { ...asking, allow: ["run_bash(npm test *)", "run_bash(npm run lint *)"] };
+    expect(await ruling("npm test && npm run lint", asking)).toBe("ask");
+    expect(await ruling("npm test && npm run lint", both)).toBe("allow");
+    expect(await ruling("npm test; npm test x", asking)).toBe("allow");
+  });
+
+  test("covers another directory only by the whole tool or exactly the call", async () => {
+    const rules = (text: string) => ({ ...asking, allow: [text] });
+    expect(await ruling("npm test", rules("run_bash"), { cwd: "src" })).toBe("allow");
+    const exact = rules('run_bash(={"command":"npm test","cwd":"src"})');
+    expect(await ruling("npm test", exact, { cwd: "src" })).toBe("allow");
+    expect(await ruling("npm test", exact)).toBe("ask");
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatRule, parseRule, type Rule } from "@agent/core/host";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath } from "@agent/internal";
 import { ensurePrivateDirectory } from "../process/paths.js";
-import { formatRule, parseRule, type Rule } from "./rule.js";
 
 /** How long a grant lasts: until the chat ends, or in this project until it is revoked. */
 export type GrantScope = "session" | "project";

@@ -1,15 +1,31 @@
-import type { ToolInfo, ToolRegistry } from "@agent/core";
-import { type AlwaysChoice, alwaysChoices } from "./alwaysChoices.js";
+import type { ApprovalRequest, ToolInfo, ToolRegistry } from "@agent/core";
+import {
+  decideCall,
+  type Mode,
+  offerRules,
+  onlyEdits,
+  onlyReads,
+  type Rule,
+  type RuledCall,
+  type RuleOffer,
+  type RuleSet,
+  type Ruling,
+} from "@agent/core/host";
 import type { Grant, GrantScope, Grants } from "./grants.js";
-import { type Mode, nextMode, onlyReads } from "./mode.js";
-import { type PolicyCall, type RuleSet, type Ruling, rule } from "./policy.js";
-import type { Rule } from "./rule.js";
+import { nextMode } from "./mode.js";
 
-/** A person's answer to a question about a call. */
+/** A user's answer to a question about a call. `always` is a rule, `mode` a mode to switch to. */
 export type PersonDecision =
   | "allow"
-  | { readonly always: Rule; readonly scope: GrantScope }
+  | { readonly always: string; readonly scope: GrantScope }
+  | { readonly mode: Mode }
   | { readonly deny: string };
+
+/** What a user can choose instead of allowing one call: a rule, or another mode. */
+export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: string };
+
+const OWN_PACKS = /^@agent\//;
+const SERVER_TOOL = /^mcp__/;
 
 export interface PermissionsOptions {
   readonly registry: ToolRegistry;
@@ -17,8 +33,8 @@ export interface PermissionsOptions {
   readonly grants: Grants;
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
+  /** Where patterns for files begin. */
   readonly root: string;
-  readonly cwd: string;
 }
 
 /** What the agent may do now: the mode, the rules of the configuration, and what the person allowed for good. */
@@ -75,32 +91,32 @@ export class Permissions {
     return await this.#options.grants.revoke(grant);
   }
 
-  decide(call: PolicyCall): Ruling {
-    const { registry, rules, confirm, root, cwd } = this.#options;
+  async decide(call: RuledCall): Promise<Ruling> {
+    const { registry: tools, rules, confirm, root } = this.#options;
     const granted = this.grants.map((one) => one.rule);
-    const { services } = registry;
-    return rule(call, {
-      rules,
-      granted,
-      confirm,
-      mode: this.#mode,
-      root,
-      cwd,
-      runsOnly: (words, command) => services.runsOnly(words, command),
-      mayRun: (words, command) => services.mayRun(words, command),
-    });
+    const isForeign = (name: string): boolean => this.#isForeign(name);
+    return await decideCall(call, { tools, root, rules, granted, confirm, mode: this.#mode, isForeign });
   }
 
-  /** What a person can allow for good when asked about this call. */
-  alwaysChoices(call: PolicyCall): AlwaysChoice[] {
-    const { registry, root, cwd } = this.#options;
-    const { services } = registry;
-    return alwaysChoices(call, {
-      root,
-      cwd,
-      runsOnly: (words, command) => services.runsOnly(words, command),
-      ruleWords: (command) => services.ruleWords(command),
-    });
+  /** What the user can choose when asked about this call, the narrowest first. */
+  async alwaysChoices(call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">) {
+    const { registry: tools, root, confirm } = this.#options;
+    const offers: AlwaysChoice[] = await offerRules(call, { tools, root });
+    const wouldRun = this.#mode === "ask" && onlyEdits(call.capabilities) && !confirm.has(call.name);
+    if (wouldRun && offers.length > 0 && !this.#isForeign(call.name)) {
+      offers.push({ mode: "edits", label: "accept edits from now on" });
+    }
+    return offers;
+  }
+
+  /**
+   * Whether a tool asks until it is allowed: what a server says about its tools proves nothing, and a pack of others has
+   * its own idea of an edit.
+   */
+  #isForeign(name: string): boolean {
+    if (SERVER_TOOL.test(name)) return true;
+    const tool = this.#options.registry.describeTools().find((one) => one.name === name);
+    return !OWN_PACKS.test(tool?.source ?? "") && !onlyReads(tool?.capabilities ?? []);
   }
 
   #turnOff(): void {

@@ -1,9 +1,8 @@
 import type { PackHost, PermitAnswer, PermitRequest } from "@agent/core";
+import { formatRule, matchesGlob, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import { matchesGlob } from "./glob.js";
 import type { GrantScope } from "./grants.js";
 import type { Permissions } from "./permissions.js";
-import { formatRule, isAbout, parseRule } from "./rule.js";
 
 /** How long the user allows something: for the call that asks, or as a grant. */
 export type PermitScope = "once" | GrantScope;
@@ -39,7 +38,11 @@ export function createPermit({
     const rule = parseRule(request.permission);
     const text = formatRule(rule);
     const { deny } = permissions().rules;
-    if (deny.some((one) => isAbout(one, rule.tool) && matchesGlob(one.pattern ?? "*", rule.pattern ?? ""))) {
+    if (
+      deny.some(
+        (one) => matchesGlob(one.tool, rule.tool) && matchesGlob(one.pattern ?? "*", rule.pattern ?? ""),
+      )
+    ) {
       return "refused";
     }
     if (permissions().grants.some((grant) => formatRule(grant.rule) === text)) return "allowed";

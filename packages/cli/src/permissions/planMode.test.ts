@@ -26,7 +26,6 @@ function permissionsOf(registry: ToolRegistry): Permissions {
     confirm: new Set(),
     mode: "auto",
     root: "/",
-    cwd: "/",
   });
 }
 

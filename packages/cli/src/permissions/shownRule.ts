@@ -1,5 +1,5 @@
+import { formatRule, type Rule } from "@agent/core/host";
 import { escapeToLine, misreadings, spellOut } from "@agent/internal";
-import { formatRule, type Rule } from "./rule.js";
 
 const LONGEST_SHOWN = 300;
 const START = 200;

@@ -1,7 +1,6 @@
 import type { Effort } from "@agent/core";
-import { EFFORTS } from "@agent/core/host";
+import { EFFORTS, MODES, type Mode } from "@agent/core/host";
 import { describeValue, didYouMean } from "@agent/internal";
-import { MODES, type Mode } from "../permissions/mode.js";
 import { CliError } from "../process/errors.js";
 import type { AgentConfig } from "./config/types.js";
 import type { ConfigLayer } from "./layers.js";

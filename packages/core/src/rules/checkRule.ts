@@ -1,10 +1,12 @@
 import { didYouMean, errorMessage, quote, withTimeout } from "@agent/internal";
 import type { ToolInfo, ToolRegistry } from "../tools/registry.js";
 import type { RuleTools } from "./decide.js";
-import { formatRule, isAbout, isHead, type Rule } from "./rule.js";
+import { formatRule, isAbout, isHead, RULE_HEADS, type Rule } from "./rule.js";
 import { findAddressProblem, findFileProblem, parseArgumentPattern } from "./targets.js";
 
 const CHECK_LIMIT_MS = 2000;
+/** A rule for connections of sandboxed commands: no call is decided by it. */
+const ASKED_WHILE_RUNNING = "net.connect";
 
 /** What is wrong with the pattern of a rule for this tool, if anything: `a sentence without its end`. */
 async function findProblem(
@@ -38,6 +40,9 @@ async function findProblem(
 /** What is wrong with the pattern of a rule for all tools that are there now, if anything. */
 export async function findRuleProblem(rule: Rule, tools: ToolRegistry): Promise<string | undefined> {
   const { tool, pattern } = rule;
+  if (/^(file|net|shell)\./.test(tool) && !isHead(tool) && tool !== ASKED_WHILE_RUNNING) {
+    return `there is no ${quote(tool)}. The rules for every tool are ${RULE_HEADS.map((head) => `${head}(…)`).join(", ")}`;
+  }
   if (pattern === undefined) return undefined;
   if (tool === "file.read" || tool === "file.write") return findFileProblem(pattern);
   if (tool === "net.fetch") return findAddressProblem(pattern);

@@ -7,15 +7,18 @@ import { formatRule, parseRule, type Rule } from "./rule.js";
  */
 export class GrantedRules {
   readonly #tools: RuleTools;
+  readonly #root: string | undefined;
   readonly #granted: Rule[] = [];
 
-  constructor(tools: RuleTools) {
+  /** `root` is where patterns for files begin. Default: the working directory. */
+  constructor(tools: RuleTools, root?: string) {
     this.#tools = tools;
+    this.#root = root;
   }
 
   async decide(call: RuledCall): Promise<Ruling> {
     if (this.#granted.length === 0 || call.description.needs.length > 0) return { type: "ask" };
-    const root = process.cwd();
+    const root = this.#root ?? process.cwd();
     return (await coversCall(this.#granted, call, { tools: this.#tools, root }))
       ? { type: "allow" }
       : { type: "ask" };

@@ -13,7 +13,10 @@ export interface Rule {
   readonly pattern?: string;
 }
 
-/** The heads that hold for every tool, by the targets of its calls. No tool has such a name. */
+/**
+ * The heads that hold for every tool, by the targets of its calls. No tool has such a name. Other names with a dot, such as
+ * `net.connect`, are for questions that a running call asks (`PackHost.permit`).
+ */
 export const RULE_HEADS = ["file.read", "file.write", "net.fetch", "shell.run"] as const;
 export type RuleHead = (typeof RULE_HEADS)[number];
 
@@ -28,10 +31,8 @@ export function parseRule(text: string): Rule {
     );
   }
   const exact = equals === "=";
-  if (tool.includes(".") && (!isHead(tool) || exact)) {
-    throw new Error(
-      `${quote(text)} is not a rule. The rules for every tool are ${RULE_HEADS.map((head) => `${head}(…)`).join(", ")}.`,
-    );
+  if (isHead(tool) && exact) {
+    throw new Error(`${quote(text)} is not a rule. Only the rule for one tool can be exact.`);
   }
   return { tool, exact, ...(pattern !== undefined && { pattern }) };
 }

@@ -29,23 +29,6 @@ export interface PackServices {
    * asked for the first time. Must return quickly.
    */
   readonly warmUp?: () => void | Promise<void>;
-  /**
-   * Whether a command runs nothing but the program that these words name, and only does what they say: no option or argument
-   * makes that program run another one, or write where it usually prints. A host asks before a rule for the first words of a
-   * command (`npm test *`) allows it. Has no side effect. A failure is a no.
-   */
-  readonly runsOnly?: (words: readonly string[], command: string) => boolean;
-  /**
-   * Whether a command may turn out to run one that begins with these words, by whatever program, option, variable or script. A
-   * host asks before it runs a command that a rule against these words does not match. Has no side effect. A failure is a yes.
-   */
-  readonly mayRun?: (words: readonly string[], command: string) => boolean;
-  /**
-   * The first words of a command that a person may allow for good with any words behind them, such as `npm test` of
-   * `npm test -- --watch`; `undefined` where that would allow anything, or for a command of another pack. A host asks when it
-   * offers such a rule. Has no side effect. A failure is `undefined`.
-   */
-  readonly ruleWords?: (command: string) => readonly string[] | undefined;
   /** What a person can mention in a message, such as the resources of a server. */
   readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */

@@ -26,52 +26,6 @@ describe("what packs bring besides tools", () => {
     expect(second.services.commands).toEqual([]);
   });
 
-  test("every pack is asked whether a command does only what its first words say; a failure is a no", () => {
-    const says = (runsOnly: PackServices["runsOnly"]) =>
-      runsOnly ? packOf({ runsOnly }, `${runsOnly}`) : packOf({});
-    const asked = (...packs: ToolPack[]) =>
-      registryOf(...packs).services.runsOnly(["npm", "test"], "npm test -x");
-    expect(
-      asked(
-        says(undefined),
-        says((words, command) => command.startsWith(words.join(" "))),
-      ),
-    ).toBe(true);
-    expect(
-      asked(
-        says(() => true),
-        says(() => false),
-      ),
-    ).toBe(false);
-    const fails = says(() => {
-      throw new Error("cannot tell");
-    });
-    expect(asked(fails)).toBe(false);
-    const naming = (...all: PackServices["ruleWords"][]) =>
-      registryOf(
-        ...all.map((ruleWords, at) =>
-          ruleWords ? packOf({ ruleWords }, `names-${at}`) : packOf({}, `none-${at}`),
-        ),
-      ).services.ruleWords("npm test -x");
-    const cannotTell = (): never => {
-      throw new Error("cannot tell");
-    };
-    expect(
-      naming(
-        undefined,
-        cannotTell,
-        () => undefined,
-        (command) => command.split(" ", 2),
-      ),
-    ).toEqual(["npm", "test"]);
-    expect(naming(cannotTell, () => [1] as never)).toBeUndefined();
-    const mayRun = vi.fn(() => {
-      throw new Error("cannot tell");
-    });
-    expect(registryOf(packOf({ mayRun })).services.mayRun(["rm"], "env rm x")).toBe(true);
-    expect(registryOf(packOf({ mayRun: () => false })).services.mayRun(["rm"], "ls")).toBe(false);
-  });
-
   test("background work of all packs is listed and ended as one", async () => {
     const ended: string[] = [];
     const jobs = (id: string) => ({

@@ -192,37 +192,6 @@ export class PackServiceList {
     return this.#services.flatMap(({ mentions }) => mentions ?? []);
   }
 
-  /** Whether no pack objects that a command does more than the words of a rule say. */
-  runsOnly(words: readonly string[], command: string): boolean {
-    try {
-      return this.#services.every((services) => services.runsOnly?.(words, command) !== false);
-    } catch {
-      return false;
-    }
-  }
-
-  /** Whether a pack says that a command may turn out to run one that begins with these words. */
-  mayRun(words: readonly string[], command: string): boolean {
-    try {
-      return this.#services.some((services) => services.mayRun?.(words, command) === true);
-    } catch {
-      return true;
-    }
-  }
-
-  /** The first words of a command that a rule may be made of, from the first pack that names some. */
-  ruleWords(command: string): readonly string[] | undefined {
-    for (const services of this.#services) {
-      try {
-        const words = services.ruleWords?.(command);
-        if (Array.isArray(words) && words.every((word) => typeof word === "string")) return words;
-      } catch {
-        // A pack that cannot tell offers nothing.
-      }
-    }
-    return undefined;
-  }
-
   /** Lets packs get ready for their first calls; each is asked once. A failure is left to the first call to report. */
   warmUp(): void {
     for (const services of this.#cold.splice(0)) {
@@ -311,16 +280,7 @@ const HOOKS = [
   "onSessionEnd",
 ] as const;
 
-const FUNCTIONS = [
-  "dispose",
-  "diagnose",
-  "terminate",
-  "runsOnly",
-  "mayRun",
-  "ruleWords",
-  "warmUp",
-  "prompt",
-] as const;
+const FUNCTIONS = ["dispose", "diagnose", "terminate", "warmUp", "prompt"] as const;
 
 /** Throws `invalid_argument` for services that are not what they should be. */
 export function checkServices(services: PackServices): void {

@@ -55,8 +55,11 @@ export interface Approval {
   readonly preview?: CallPreview;
 }
 
-/** `always` allows the tool for the rest of the run; the reason of a denial goes to the model. */
-export type Decision = "allow" | "always" | { readonly deny: string };
+/**
+ * `"always"` allows the tool for the rest of the run, `{ always }` what a rule such as `run_bash(npm test *)` names; the
+ * reason of a denial goes to the model.
+ */
+export type Decision = "allow" | "always" | { readonly always: string } | { readonly deny: string };
 
 /** A decision, and what was shown when it was given. */
 export interface DecidedApproval {

@@ -42,6 +42,23 @@ test.each<[string, Partial<ApprovalRequest>]>([
   expect(approvals.pending).toHaveLength(1);
 });
 
+test("remembers a rule that was chosen for an earlier call, also in another process", async () => {
+  const target = (path: string) => ({ targets: [{ type: "file", path, access: "write" } as const] });
+  const description = { title: "x", kind: "edit", needs: [] } as const;
+  const asked = (id: string, path: string) =>
+    request({ id, description: { ...description, ...target(path) } });
+  const asking = new RunApprovals({ decisions: [] } as unknown as Run);
+  expect(() => asking.approve(asked("a", "/lib/a"))).toThrow("write waits for a decision.");
+  const [approval] = asking.pending;
+  if (!approval) throw new Error("nothing was asked");
+  const decisions = [decided(approval, { always: "file.write(/lib/**)" })];
+  const later = new RunApprovals({ decisions } as unknown as Run);
+  later.tools = { ruleFacts: () => undefined };
+  expect(await later.approve(asked("b", "/lib/b"))).toBe("allow");
+  await expect(later.approve(asked("c", "/etc/c"))).rejects.toThrow("write waits for a decision.");
+  expect(later.pending).toHaveLength(1);
+});
+
 test("denies a question that cannot wait, and keeps nothing of it", () => {
   const approvals = new RunApprovals({ decisions: [] } as unknown as Run);
   expect(approvals.approve(request({ cannotWait: true }))).toMatchObject({ deny: expect.any(String) });

@@ -1,5 +1,5 @@
 import { AgentError, type ApprovalDecision, type ApprovalRequest } from "@agent/core";
-import { isWithinShown } from "@agent/core/host";
+import { coversCall, isWithinShown, parseRule, type RuleTools } from "@agent/core/host";
 import type { Approval, Decision, Run } from "../engine/run.js";
 import { callKey } from "../journal/keys.js";
 
@@ -7,6 +7,8 @@ import { callKey } from "../journal/keys.js";
 export class RunApprovals {
   readonly #run: Run;
   readonly #pending = new Map<string, Approval>();
+  /** The tools of the run's agent, which rules are about. Set when there is one. */
+  tools: RuleTools | undefined;
 
   constructor(run: Run) {
     this.#run = run;
@@ -16,8 +18,8 @@ export class RunApprovals {
     return [...this.#pending.values()];
   }
 
-  readonly approve = (request: ApprovalRequest): ApprovalDecision => {
-    const { name, args, capabilities, description, preview } = request;
+  readonly approve = (request: ApprovalRequest): ApprovalDecision | Promise<ApprovalDecision> => {
+    const { name, description, preview } = request;
     const key = callKey({ ...request, callId: request.id });
     const { decisions } = this.#run;
     const own = decisions.findLast((one) => one.key === key);
@@ -27,11 +29,22 @@ export class RunApprovals {
     // "Always" covers calls within the access rules. A call that needs more is asked about each time.
     const isAlways = decisions.some((one) => one.name === name && one.decision === "always");
     if (description.needs.length === 0 && isAlways) return "always";
+    const rules = decisions.flatMap(({ decision }) =>
+      typeof decision === "object" && "always" in decision ? [parseRule(decision.always)] : [],
+    );
+    if (description.needs.length > 0 || rules.length === 0 || !this.tools) return this.#wait(request, key);
+    return coversCall(rules, request, { tools: this.tools, root: process.cwd() }).then((isCovered) =>
+      isCovered ? "allow" : this.#wait(request, key),
+    );
+  };
+
+  #wait(request: ApprovalRequest, key: string): ApprovalDecision {
+    const { name, args, capabilities, description, preview } = request;
     if (request.cannotWait)
       return { deny: "a question inside another call cannot wait for a later decision." };
     this.#pending.set(key, { key, name, args, capabilities, description, ...(preview && { preview }) });
     throw new AgentError("suspended", `${name} waits for a decision.`);
-  };
+  }
 }
 
 function isDenial(decision: Decision): boolean {

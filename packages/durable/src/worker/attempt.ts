@@ -51,6 +51,7 @@ export async function attemptRun(
       approve: approvals.approve,
       signal: stop.signal,
     });
+    approvals.tools = prepared.agent.registry;
     return await chat(prepared, claim, stop.signal, { steps, approvals, models, writer });
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;

@@ -1,5 +1,5 @@
 import type { AgentEvent, Approve, Content, Schema, TokenUsage } from "@agent/core";
-import type { Steps } from "@agent/core/host";
+import type { RuleTools, Steps } from "@agent/core/host";
 import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
 /** What a definition gets to make an agent for one run. */
@@ -28,6 +28,8 @@ export interface RunAgent {
   ): AsyncIterable<AgentEvent>;
   settled(): Promise<unknown>;
   dispose(): Promise<void>;
+  /** The tools that rules are about. Without it, an approval with a rule holds for its own call only. */
+  readonly registry?: RuleTools;
 }
 
 /** An agent and what it is to do. */

@@ -129,7 +129,9 @@ function quoted(text: string): string {
 
 /** The command with these variables in front of it. */
 export function withVariables(target: CommandTarget, env: Readonly<Record<string, string>>): CommandTarget {
-  const assigned = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+  const assigned = Object.entries(env).flatMap(([name, value]) =>
+    /^[A-Za-z_]\w*$/.test(name) ? [`${name}=${quoted(value)}`] : [],
+  );
   return { ...target, text: [...assigned, target.text].join(" "), open: true };
 }
 

@@ -135,18 +135,17 @@ export class RunBashTool implements ExecutableTool {
       const env = checkedEnv(args.env);
       refusal = refusalOf(this.#settings.policy, command, env);
       const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
+      // What the words of a script mean may depend on them.
+      const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
+      const extra = [...parameters, ...odd];
       const found = describeCommands(command)?.map((target) => ({
-        ...(Object.keys(env).length > 0 ? withVariables(target, env) : target),
-        ...(parameters.length > 0 && { open: true as const }),
+        ...(Object.keys(env).length > odd.length ? withVariables(target, env) : target),
+        ...(extra.length > 0 && { open: true as const }),
         ...(isElsewhere && { cwd: directory }),
       }));
-      // What the words of a script mean may depend on them.
-      const extra: CallTarget[] =
-        parameters.length > 0
-          ? [{ type: "text", text: `arguments: ${parameters.join(" ")}`, open: true }]
-          : [];
+      const others: CallTarget[] = extra.map((text) => ({ type: "text", text, open: true }));
       return {
-        ...(found && { targets: [...found, ...extra], always: offerRules(found) }),
+        ...(found && { targets: [...found, ...others], always: offerRules(found) }),
         ...(refusal !== undefined && { refusal }),
         ...(this.#settings.sandbox.mode === "require" && { contained: true }),
       };

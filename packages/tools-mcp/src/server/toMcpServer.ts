@@ -38,7 +38,9 @@ export interface McpServerOptions {
   /** What the tools are good for, told to the client's model. */
   readonly instructions?: string;
   /** Decides about a call. Default: all are allowed. What goes beyond the access rules is asked about in any case. */
-  readonly decide?: (call: PreparedCall & { readonly description: DescribedCall }) => CallDecision;
+  readonly decide?: (
+    call: PreparedCall & { readonly description: DescribedCall },
+  ) => CallDecision | Promise<CallDecision>;
   /** Milliseconds in which that yes must come. Default 60,000. */
   readonly confirmTimeoutMs?: number;
   /** Which enabled tools are offered. Default: all but core's own. */
@@ -104,7 +106,7 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       const described = await prepared.describe(context.mcpReq.signal);
       if (described.refusal !== undefined)
         return failure(`Error executing ${prepared.name}: ${described.refusal}`);
-      const decision = options.decide?.({ ...prepared, description: described }) ?? "allow";
+      const decision = (await options.decide?.({ ...prepared, description: described })) ?? "allow";
       if (typeof decision === "object") return failure(`Tool call denied: ${decision.deny}`);
       if (decision === "allow" && described.needs.length === 0)
         return await run(prepared, [], schema, context);

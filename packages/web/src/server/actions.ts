@@ -1,5 +1,6 @@
 import type { ApprovalDecision, Content, ContentPart } from "@agent/core";
-import { isRecord } from "@agent/core/toolkit";
+import { formatRule, parseRule } from "@agent/core/host";
+import { errorMessage, isRecord } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import type { ChatAction } from "../events.js";
 
@@ -90,8 +91,17 @@ function readPart(part: unknown, index: number): ContentPart {
 function readDecision(decision: unknown): ApprovalDecision {
   if (decision === "allow" || decision === "always") return decision;
   if (isRecord(decision) && typeof decision.deny === "string") return { deny: decision.deny };
+  if (isRecord(decision) && typeof decision.always === "string") return { always: readRule(decision.always) };
   throw new ActionError(
     400,
-    `"decision" must be "allow", "always" or { "deny": "the reason" }, got ${describeValue(decision)}.`,
+    `"decision" must be "allow", "always", { "always": "a rule" } or { "deny": "the reason" }, got ${describeValue(decision)}.`,
   );
+}
+
+function readRule(text: string): string {
+  try {
+    return formatRule(parseRule(text));
+  } catch (error) {
+    throw new ActionError(400, errorMessage(error));
+  }
 }

@@ -1,6 +1,7 @@
+import { MODES, type Mode } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
-import { MODE_HELP, MODE_NAMES, MODES, type Mode } from "../../permissions/mode.js";
+import { MODE_HELP, MODE_NAMES } from "../../permissions/mode.js";
 import { shownRule } from "../../permissions/shownRule.js";
 import type { CommandContext, SlashCommand } from "./context.js";
 

@@ -1,8 +1,8 @@
+import type { Ruling } from "@agent/core/host";
 import type * as McpServer from "@agent/tools-mcp/server";
 import { createPermissions } from "../../assembly/createPermissions.js";
 import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { withTools } from "../../assembly/withTools.js";
-import type { Ruling } from "../../permissions/policy.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, ownStandardOutput } from "../../process/output.js";
@@ -29,8 +29,12 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
     );
     for (const problem of problems) note(`agent: ${problem}`);
     // A client is one more model with these tools: the rules of the configuration hold for it as for ours.
-    const permissions = createPermissions(loaded, tools, undefined);
-    const server = toMcpServer(registry, { decide: (call) => decisionOf(permissions.decide(call)) });
+    const permissions = await createPermissions(loaded, tools, undefined, (problem) =>
+      note(`agent: ${problem}`),
+    );
+    const server = toMcpServer(registry, {
+      decide: async (call) => decisionOf(await permissions.decide(call)),
+    });
     if (!flags.http) {
       await server.serveStdio(ownStandardOutput());
       return EXIT.done;

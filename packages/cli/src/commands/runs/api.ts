@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isRecord } from "@agent/core/toolkit";
+import { formatRule, parseRule } from "@agent/core/host";
+import { errorMessage, isRecord } from "@agent/core/toolkit";
 import {
   type Approval,
   type Decision,
@@ -267,7 +268,17 @@ async function change(engine: RunAccess, id: string, part: string, body: unknown
 function readDecision(value: unknown): Decision {
   if (value === "allow" || value === "always") return value;
   if (isRecord(value) && typeof value.deny === "string") return { deny: denial(value.deny) };
-  throw new HttpError(400, '"decision" must be "allow", "always" or { "deny": "reason" }.');
+  if (isRecord(value) && typeof value.always === "string") {
+    try {
+      return { always: formatRule(parseRule(value.always)) };
+    } catch (error) {
+      throw new HttpError(400, errorMessage(error));
+    }
+  }
+  throw new HttpError(
+    400,
+    '"decision" must be "allow", "always", { "always": "rule" } or { "deny": "reason" }.',
+  );
 }
 
 function textOf(value: unknown): string {

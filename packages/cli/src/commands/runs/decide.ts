@@ -1,3 +1,5 @@
+import { formatRule, parseRule } from "@agent/core/host";
+import { errorMessage } from "@agent/core/toolkit";
 import type { Approval, Decision } from "@agent/durable";
 import { denial } from "../../chat/approvalQuestion.js";
 import { CliError } from "../../process/errors.js";
@@ -8,7 +10,8 @@ import { stateText, unknownRun } from "./text.js";
 
 export interface DecideFlags extends EngineFlags {
   readonly call?: string;
-  readonly always?: boolean;
+  /** `true` for the tool, or a rule. */
+  readonly always?: boolean | string;
   readonly deny?: string;
   readonly all?: boolean;
   readonly json?: boolean;
@@ -27,7 +30,8 @@ export async function decideCommand(id: string, flags: DecideFlags): Promise<Exi
     for (const { key, name } of calls) {
       const isDecided = await engine.decide(id, key, decision);
       if (!isDecided) throw new CliError(`Somebody else has decided about ${name} already.`, EXIT.refused);
-      if (!flags.json) printLine(`${name}: ${typeof decision === "string" ? "allowed" : "denied"}`);
+      if (!flags.json)
+        printLine(`${name}: ${typeof decision === "object" && "deny" in decision ? "denied" : "allowed"}`);
     }
     if (flags.json)
       print(`${JSON.stringify({ v: 1, id, decided: calls.map(({ key }) => key), decision })}\n`);
@@ -39,7 +43,17 @@ function decisionOf({ always, deny }: DecideFlags): Decision {
   if (deny !== undefined && always)
     throw new CliError("--deny and --always contradict each other: give one.");
   if (deny !== undefined) return { deny: denial(deny) };
+  if (typeof always === "string") return { always: ruleText(always) };
   return always ? "always" : "allow";
+}
+
+/** Throws unless the text is a rule. */
+function ruleText(text: string): string {
+  try {
+    return formatRule(parseRule(text));
+  } catch (error) {
+    throw new CliError(errorMessage(error));
+  }
 }
 
 function chosen(approvals: readonly Approval[], { call, all }: DecideFlags): readonly Approval[] {

@@ -68,7 +68,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .argument("<id>")
     .option("--call <key>", "which call, if several wait")
     .option("--all", "all calls that wait")
-    .option("--always", "allow the tool for the rest of the run")
+    .option("--always [rule]", "allow the tool for the rest of the run, or what a rule names")
     .option("--deny <reason>", "deny it; the model gets the reason")
     .action(async (id: string, _, self: Command) => {
       const { decideCommand } = await import("./decide.js");

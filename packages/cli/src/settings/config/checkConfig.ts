@@ -1,6 +1,6 @@
+import { parseRule } from "@agent/core/host";
 import { compileSchema, isRecord, quote } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
-import { parseRule } from "../../permissions/rule.js";
 import { CliError } from "../../process/errors.js";
 import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
 import { hideCredentials } from "../secrets.js";

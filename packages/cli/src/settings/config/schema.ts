@@ -1,6 +1,5 @@
 import type { JsonSchema } from "@agent/core";
-import { EFFORTS } from "@agent/core/host";
-import { MODES } from "../../permissions/mode.js";
+import { EFFORTS, MODES } from "@agent/core/host";
 
 const name = { type: "string", minLength: 1 };
 const amount = { type: "number", minimum: 0 };

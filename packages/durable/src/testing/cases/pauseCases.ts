@@ -86,7 +86,7 @@ export const pauseCases: readonly EngineCase[] = [
       const again = await worker.next();
       const [one, two] = again.run.decisions;
       assert.deepEqual([one?.decision, two?.key], ["allow", second.key]);
-      assert.ok(typeof two?.decision === "object" && two.decision.deny !== "");
+      assert.ok(typeof two?.decision === "object" && "deny" in two.decision && two.decision.deny !== "");
       assert.deepEqual([again.run.approvals, again.run.expiresAt], [[], undefined]);
       again.end(DONE);
       await worker.close();
