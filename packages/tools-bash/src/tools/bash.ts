@@ -8,8 +8,7 @@ import type {
   PackServices,
   ToolCall,
 } from "@agent/core";
-import { errorMessage, functionTool, quote } from "@agent/core/toolkit";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, errorMessage, functionTool, quote } from "@agent/core/toolkit";
 import {
   checkedCommand,
   checkedDirectory,
