@@ -2,6 +2,7 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { describeWrites } from "../../test/describedCall.js";
 import {
   findInstructions,
   formatInstructions,
@@ -77,7 +78,9 @@ describe("instructions below the directories that the person was asked about", (
       onFound: () => expect.unreachable(),
       onLeftOut: ({ file }) => leftOut.push(file),
     });
-    expect(await hooks.afterCall?.({ args: { path: "src/a.ts" } } as never, {} as never)).toBeUndefined();
+    expect(
+      await hooks.afterCall?.({ describe: describeWrites(["src/a.ts"], repo) } as never, {} as never),
+    ).toBeUndefined();
     expect(leftOut).toEqual([join(repo, "src/AGENTS.md")]);
     await consent.rememberLeftOut(join(repo, "src/AGENTS.md"));
     expect([consent.answer, consent.leftOut]).toEqual([undefined, join(repo, "src/AGENTS.md")]);
@@ -95,7 +98,7 @@ describe("instructions in files that are not the project's own", () => {
       onFound: ({ file }) => files.push(relative(repo, file)),
       onLeftOut: () => expect.unreachable(),
     });
-    await hooks.afterCall?.({ args: { path } } as never, {} as never);
+    await hooks.afterCall?.({ describe: describeWrites([path], repo) } as never, {} as never);
     return files;
   };
 
