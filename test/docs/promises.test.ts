@@ -20,6 +20,7 @@ const AREAS = [
   "The terminal",
   "Editors",
   "MCP servers",
+  "Language servers",
   "The web",
   "The page of runs and the web handlers",
   "Attacks that once worked",

@@ -82,7 +82,7 @@ const PROPERTIES = {
     additionalProperties: { anyOf: [{ type: "boolean" }, { type: "string", minLength: 1 }, SERVER] },
   },
   diagnostics: { type: "boolean" },
-  waitMs: MS,
+  waitMs: { ...MS, maximum: 600_000 },
   maxErrors: { type: "integer", minimum: 1, maximum: 100 },
   startMs: MS,
   requestMs: MS,

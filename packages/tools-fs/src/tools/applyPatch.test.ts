@@ -232,6 +232,28 @@ test("refuses a binary file and a link in a circle", async () => {
   expect(await apply(root, patchOf("*** Update File: loop\n@@\n-x\n+y"))).toContain("Error");
 });
 
+test("restores the files before one that cannot be written", async () => {
+  const root = project({ "a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n" });
+  const editorFiles = {
+    readText: async (path: string) => readFileSync(path, "utf8"),
+    writeText: async (path: string, text: string) => {
+      writeFileSync(path, text);
+      // Another program is at work at the same time.
+      if (path.endsWith("a.txt") && text === "1\n") writeFileSync(join(root, "b.txt"), "other\n");
+    },
+  };
+  const tool = new ApplyPatchTool(new Workspace({ root }, { editorFiles }), () => true);
+  const input = patchOf(
+    "*** Update File: a.txt\n@@\n-one\n+1\n*** Add File: new.txt\n+x\n*** Update File: b.txt\n@@\n-b\n+B\n*** Delete File: c.txt",
+  );
+  expect(await apply(root, input, tool)).toBe(
+    "Error: b.txt was changed by another program meanwhile. Nothing was changed.",
+  );
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+  expect(existsSync(join(root, "new.txt"))).toBe(false);
+  expect(existsSync(join(root, "c.txt"))).toBe(true);
+});
+
 describe("before a patch is applied", () => {
   const FILES = { "a.txt": "one\n", "b.txt": "b\n", "c.txt": "c\n" };
   const INPUT = patchOf(

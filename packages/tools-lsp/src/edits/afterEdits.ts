@@ -13,6 +13,7 @@ const MAX_FILES = 20;
 const MAX_PENDING = 100;
 /** A server that takes longer for one check does not answer any more. */
 const HANG_MS = 60_000;
+const HOOK_GRACE_MS = 30_000;
 
 /** A file that was changed and whose new errors were not reported yet. */
 interface PendingFile {
@@ -44,6 +45,8 @@ export class AfterEdits {
   get hooks(): CallHooks {
     return {
       name: packName,
+      // A hook that takes longer would withhold the result.
+      timeoutMs: this.#servers.settings.waitMs + HOOK_GRACE_MS,
       beforeRun: (call) => this.#beforeRun(call),
       afterCall: (call) => this.#afterCall(call),
     };
