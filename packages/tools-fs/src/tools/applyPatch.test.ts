@@ -260,7 +260,7 @@ describe("before a patch is applied", () => {
     "*** Update File: a.txt\n@@\n-one\n+1\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: d.txt",
   );
 
-  test("lists all files as targets, and asks before a deletion unless remove is on", () => {
+  test("lists all files as targets, and advises caution about a deletion unless remove is on", () => {
     const root = project(FILES);
     const target = (name: string, access: string) => ({ type: "file", path: join(root, name), access });
     const off = new ApplyPatchTool(new Workspace({ root })).describeCall({ input: INPUT });
@@ -272,19 +272,9 @@ describe("before a patch is applied", () => {
       target("d.txt", "write"),
     ]);
     expect(off.title).toBe("a.txt, b.txt, c.txt");
-    expect(off.needs).toEqual([
-      { kind: "write", path: join(root, "b.txt"), reason: "the patch deletes this file" },
-    ]);
+    expect(off.caution).toBe("it deletes files, and the tool remove is off");
     const on = new ApplyPatchTool(new Workspace({ root }), () => true).describeCall({ input: INPUT });
-    expect(on.needs).toEqual([]);
-  });
-
-  test("refuses a deletion that no one approved, and changes nothing", async () => {
-    const root = project(FILES);
-    expect(await apply(root, INPUT, new ApplyPatchTool(new Workspace({ root })))).toContain(
-      "Deleting b.txt needs the user's approval",
-    );
-    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("one\n");
+    expect(on.caution).toBeUndefined();
   });
 
   test("shows all changes, and refuses if a file has changed since", async () => {

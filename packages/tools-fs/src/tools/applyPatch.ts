@@ -2,7 +2,6 @@ import { lstatSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type {
-  AccessNeed,
   CallDescription,
   CallPreview,
   ChatTool,
@@ -72,7 +71,7 @@ export class ApplyPatchTool extends FileTool {
   override readonly pathArguments: readonly string[] = [];
   readonly #mayDelete: () => boolean;
 
-  /** `mayDelete` says whether the user has opted in to deleting files. Without that, each deletion needs approval. */
+  /** `mayDelete` says whether the user has opted in to deleting files. Without that, a deletion is asked about. */
   constructor(workspace?: Workspace, mayDelete: () => boolean = () => false) {
     super(workspace);
     this.#mayDelete = mayDelete;
@@ -88,12 +87,12 @@ export class ApplyPatchTool extends FileTool {
     const described = super.describeCall(args);
     if (described.refusal !== undefined) return described;
     const files = readPatch(args);
-    const deleted = files.flatMap((file) => (file.type === "delete" ? [this.#deletionNeed(file.path)] : []));
+    const deletes = files.some(({ type }) => type === "delete") && !this.#mayDelete();
     return {
       ...described,
       title: files.map(({ path }) => path).join(", "),
       kind: "edit",
-      needs: [...(described.needs ?? []), ...deleted.filter((need) => need !== undefined)],
+      ...(deletes && { caution: "it deletes files, and the tool remove is off" }),
     };
   }
 
@@ -149,11 +148,6 @@ export class ApplyPatchTool extends FileTool {
     if (patch.type === "delete") return [this.workspace.locateEntry(patch.path)];
     const moved = patch.type === "update" && patch.moveTo !== undefined;
     return [this.workspace.locate(patch.path), ...(moved ? [this.workspace.locate(patch.moveTo)] : [])];
-  }
-
-  #deletionNeed(path: string): AccessNeed | undefined {
-    if (this.#mayDelete()) return undefined;
-    return { kind: "write", path: this.workspace.locateEntry(path), reason: "the patch deletes this file" };
   }
 
   /** Works out all changes without writing anything. Throws if one of them cannot or must not be made. */
@@ -221,13 +215,6 @@ export class ApplyPatchTool extends FileTool {
   #locateToDelete(path: string, call: ToolCall | undefined): string {
     const target = this.workspace.locateEntry(path);
     this.workspace.assertAllowed({ action: "takeAway", path: target }, call);
-    const need = this.#deletionNeed(path);
-    const isGranted = call?.granted?.some((one) => one.kind === "write" && one.path === target);
-    if (need && !isGranted) {
-      throw new Error(
-        `Deleting ${showPath(path)} needs the user's approval, because the tool remove is off. Nothing was changed.`,
-      );
-    }
     const info = lstatSync(target, { throwIfNoEntry: false });
     if (info && !info.isFile())
       throw new Error(`${showPath(path)} is a ${kindOf(info)}, not a regular file.`);

@@ -9,6 +9,7 @@ import { type ServerCommand, ServerProcess } from "./process.js";
 const MAX_OPEN_DOCUMENTS = 64;
 const MAX_DIAGNOSTICS = 1000;
 const MAX_REGISTRATIONS = 100;
+const SHUTDOWN_MS = 500;
 const RETRY_MS = 50;
 /** How long no further push may come before the last one counts. Some servers push syntax errors first. */
 const QUIET_MS = 30;
@@ -288,12 +289,16 @@ export class LanguageServer {
 
   async end(reason: string): Promise<void> {
     if (this.#hasEnded) return;
-    const signal = AbortSignal.timeout(500);
+    // Not `AbortSignal.timeout`: its timer lets the process exit before the server has ended.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), SHUTDOWN_MS);
     try {
-      await this.#rpc.request("shutdown", undefined, signal);
+      await this.#rpc.request("shutdown", undefined, late.signal);
       this.#rpc.notify("exit", undefined);
     } catch {
       // It is killed if it does not end by itself.
+    } finally {
+      clearTimeout(timer);
     }
     await this.#process.end(reason);
   }
