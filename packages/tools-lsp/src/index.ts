@@ -26,7 +26,7 @@ declare module "@agent/core" {
 }
 
 const UNTRUSTED =
-  "Language servers run code of the project (its packages, plugins and build scripts), and this project is not trusted. A user who trusts it gives it a config (agent init), or accepts the one it has.";
+  "this project is not trusted, and a language server would run its code. To trust it: agent init";
 
 /**
  * Registers the tools and the check after edits. Starts no server: the first edit of a language, or the first call of a

@@ -189,6 +189,20 @@ describe("a server is gone", () => {
   });
 });
 
+test("waits for servers to end when a program has nothing else to do", async () => {
+  const project = createProject();
+  const child = spawn(process.execPath, [PROGRAM, project.root, project.log, "dispose"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+  });
+  const [code] = await once(child, "close");
+  expect([printed, code]).toEqual(["ready\ndisposed\n", 0]);
+  expect(pidsOf(project).filter(isAlive)).toEqual([]);
+});
+
 test("lets a program end that has not disposed of its agent", async () => {
   const project = createProject();
   const child = spawn(process.execPath, [PROGRAM, project.root, project.log, "leave"], { stdio: "ignore" });

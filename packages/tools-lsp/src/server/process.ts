@@ -71,6 +71,8 @@ export class ServerProcess {
   /** Waits for the process to end by itself, then kills it. */
   async end(reason: string): Promise<void> {
     this.#reason ??= reason;
+    // Now the event loop has to wait for the end of the process.
+    this.#child.ref();
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.kill(reason), END_GRACE_MS);
     await this.ended;
