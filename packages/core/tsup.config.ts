@@ -1,6 +1,8 @@
 import { packageBuild } from "../../tsup.base.ts";
 
 export default packageBuild({
+  // The toolkit publishes functions of this package: its types become part of ours.
+  dts: { compilerOptions: { paths: { "@agent/internal": ["../internal/src/index.ts"] } } },
   entry: {
     host: "src/host.ts",
     index: "src/index.ts",

@@ -72,6 +72,61 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/providers.md#writing-one": { prints: 'You said: "hello"\n' },
   "docs/providers.md#testing-one": { prints: /^acme\n(ok {3}.*\n){17}All checks passed\.\n/ },
+  "docs/writing-a-pack.md#writing-a-pack": {
+    before: 'import { Conversation, createToolRegistry } from "@agent/core";',
+    after: `
+      const registry = createToolRegistry(new Conversation(), [{ packName, packApiVersion, register }]);
+      console.log(Number.isNaN(Date.parse(await registry.execute("clock_now"))));`,
+    prints: "false\n",
+  },
+  "docs/writing-a-pack.md#state-and-text-for-the-prompt": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      const add = (step) => ({ calls: [{ name: "plan_add", args: { step } }] });
+      const agent = new Agent(
+        scriptedProvider([
+          add("Read."),
+          add("Write."),
+          "Planned.",
+          ({ messages }) => messages[0].content,
+        ]),
+        { tools: [{ packName, packApiVersion, register }] },
+      );
+      await agent.chat("Plan.");
+      console.log(await agent.chat("What is the plan?"));`,
+    prints: "# The plan\nRead.\nWrite.\n",
+  },
+  "docs/writing-a-pack.md#messages-and-sessions": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      const agent = new Agent(scriptedProvider([({ messages }) => messages[0].content]), {
+        tools: [{ packName, packApiVersion, register }],
+      });
+      await agent.chat("password: x").catch((error) => console.log(error.code));
+      console.log(await agent.chat("Hello."));`,
+    prints:
+      'message_denied\nHello.\n\n[Added by "careful", not written by the user]\nAnswer in one sentence.\n',
+  },
+  "docs/writing-a-pack.md#the-model-child-agents-and-waking": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";`,
+    after: `
+      const agent = new Agent(
+        scriptedProvider([{ calls: [{ name: "second_opinion", args: { question: "Is it?" } }] }, "Done."]),
+        {
+          tools: [{ packName, packApiVersion, register }],
+          resolveModel: (name) => (name === "critic" ? scriptedProvider(["It is not."]) : undefined),
+        },
+      );
+      await agent.chat("Ask.");
+      ${PRINT_RESULTS}`,
+    prints: "It is not.\n",
+  },
   "docs/writing-a-pack.md#2-write-a-tool:2": {
     after: 'console.log(await new GreetTool().execute({ who: "Ada" }));',
     prints: "Hello, Ada!\n",
@@ -96,7 +151,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
         if (event.type === "tool_end") console.log(event.text, event.value, event.view.text);`,
     prints: "note.txt [ '-hello', '+HELLO' ]\nWrote 5 letters. { letters: 5 } **HELLO**\n",
   },
-  "docs/writing-a-pack.md#more-than-tools": {
+  "docs/writing-a-pack.md#secrets-late-tools-and-commands": {
     before: `
       import { createServer } from "node:http";
       import { Agent } from "@agent/core";

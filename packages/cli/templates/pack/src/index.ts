@@ -1,30 +1,29 @@
-import type { PackHost, PackRegistry } from "@agent/core";
-import { createPathGuard, packOptions } from "@agent/core/toolkit";
+import { definePack, off } from "@agent/core";
+import { createPathGuard } from "@agent/core/toolkit";
 import { greet } from "./tools/greet.js";
 import { writeNote } from "./tools/writeNote.js";
 
-export const packName = "__NAME__";
-export const packApiVersion = 1;
-
-/** The block after the pack's name in `agent.config.ts`. */
-export interface Options {
-  /** Notes are written below this directory only. Default: anywhere. */
-  readonly root?: string;
-}
-
-/** The tools this pack brings: an editor completes them where somebody selects the pack. */
-export type ToolName = (typeof greet | ReturnType<typeof writeNote>)["name"];
+export const { packName, packApiVersion, register } = definePack({
+  name: "__NAME__",
+  // The block after the pack's name in `agent.config.ts`. An option that is not listed is refused.
+  options: {
+    type: "object",
+    properties: {
+      root: {
+        type: "string",
+        description: "Notes are written below this directory only. Default: anywhere.",
+      },
+    },
+  },
+  // Called for each agent that uses the pack. It only makes the tools: nothing starts before a call.
+  setup: ({ options }) => ({
+    tools: [greet, off(writeNote(createPathGuard(options.root)))], // writes: the user opts in
+  }),
+});
 
 // A config may select the pack by its name alone: this is how its options and tools are known there, too.
 declare module "@agent/core" {
   interface NamedPacks {
     [packName]: { register: typeof register };
   }
-}
-
-/** Registers the tools and says which start disabled. It does nothing else, and nothing happens at import. */
-export function register(registry: PackRegistry<ToolName>, host?: PackHost<Options>): void {
-  const options = packOptions<Options>(packName, host?.options, { root: { type: "string" } });
-  registry.register(greet);
-  registry.register(writeNote(createPathGuard(options.root)), { enabled: false }); // writes: the user opts in
 }
