@@ -95,7 +95,7 @@ function entryOf(tool: ToolDetails, description: string): ToolEntry {
 }
 
 /** `read_file(args: { path: string }): Promise<string>` */
-export function signatureOf({ name, parameters, outputSchema }: ToolDetails): string {
+function signatureOf({ name, parameters, outputSchema }: ToolDetails): string {
   const key = IDENTIFIER.test(name) ? name : JSON.stringify(name);
   const properties = isRecord(parameters?.properties) ? Object.keys(parameters.properties) : [];
   const required = Array.isArray(parameters?.required) && parameters.required.length > 0;

@@ -1,20 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineTool, type PackHost, type PackRegistry } from "@agent/core";
-import { check, truncateMiddle } from "@agent/core/toolkit";
+import { definePack, defineTool } from "@agent/core";
+import { truncateMiddle } from "@agent/core/toolkit";
 import { Catalog } from "./catalog.js";
-import { type CodeOptions, checkedOptions, packName } from "./options.js";
+import { type CodeOptions, OPTIONS, withDefaults } from "./options.js";
 import { type ScriptOutcome, ScriptRun } from "./scriptRun.js";
 import { Threads } from "./threads.js";
 
 export type { CodeOptions };
-export { packName };
-
-export const packApiVersion = 1;
-
-/** The tools this pack brings. */
-export type CodeToolName = typeof RUN_SCRIPT;
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -33,32 +27,35 @@ const DESCRIPTION = `Run a JavaScript or TypeScript program that calls your othe
 `;
 
 /** Registers `run_script`, enabled. Throws for an unknown or mistyped option. */
-export function register(registry: PackRegistry<CodeToolName>, host?: PackHost<CodeOptions>): void {
-  check.registry(registry);
-  const options = checkedOptions(host?.options);
-  const threads = new Threads();
-  const files = new OutputFiles();
-  const runScript = (declarations: string) =>
-    scriptTool(`${DESCRIPTION}${declarations}`, options, new Catalog(registry, RUN_SCRIPT), threads, files);
-  registry.register(runScript(""));
-  let isDeclared = false;
-  // All packs are registered before the first request. The text never changes afterwards, so that it stays in the
-  // model's cache while tools come and go.
-  registry.onRefresh?.((later) => {
-    if (isDeclared) return;
-    isDeclared = true;
-    if (!later.describeTool) return;
-    const declarations = new Catalog(later, RUN_SCRIPT).declare(options.declarationTokens);
-    later.unregister(RUN_SCRIPT);
-    later.register(runScript(declarations));
-  });
-  registry.provide?.({
-    warmUp: () => threads.warmUp(),
-    dispose: async () => {
-      await Promise.all([threads.dispose(), files.dispose()]);
-    },
-  });
-}
+export const { packName, packApiVersion, register } = definePack({
+  name: "@agent/tools-code",
+  options: OPTIONS,
+  setup(host, registry) {
+    const options = withDefaults(host.options);
+    const threads = new Threads();
+    const files = new OutputFiles();
+    const catalog = new Catalog(registry, RUN_SCRIPT);
+    const runScript = (declarations: string) =>
+      scriptTool(`${DESCRIPTION}${declarations}`, options, catalog, threads, files);
+    let isDeclared = false;
+    // All packs are registered before the first request. The text never changes afterwards, so that it stays in the
+    // model's cache while tools come and go.
+    registry.onRefresh?.((later) => {
+      if (isDeclared) return;
+      isDeclared = true;
+      if (!later.describeTool) return;
+      later.unregister(RUN_SCRIPT);
+      later.register(runScript(catalog.declare(options.declarationTokens)));
+    });
+    return {
+      tools: [runScript("")],
+      warmUp: () => threads.warmUp(),
+      dispose: async () => {
+        await Promise.all([threads.dispose(), files.dispose()]);
+      },
+    };
+  },
+});
 
 function scriptTool(
   description: string,

@@ -1,7 +1,3 @@
-import { packOptions } from "@agent/core/toolkit";
-
-export const packName = "@agent/tools-code";
-
 /** Options of the pack. */
 export interface CodeOptions {
   /** Milliseconds in which a script may compute. Waiting for its calls does not count. Default 10000. */
@@ -18,8 +14,20 @@ export interface CodeOptions {
   readonly declarationTokens?: number;
 }
 
-/** The options as they came from the config, with the defaults. Throws for one that is unknown or has the wrong type. */
-export function checkedOptions(options: unknown): Required<CodeOptions> {
+export const OPTIONS = {
+  type: "object",
+  properties: {
+    cpuMs: { type: "integer", minimum: 1, maximum: 3_600_000 },
+    timeoutMs: { type: "integer", minimum: 1, maximum: 24 * 3_600_000 },
+    memoryMb: { type: "integer", minimum: 4, maximum: 1024 },
+    maxCalls: { type: "integer", minimum: 1, maximum: 100_000 },
+    maxOutput: { type: "integer", minimum: 1000, maximum: 1_000_000 },
+    declarationTokens: { type: "integer", minimum: 0, maximum: 50_000 },
+  },
+  additionalProperties: false,
+} as const;
+
+export function withDefaults(options: CodeOptions): Required<CodeOptions> {
   return {
     cpuMs: 10_000,
     timeoutMs: 30 * 60_000,
@@ -27,13 +35,6 @@ export function checkedOptions(options: unknown): Required<CodeOptions> {
     maxCalls: 1000,
     maxOutput: 20_000,
     declarationTokens: 2000,
-    ...packOptions<CodeOptions>(packName, options, {
-      cpuMs: { type: "integer", minimum: 1, maximum: 3_600_000 },
-      timeoutMs: { type: "integer", minimum: 1, maximum: 24 * 3_600_000 },
-      memoryMb: { type: "integer", minimum: 4, maximum: 1024 },
-      maxCalls: { type: "integer", minimum: 1, maximum: 100_000 },
-      maxOutput: { type: "integer", minimum: 1000, maximum: 1_000_000 },
-      declarationTokens: { type: "integer", minimum: 0, maximum: 50_000 },
-    }),
+    ...options,
   };
 }
