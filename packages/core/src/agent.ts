@@ -60,6 +60,7 @@ const RUN_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
   context: () => undefined,
   from: checkText,
+  replaces: checkText,
   output: () => undefined,
 };
 
@@ -135,7 +136,14 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * model gets the result that they have not run.
    */
   async chat(message: Content, ...[options = {}]: WithContext<ChatOptions, Context>): Promise<string> {
-    return (await this.#run("chat", openWithMessage(message, this.conversation), options, CHAT_OPTIONS)).text;
+    return (
+      await this.#run(
+        "chat",
+        openWithMessage(message, this.conversation, options?.replaces),
+        options,
+        CHAT_OPTIONS,
+      )
+    ).text;
   }
 
   /** As `chat`; resolves to the answer as text, as a value of the form `output`, and to what it took. */
@@ -143,7 +151,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     message: Content,
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
-    const opening = openWithMessage(message, this.conversation);
+    const opening = openWithMessage(message, this.conversation, options?.replaces);
     return (await this.#run("run", opening, options)) as RunResult<OutputValue<S>>;
   }
 
@@ -167,7 +175,31 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     message: Content,
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(openWithMessage(message, this.conversation), options);
+    return this.#stream(openWithMessage(message, this.conversation, options?.replaces), options);
+  }
+
+  /** Answers the newest message of the user once more: its answer leaves the conversation. Resolves as `run` does. */
+  async retry<const S extends Schema | undefined = undefined>(
+    ...[options = {}]: WithContext<RunOptions<S>, Context>
+  ): Promise<RunResult<OutputValue<S>>> {
+    return (await this.#run("retry", this.#again(), options)) as RunResult<OutputValue<S>>;
+  }
+
+  /** As `retry`, reporting what happens as it happens. */
+  streamRetry(
+    ...[options = {}]: WithContext<RunOptions, Context>
+  ): AsyncGenerator<AgentEvent, void, undefined> {
+    return this.#stream(this.#again(), options);
+  }
+
+  #again(): Opening {
+    const { conversation } = this;
+    const last = conversation.sessionContext.findLast(
+      (message) => message.role === "user" && message.generated === undefined,
+    );
+    if (last?.role === "user")
+      return openWithMessage(last.content, conversation, conversation.infoOf(last).id);
+    throw new AgentError("invalid_argument", "There is no message to answer again.");
   }
 
   /** As `resume`, reporting what happens as it happens. */

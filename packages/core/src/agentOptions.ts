@@ -71,14 +71,14 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   /** Finds the provider for a name, for child agents with a `model` of their own. Default: they cannot have one. */
   readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
-  readonly approve?: Approve<Context>;
+  readonly approve?: Approve<NoInfer<Context>>;
   /**
    * Rules that decide about a call before `approve` is asked, and about calls that were approved earlier. Without `approve`,
    * a call that the rules ask about is denied.
    */
   readonly rules?: CallRules;
   /** Hooks that see every call before and after it runs. They run in this order, after the hooks of packs. */
-  readonly hooks?: readonly CallHooks<Context>[];
+  readonly hooks?: readonly CallHooks<NoInfer<Context>>[];
   /**
    * A schema of the `context` that every message brings for tools, hooks and `approve`: the user, the tenant. It is checked
    * with each message; with it, a message without `context` does not compile. `contextType<T>()` only gives it a type.

@@ -63,6 +63,18 @@ const waiting = async () => {
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
+  argument("Agent.chat", "replaces", ["nothing", "text"], (value) => agent().chat("Hi", { replaces: value })),
+  argument("Agent.retry", "options", ["nothing", "object"], async (value) => {
+    const one = agent();
+    one.conversation.append({ role: "user", content: "Hi" });
+    await one.retry(value);
+  }),
+  argument("openConversation", "store", [], (value) => core.openConversation(value, "a")),
+  argument("openConversation", "id", ["text"], (value) => core.openConversation(core.memoryStore(), value)),
+  argument("Conversation.infoOf", "message", ["object"], (value) => conversation().infoOf(value)),
+  argument("Conversation.indexOf", "id", ["text"], (value) => conversation().indexOf(value)),
+  argument("Conversation.branch", "id", ["nothing", "text"], (value) => conversation().branch(value)),
+  argument("Conversation.noteWaiting", "calls", ["list"], (value) => conversation().noteWaiting(value)),
   argument("agentTool", "definition", [], (value) => core.agentTool(value)),
   argument("Agent(options)", "toolChoice", ["nothing"], (value) => agent({ toolChoice: value })),
   argument("Agent(options)", "beforeRequest", ["nothing"], (value) => agent({ beforeRequest: value })),
@@ -393,7 +405,7 @@ const TOOLKIT = [
 ];
 
 // An error must be easy to make, and one who asks about an error may hold anything.
-const FREE = ["AgentError", "isAgentError", "invalidArgument", "contextType"];
+const FREE = ["AgentError", "isAgentError", "invalidArgument", "contextType", "memoryStore"];
 
 // Called with values of the author's own program, some of them for every file: they check nothing.
 const UNCHECKED = [
@@ -452,8 +464,8 @@ describe.each([
 });
 
 test.each([
-  [core.Agent, ["takeSteering", "settled", "getTools", "clearContext", "dispose"]],
-  [core.Conversation, ["clear", "reserve"]],
+  [core.Agent, ["streamRetry", "takeSteering", "settled", "getTools", "clearContext", "dispose"]],
+  [core.Conversation, ["clear", "flush", "reserve"]],
   [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
   [core.SaveSessionContextTool, ["getSchema"]],
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));

@@ -4,6 +4,8 @@ import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js
 
 export interface ChatOptions {
   readonly signal?: AbortSignal;
+  /** The id of an earlier message of the user that this one replaces: it and all after it leave the conversation. */
+  readonly replaces?: string;
   /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
   readonly from?: string;
 }

@@ -13,12 +13,19 @@ export {
   Conversation,
   type ConversationChange,
   type ConversationOptions,
+  type MessageInfo,
   type ResultDetails,
 } from "./conversation/conversation.js";
 export type { PackState, StateChange, StateEntry } from "./conversation/packState.js";
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
+export {
+  type ConversationStore,
+  memoryStore,
+  openConversation,
+  type StoredConversation,
+} from "./conversation/store.js";
 export { AgentError, type AgentErrorCode, type AgentErrorDetails, isAgentError } from "./errors.js";
 export type * from "./events.js";
 export type {

@@ -30,4 +30,6 @@ export type ChatAction =
   /** A new message, or an addition to the one being answered. */
   | { readonly type: "send"; readonly content: Content }
   | { readonly type: "decide"; readonly id: string; readonly decision: ApprovalDecision }
+  /** The newest message is answered again. */
+  | { readonly type: "regenerate" }
   | { readonly type: "stop" };

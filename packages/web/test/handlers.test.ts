@@ -3,7 +3,15 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, Conversation, defineTool, loadSession, recordSession, type ToolPack } from "@agent/core";
+import {
+  Agent,
+  Conversation,
+  defineTool,
+  loadSession,
+  memoryStore,
+  recordSession,
+  type ToolPack,
+} from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
@@ -337,4 +345,39 @@ test("what a conversation holds is closed also if a pack of its agent cannot be 
   await handlers.GET(new Request("http://localhost/"));
   await handlers.close();
   expect(isClosed).toBe(true);
+});
+
+test("a call that waits when the server is killed is asked about again by the next server", async () => {
+  const store = memoryStore();
+  const openWith =
+    (answers: readonly ScriptedAnswer[]): ChatHandlersOptions["open"] =>
+    (_id, { approve, conversation }) =>
+      new Agent(scriptedProvider(answers), { conversation, tools: [greeter], approve });
+  const before = await open(await start(nodeHttp, [], { store, open: openWith([GREET]) }));
+  await before.post({ type: "send", content: "Greet Ada." });
+  await before.until(({ approvals }) => approvals.length === 1);
+  // Nothing is closed: the other server finds what was stored until now.
+  const after = await open(await start(nodeHttp, [], { store, open: openWith(["Greeted after all."]) }));
+  await after.until(({ approvals }) => approvals.length === 1);
+  await after.post({ type: "decide", id: after.state.approvals[0]?.id ?? "", decision: "allow" });
+  await after.until(({ status }) => status === "idle");
+  expect(after.state.messages.at(-1)).toMatchObject({
+    blocks: [
+      { name: "greet", state: "ok", text: "Hello, Ada." },
+      { type: "text", text: "Greeted after all." },
+    ],
+  });
+});
+
+test("the newest message is answered again", async () => {
+  const page = await open(await start(nodeHttp, ["One.", "Uno."]));
+  expect((await page.post({ type: "regenerate" })).status).toBe(409);
+  await page.post({ type: "send", content: "1" });
+  await page.until(({ status, messages }) => status === "idle" && messages.length === 2);
+  expect((await page.post({ type: "regenerate" })).status).toBe(202);
+  await page.until(({ status, messages }) => status === "idle" && JSON.stringify(messages).includes("Uno."));
+  expect(page.state.messages).toMatchObject([
+    { role: "user", content: "1" },
+    { role: "assistant", blocks: [{ type: "text", text: "Uno." }] },
+  ]);
 });

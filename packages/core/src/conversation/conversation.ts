@@ -7,6 +7,7 @@ import {
   checkNumber,
   checkObject,
   checkText,
+  invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolContext } from "../tools/types.js";
@@ -14,17 +15,21 @@ import { findHistoryProblem } from "./history.js";
 import { type PackState, PackStates, type StateChange, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
-import { newSavedFile, type Session, saveToState } from "./session.js";
+import { newSavedFile, type Session, saveToState, sessionOf } from "./session.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 
 /** One change of a conversation, as a recorder sees it. Applying all changes in order to an empty one rebuilds it. */
 export type ConversationChange =
-  | { readonly type: "message"; readonly message: ChatMessage }
+  | ({ readonly type: "message"; readonly message: ChatMessage } & Partial<MessageInfo>)
   /** The result of a call of the newest answer. A later one for the same call replaces it. */
-  | { readonly type: "result"; readonly message: ToolMessage; readonly details?: ResultDetails }
-  /** The other calls of the newest answer wait for a decision. */
+  | ({
+      readonly type: "result";
+      readonly message: ToolMessage;
+      readonly details?: ResultDetails;
+    } & Partial<MessageInfo>)
+  /** These calls of the newest answer wait for a decision; none: they have been decided. */
   | { readonly type: "suspended"; readonly calls: readonly PendingCall[] }
   | {
       readonly type: "replace";
@@ -39,10 +44,19 @@ export type ConversationChange =
 /** What a display needs of a result besides its text: stored with the session and never sent to a model. */
 export type ResultDetails = Pick<ToolResult, "outcome" | "durationMs" | "summary" | "about" | "view">;
 
-/** A file that receives every change. */
+/** The id of a message, and when it joined the conversation. Never sent to a model. */
+export interface MessageInfo {
+  readonly id: string;
+  /** An ISO date. Absent if it is not known. */
+  readonly at?: string;
+}
+
+/** What receives every change: a file, a store. */
 export interface Recording {
   readonly path: string;
   readonly save: (reason: string) => Promise<void>;
+  /** Resolves once all changes are stored. A tool that can change something waits for it. */
+  readonly flush?: () => Promise<void>;
 }
 
 export interface ConversationOptions {
@@ -81,6 +95,7 @@ export class Conversation implements ToolContext {
   // Created with the first detail or state: most conversations of a server are idle.
   #details: WeakMap<ToolMessage, ResultDetails> | undefined;
   #states: PackStates | undefined;
+  #info: WeakMap<ChatMessage, { id?: string; readonly at?: string }> | undefined;
 
   /** Throws `session_invalid` for a session that no provider would accept. */
   constructor(options: ConversationOptions = {}) {
@@ -91,7 +106,14 @@ export class Conversation implements ToolContext {
     if (session) replaceRange(this.#messages, 0, 0, session.messages);
     this.#pending = session?.pending;
     for (const [message, details] of session?.details ?? []) this.#keepDetails(message, details);
+    for (const [message, info] of session?.info ?? []) this.#keepInfo(message, info);
     this.#loadStates(session);
+  }
+
+  /** The conversation that these changes made: those of a store, or those that `onChange` reported. Throws `session_invalid`. */
+  static from(changes: readonly ConversationChange[], options: ConversationOptions = {}): Conversation {
+    arrayOf("changes")("changes", changes);
+    return new Conversation({ ...options, session: sessionOf(changes) });
   }
 
   get systemPrompt(): string {
@@ -111,6 +133,62 @@ export class Conversation implements ToolContext {
   /** What a display needs of a result besides its text, if it is known: the outcome, the title and the view. */
   detailsOf(message: ToolMessage): ResultDetails | undefined {
     return this.#details?.get(message);
+  }
+
+  /** The id of a message and when it joined the conversation. */
+  infoOf(message: ChatMessage): MessageInfo {
+    checkObject("message", message);
+    const info = this.#info?.get(message) ?? this.#keepInfo(message, {});
+    info.id ??= crypto.randomUUID();
+    return info as MessageInfo;
+  }
+
+  /** The position of the message with this id; -1 if there is none. */
+  indexOf(id: string): number {
+    checkText("id", id);
+    return this.#messages.findIndex((message) => this.#info?.get(message)?.id === id);
+  }
+
+  /**
+   * A new conversation with the messages before the one with this id; without an id, with all of them. Calls that wait for
+   * a decision stay here.
+   */
+  branch(id?: string): Conversation {
+    const end = id === undefined ? this.#messages.length : this.indexOf(id);
+    if (end === -1) throw invalidArgument("id", "the id of a message of this conversation", id);
+    const messages = this.#messages.slice(0, end);
+    return new Conversation({
+      session: {
+        systemPrompt: this.#systemPrompt,
+        messages,
+        details: new Map(
+          messages.flatMap((message) => {
+            const details = message.role === "tool" ? this.detailsOf(message) : undefined;
+            return message.role === "tool" && details ? [[message, details] as const] : [];
+          }),
+        ),
+        info: new Map(messages.map((message) => [message, this.infoOf(message)])),
+      },
+    });
+  }
+
+  /** Resolves once all changes so far are stored, where they are. Rejects if they cannot be. */
+  async flush(): Promise<void> {
+    await this.#recording?.flush?.();
+  }
+
+  /** Whether changes are stored by something that has to be waited for. */
+  get isStored(): boolean {
+    return this.#recording?.flush !== undefined;
+  }
+
+  /**
+   * Records that these calls of the newest answer wait for a decision, or with none that they were decided: a program that is
+   * killed meanwhile asks again.
+   */
+  noteWaiting(calls: readonly PendingCall[]): void {
+    arrayOf("calls")("calls", calls);
+    this.#tell({ type: "suspended", calls });
   }
 
   /** The path of the recording, or else the path that `save_session_context` writes to. */
@@ -179,13 +257,15 @@ export class Conversation implements ToolContext {
   append(message: ChatMessage): void {
     checkObject("message", message);
     this.#messages.push(message);
-    this.#tell({ type: "message", message });
+    this.#keepInfo(message, { at: new Date().toISOString() });
+    if (this.#listeners) this.#tell({ type: "message", message, ...this.infoOf(message) });
   }
 
   /** Starts a round: recorders get the answer at once; it joins the history together with all results. */
   openRound(answer: AssistantMessage): OpenRound {
     checkObject("answer", answer);
-    this.#tell({ type: "message", message: answer });
+    this.#keepInfo(answer, { at: new Date().toISOString() });
+    if (this.#listeners) this.#tell({ type: "message", message: answer, ...this.infoOf(answer) });
     return this.#roundOf(answer, []);
   }
 
@@ -202,7 +282,10 @@ export class Conversation implements ToolContext {
     const add = (message: ToolMessage): void => {
       const details = detailsById.get(message.tool_call_id);
       if (details) this.#keepDetails(message, details);
-      this.#tell({ type: "result", message, ...(details && { details }) });
+      this.#keepInfo(message, { at: new Date().toISOString() });
+      if (this.#listeners) {
+        this.#tell({ type: "result", message, ...(details && { details }), ...this.infoOf(message) });
+      }
     };
     return {
       addResult: (message, details) => {
@@ -313,6 +396,12 @@ export class Conversation implements ToolContext {
       ({ id }): ToolMessage => known.get(id) ?? { role: "tool", tool_call_id: id, content: text },
     );
     this.reopenRound(pending).close(results);
+  }
+
+  #keepInfo(message: ChatMessage, info: { id?: string; readonly at?: string }) {
+    this.#info ??= new WeakMap();
+    this.#info.set(message, info);
+    return info;
   }
 
   #tell(change: ConversationChange): void {

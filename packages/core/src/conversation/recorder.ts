@@ -263,6 +263,7 @@ function wholeHistory(conversation: Conversation): string {
     pending,
     (one) => conversation.detailsOf(one),
     packStates,
+    (one) => conversation.infoOf(one),
   );
 }
 

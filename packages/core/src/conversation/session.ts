@@ -5,10 +5,10 @@ import { makeDirectory } from "../toolkit/files/makeDirectory.js";
 import { nodeFs, nodeOs, nodePath } from "../toolkit/files/nodeModules.js";
 import { writeFileAtomic } from "../toolkit/files/writeFileAtomic.js";
 import { arrayOf, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
-import type { ResultDetails, ToolMessage } from "./conversation.js";
+import type { ConversationChange, MessageInfo, ResultDetails, ToolMessage } from "./conversation.js";
 import type { StateEntry } from "./packState.js";
 import type { PendingRound } from "./pending.js";
-import { formatSession, parseSessionFile } from "./sessionFile.js";
+import { formatSession, parseSessionFile, replayEntries } from "./sessionFile.js";
 
 // A conversation is private: only its owner may read it.
 export const PRIVATE_FILE = 0o600;
@@ -27,6 +27,8 @@ export interface Session {
   readonly pending?: PendingRound;
   /** What a display needs of the results besides their text, by their message. */
   readonly details?: ReadonlyMap<ToolMessage, ResultDetails>;
+  /** The ids and times of the messages. */
+  readonly info?: ReadonlyMap<ChatMessage, MessageInfo>;
   /** What packs keep with the conversation, oldest first. */
   readonly states?: readonly StateEntry[];
   readonly reason?: string;
@@ -118,6 +120,15 @@ export function parseSession(text: string, path: string): Session {
       "session_invalid",
       `${quotePath(path)} is not an intact session: ${errorMessage(error)}. It was left as it is; move it away or choose another file.`,
     );
+  }
+}
+
+/** The session that these changes make. Throws `session_invalid`. */
+export function sessionOf(changes: readonly ConversationChange[]): Session {
+  try {
+    return replayEntries(changes, "");
+  } catch (error) {
+    throw new AgentError("session_invalid", `The changes make no conversation: ${errorMessage(error)}.`);
   }
 }
 

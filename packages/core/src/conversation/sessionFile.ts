@@ -1,6 +1,12 @@
 import { describeValue, isRecord } from "@agent/internal";
 import type { ChatMessage } from "../providers/interface.js";
-import type { AssistantMessage, ConversationChange, ResultDetails, ToolMessage } from "./conversation.js";
+import type {
+  AssistantMessage,
+  ConversationChange,
+  MessageInfo,
+  ResultDetails,
+  ToolMessage,
+} from "./conversation.js";
 import { findHistoryProblem } from "./history.js";
 import { isStateEntry, PackStates, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
@@ -38,14 +44,17 @@ export function formatHistory(
   pending?: PendingRound,
   detailsOf: (message: ToolMessage) => ResultDetails | undefined = () => undefined,
   states: readonly StateEntry[] = [],
+  infoOf: (message: ChatMessage) => MessageInfo | undefined = () => undefined,
 ): string {
   const result = (message: ToolMessage): SessionEntry => {
     const details = detailsOf(message);
-    return { type: "result", message, ...(details && { details }) };
+    return { type: "result", message, ...(details && { details }), ...infoOf(message) };
   };
   const entries = messages.map(
     (message): SessionEntry =>
-      message.role === "tool" && detailsOf(message) ? result(message) : { type: "message", message },
+      message.role === "tool" && detailsOf(message)
+        ? result(message)
+        : { type: "message", message, ...infoOf(message) },
   );
   if (pending) {
     entries.push({ type: "message", message: pending.answer });
@@ -58,14 +67,21 @@ export function formatHistory(
 
 /** A whole session as a file. */
 export function formatSession(session: Omit<Session, "savedAt">): string {
-  const { systemPrompt, messages, pending, reason, details, states } = session;
+  const { systemPrompt, messages, pending, reason, details, states, info } = session;
   const saved = {
     type: "saved" as const,
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
   return (
-    formatHistory(systemPrompt, messages, pending, (one) => details?.get(one), states) + formatEntry(saved)
+    formatHistory(
+      systemPrompt,
+      messages,
+      pending,
+      (one) => details?.get(one),
+      states,
+      (one) => info?.get(one),
+    ) + formatEntry(saved)
   );
 }
 
@@ -114,14 +130,30 @@ function parseObject(data: unknown): Session {
 }
 
 function replay(header: Record<string, unknown>, lines: string): Session {
+  const entries = lines
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(readJson);
+  return replayEntries(entries, header.systemPrompt, header.createdAt);
+}
+
+/** The session that these entries make. Throws an `Error` that says what is wrong. */
+export function replayEntries(
+  entries: readonly unknown[],
+  firstPrompt: unknown,
+  createdAt?: unknown,
+): Session {
   const history = new ReplayedHistory();
-  let { systemPrompt } = header;
+  let systemPrompt = firstPrompt;
   let saved: { at?: unknown; reason?: unknown } = {};
   const details = new Map<ToolMessage, ResultDetails>();
+  const info = new Map<ChatMessage, MessageInfo>();
   const states = new PackStates();
-  for (const [index, line] of lines.split("\n").entries()) {
-    if (line === "") continue;
-    const entry = readJson(line) as SessionEntry | undefined;
+  for (const [index, given] of entries.entries()) {
+    const entry = given as SessionEntry | undefined;
+    if ((entry?.type === "message" || entry?.type === "result") && typeof entry.id === "string") {
+      info.set(entry.message, { id: entry.id, ...(typeof entry.at === "string" && { at: entry.at }) });
+    }
     switch (entry?.type) {
       case "message":
         history.append(entry.message);
@@ -158,9 +190,10 @@ function replay(header: Record<string, unknown>, lines: string): Session {
     pending,
     messages: history.close(),
     details,
+    info,
     states: states.entries(),
     reason: saved.reason,
-    savedAt: saved.at ?? header.createdAt,
+    savedAt: saved.at ?? createdAt,
   });
 }
 
@@ -203,15 +236,18 @@ class ReplayedHistory {
 
   suspend(calls: readonly PendingCall[]): void {
     if (!this.#round) throw new Error("calls wait for a decision, and no answer asked for them");
-    this.#round.suspended = calls;
+    if (calls.length === 0) delete this.#round.suspended;
+    else this.#round.suspended = calls;
   }
 
   /** The round that still waits for a decision at the end of the file. */
   takePending(): PendingRound | undefined {
     const { answer, results, suspended } = this.#round ?? {};
-    if (!answer || !results || !suspended) return undefined;
+    // What has a result was decided before the program ended.
+    const calls = suspended?.filter(({ id }) => !results?.has(id)) ?? [];
+    if (!answer || !results || calls.length === 0) return undefined;
     this.#round = undefined;
-    return { answer, results: [...results.values()], calls: suspended };
+    return { answer, results: [...results.values()], calls };
   }
 
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
@@ -236,10 +272,11 @@ function checked(
   data: Record<"systemPrompt" | "messages" | "reason" | "savedAt", unknown> & {
     pending?: PendingRound | undefined;
     details?: ReadonlyMap<ToolMessage, ResultDetails>;
+    info?: ReadonlyMap<ChatMessage, MessageInfo>;
     states?: readonly StateEntry[];
   },
 ): Session {
-  const { systemPrompt, messages, pending, details, states, reason, savedAt } = data;
+  const { systemPrompt, messages, pending, details, info, states, reason, savedAt } = data;
   if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
   const problem = findHistoryProblem(messages) ?? (pending && findPendingProblem(pending));
   if (problem !== undefined) throw new Error(problem);
@@ -248,6 +285,7 @@ function checked(
     messages: messages as ChatMessage[],
     ...(pending && { pending }),
     ...(details && details.size > 0 && { details }),
+    ...(info && info.size > 0 && { info }),
     ...(states && states.length > 0 && { states }),
     ...(typeof reason === "string" && { reason }),
     ...(typeof savedAt === "string" && { savedAt }),

@@ -1,5 +1,6 @@
-import { quote } from "@agent/internal";
+import { errorMessage, quote } from "@agent/internal";
 import { isAgentError } from "../errors.js";
+import { onlyReads } from "../rules/mode.js";
 import { orAborted } from "../toolkit/abort.js";
 import { aboutOf, type DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
@@ -219,6 +220,10 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
   const hooked = { ...hookCall(id, call, exchange), describe: () => call.describe(signal) };
   const refusal = await announceRun(hooked, hooks);
   if (refusal !== undefined) return denied(refusal);
+  if (exchange.session.isStored && !onlyReads(call.capabilities)) {
+    const problem = await exchange.session.flush().then(() => undefined, errorMessage);
+    if (problem !== undefined) return denied(problem);
+  }
   if (signal.aborted) return abortedBefore(name);
   const about = described && aboutOf(described);
   const work = new Set<Promise<unknown>>();

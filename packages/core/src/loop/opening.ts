@@ -19,13 +19,20 @@ export interface Opening {
   apply(message: Content, from: string | undefined): void;
 }
 
-export function openWithMessage(message: Content, conversation: Conversation): Opening {
+export function openWithMessage(message: Content, conversation: Conversation, replaces?: string): Opening {
   return {
     decisions: {},
     message,
-    check: () => checkMessage(message),
+    check: () => {
+      checkMessage(message);
+      if (replaces !== undefined) findReplaced(conversation, replaces);
+    },
     apply: (content, from) => {
       conversation.settlePending(UNDECIDED);
+      if (replaces !== undefined) {
+        const start = findReplaced(conversation, replaces);
+        conversation.replace(start, conversation.sessionContext.length - start, []);
+      }
       conversation.append({
         role: "user",
         content: wellFormed(content),
@@ -37,6 +44,13 @@ export function openWithMessage(message: Content, conversation: Conversation): O
 
 export function openWithDecisions(decisions: ApprovalDecisions, conversation: Conversation): Opening {
   return { decisions, check: () => checkDecisions(decisions, conversation), apply: () => undefined };
+}
+
+/** The position of a message of the user. Throws `invalid_argument` if there is no such message. */
+function findReplaced(conversation: Conversation, id: string): number {
+  const index = conversation.indexOf(id);
+  if (conversation.sessionContext[index]?.role === "user") return index;
+  throw invalidArgument("replaces", "the id of a message of the user in this conversation", id);
 }
 
 /** Throws `invalid_argument` for a value that is not a message. */

@@ -26,6 +26,8 @@ export interface ChatClient {
   /** Sends a message, or adds to the one being answered. */
   send(content: Content): Promise<boolean>;
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  /** Answers the newest message again. */
+  regenerate(): Promise<boolean>;
   stop(): Promise<boolean>;
 }
 
@@ -97,6 +99,7 @@ export function createChatClient({ url, headers = {} }: ChatClientOptions): Chat
     },
     send: (content) => post({ type: "send", content }),
     decide: (id, decision) => post({ type: "decide", id, decision }),
+    regenerate: () => post({ type: "regenerate" }),
     stop: () => post({ type: "stop" }),
   };
 }

@@ -1,7 +1,9 @@
 import { useMemo, useSyncExternalStore } from "react";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
-export interface UseChat extends ChatClientState, Pick<ChatClient, "send" | "decide" | "stop"> {}
+export interface UseChat
+  extends ChatClientState,
+    Pick<ChatClient, "send" | "decide" | "regenerate" | "stop"> {}
 
 /**
  * A conversation as React state. Connects while the component is mounted; `headers` are those of the first render.
@@ -21,5 +23,11 @@ export function useChat(options: ChatClientOptions): UseChat {
   // biome-ignore lint/correctness/useExhaustiveDependencies: an object literal in `headers` would connect anew with every render.
   const client = useMemo(() => createChatClient(options), [url]);
   const state = useSyncExternalStore(client.subscribe, client.getState, client.getState);
-  return { ...state, send: client.send, decide: client.decide, stop: client.stop };
+  return {
+    ...state,
+    send: client.send,
+    decide: client.decide,
+    regenerate: client.regenerate,
+    stop: client.stop,
+  };
 }

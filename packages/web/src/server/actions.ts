@@ -22,7 +22,7 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
     throw new ActionError(415, "Send JSON with the header content-type: application/json.");
   }
   const body = parse(await readBody(request, maxBytes));
-  if (body.type === "stop") return { type: "stop" };
+  if (body.type === "stop" || body.type === "regenerate") return { type: body.type };
   if (body.type === "send") return { type: "send", content: readContent(body.content) };
   if (body.type === "decide") {
     if (typeof body.id !== "string") {
@@ -30,7 +30,10 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
     }
     return { type: "decide", id: body.id, decision: readDecision(body.decision) };
   }
-  throw new ActionError(400, `"type" must be "send", "decide" or "stop", got ${describeValue(body.type)}.`);
+  throw new ActionError(
+    400,
+    `"type" must be "send", "decide", "regenerate" or "stop", got ${describeValue(body.type)}.`,
+  );
 }
 
 async function readBody(request: Request, maxBytes: number): Promise<string> {

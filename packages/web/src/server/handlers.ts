@@ -1,5 +1,11 @@
-import type { Agent, Approve } from "@agent/core";
-import { isAgentError } from "@agent/core";
+import {
+  type Agent,
+  type Approve,
+  Conversation,
+  type ConversationStore,
+  isAgentError,
+  openConversation,
+} from "@agent/core";
 import { check, checkOptions, type OptionChecks } from "@agent/core/toolkit";
 import { ActionError, readAction } from "./actions.js";
 import { eventStream } from "./eventStream.js";
@@ -15,6 +21,8 @@ export interface ChatHandlersOptions extends OriginOptions {
   readonly identify: (request: Request) => string | undefined | Promise<string | undefined>;
   /** Makes the agent of a conversation that is not open in this process. Pass `approve` to the agent if people decide. */
   readonly open: OpenChat;
+  /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
+  readonly store?: ConversationStore;
   /** How long a conversation that nobody watches and that does nothing stays open. Default ten minutes. */
   readonly idleMs?: number;
   /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
@@ -23,7 +31,11 @@ export interface ChatHandlersOptions extends OriginOptions {
 
 type OpenChat = (
   id: string,
-  chat: { readonly approve: Approve },
+  chat: {
+    readonly approve: Approve;
+    /** The conversation of the `store`; a new one without a store. */
+    readonly conversation: Conversation;
+  },
 ) => Agent | OpenedChat | Promise<Agent | OpenedChat>;
 
 /** The pair of handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
@@ -43,6 +55,7 @@ const MOST_BODIES = 8;
 const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   identify: check.function,
   open: check.function,
+  store: check.object,
   idleMs: check.positive,
   maxBodyBytes: check.positive,
   allowedHosts: checkHosts,
@@ -75,10 +88,23 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   const pages = new Quota(MOST_PAGES, "pages");
   const bodies = new Quota(MOST_BODIES, "requests");
 
+  const openStored = async (id: string, { approve }: { readonly approve: Approve }): Promise<OpenedChat> => {
+    const { store } = options;
+    if (!store) return toOpened(await open(id, { approve, conversation: new Conversation() }));
+    const { conversation, close } = await openConversation(store, id);
+    const opened = toOpened(await open(id, { approve, conversation }));
+    return {
+      ...opened,
+      close: async () => {
+        await opened.close?.();
+        await close();
+      },
+    };
+  };
   const find = (id: string): Promise<LiveChat> => {
     const opened = chats.get(id);
     if (opened) return opened;
-    const opening = LiveChat.open(async (chat) => toOpened(await open(id, chat)), {
+    const opening = LiveChat.open((chat) => openStored(id, chat), {
       idleMs,
       onIdle: () => {
         if (chats.get(id) === opening) chats.delete(id);

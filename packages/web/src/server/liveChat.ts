@@ -1,4 +1,12 @@
-import type { Agent, AgentEvent, ApprovalDecision, ApprovalRequest, Approve, Content } from "@agent/core";
+import type {
+  Agent,
+  AgentEvent,
+  ApprovalDecision,
+  ApprovalRequest,
+  Approve,
+  Content,
+  PendingCall,
+} from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
@@ -34,6 +42,8 @@ export interface LiveChatOptions {
 export class LiveChat {
   readonly #followers = new Set<Follower>();
   readonly #waiting = new Map<string, (decision: ApprovalDecision | "suspend") => void>();
+  /** The calls that wait for a decision, as they are stored: a process that is killed meanwhile asks again. */
+  readonly #noted = new Map<string, PendingCall>();
   readonly #options: LiveChatOptions;
   readonly #opened: OpenedChat;
   readonly #agent: Agent;
@@ -87,6 +97,7 @@ export class LiveChat {
     if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
     if (action.type === "send") this.#send(action.content);
     else if (action.type === "decide") this.#decide(action.id, action.decision);
+    else if (action.type === "regenerate") this.#regenerate();
     else this.#stop();
   }
 
@@ -113,6 +124,19 @@ export class LiveChat {
     }
     this.#start({ type: "sent", content }, (signal) =>
       this.#agent.streamChat(content, this.#callOptions(signal)),
+    );
+  }
+
+  #regenerate(): void {
+    if (this.#turn) throw new ActionError(409, "The agent is answering. Stop it first.");
+    const { conversation } = this.#agent;
+    const last = conversation.sessionContext.findLast(
+      (message) => message.role === "user" && message.generated === undefined,
+    );
+    if (last?.role !== "user") throw new ActionError(409, "There is no message to answer again.");
+    this.#tell({ type: "snapshot", state: chatStateOf(conversation.branch(conversation.infoOf(last).id)) });
+    this.#start({ type: "sent", content: last.content }, (signal) =>
+      this.#agent.streamRetry(this.#callOptions(signal)),
     );
   }
 
@@ -156,6 +180,18 @@ export class LiveChat {
     if (this.#closed) return "suspend";
     const { id: callId, name, args, capabilities, description, preview, label, signal } = request;
     const id = crypto.randomUUID();
+    // A question of a child agent or a nested call is asked again by the call that contains it.
+    if (request.scope === "" && request.parent === undefined) {
+      this.#noted.set(callId, {
+        id: callId,
+        name,
+        args,
+        capabilities,
+        description,
+        ...(preview && { preview }),
+      });
+      this.#agent.conversation.noteWaiting([...this.#noted.values()]);
+    }
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
       this.#waiting.set(id, resolve);
       signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
@@ -176,6 +212,10 @@ export class LiveChat {
       });
     });
     this.#waiting.delete(id);
+    // One that is suspended stays noted: the agent stores the whole round.
+    if (this.#noted.delete(callId) && decision !== "suspend") {
+      this.#agent.conversation.noteWaiting([...this.#noted.values()]);
+    }
     this.#tell({ type: "decided", id });
     return decision;
   }

@@ -1,0 +1,120 @@
+import { errorMessage } from "@agent/internal";
+import { AgentError } from "../errors.js";
+import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
+import { Conversation, type ConversationChange, type ConversationOptions } from "./conversation.js";
+
+/** Where conversations are kept: a table of a database, for instance. Changes are JSON values. */
+export interface ConversationStore {
+  /** All changes of a conversation, in order; none if it is new. */
+  load(id: string): Promise<readonly ConversationChange[]>;
+  /**
+   * Adds changes. Resolves once they are stored. `position` is how many changes the conversation had before: reject if it
+   * has another number, because another process is writing to it too.
+   */
+  append(id: string, changes: readonly ConversationChange[], position: number): Promise<void>;
+}
+
+/** A conversation whose changes are stored as they happen. */
+export interface StoredConversation {
+  readonly conversation: Conversation;
+  /** Resolves once all changes so far are stored. Rejects if they cannot be; the next change tries again. */
+  flush(): Promise<void>;
+  /** Stores what is left and stops. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a conversation of a store, or starts it. Changes are stored in order, in the background; a tool that can change
+ * something runs only once all changes before it are stored, and is refused if they cannot be.
+ *
+ * @example
+ * ```ts
+ * import { Agent, memoryStore, openConversation } from "@agent/core";
+ * import { scriptedProvider } from "@agent/core/replay";
+ *
+ * const store = memoryStore();
+ * const { conversation, close } = await openConversation(store, "user-1");
+ * await new Agent(scriptedProvider(["Hello."]), { conversation }).chat("Hi.");
+ * await close();
+ * console.log((await openConversation(store, "user-1")).conversation.sessionContext.length); // 2
+ * ```
+ */
+export async function openConversation(
+  store: ConversationStore,
+  id: string,
+  options: Omit<ConversationOptions, "session"> = {},
+): Promise<StoredConversation> {
+  if (typeof store?.load !== "function" || typeof store.append !== "function") {
+    throw invalidArgument("store", "a ConversationStore with load() and append()", store);
+  }
+  checkText("id", id);
+  const stored = await store.load(id);
+  const conversation = Conversation.from(stored, options);
+  let position = stored.length;
+  const unstored: ConversationChange[] = [];
+  let sending: Promise<void> | undefined;
+  const send = async (): Promise<void> => {
+    // Changes that come meanwhile go together, after these.
+    while (unstored.length > 0) {
+      const batch = unstored.slice();
+      await store.append(id, batch, position);
+      position += batch.length;
+      unstored.splice(0, batch.length);
+    }
+  };
+  const start = (): Promise<void> => {
+    sending ??= send().finally(() => {
+      sending = undefined;
+    });
+    return sending;
+  };
+  const flush = async (): Promise<void> => {
+    await sending?.catch(() => undefined);
+    if (unstored.length > 0) await start();
+  };
+  const release = conversation.onChange(
+    (change) => {
+      unstored.push(change);
+      // A failure is reported by the next `flush`, which tries again.
+      start().catch(() => undefined);
+    },
+    {
+      path: id,
+      flush: () =>
+        flush().catch((error: unknown) => {
+          throw new AgentError(
+            "session_invalid",
+            `The conversation cannot be stored: ${errorMessage(error)}`,
+            {
+              cause: error,
+            },
+          );
+        }),
+      save: flush,
+    },
+  );
+  if (stored.length === 0 && conversation.systemPrompt !== "") {
+    unstored.push({ type: "system", systemPrompt: conversation.systemPrompt });
+  }
+  return {
+    conversation,
+    flush,
+    close: async () => {
+      release();
+      await flush();
+    },
+  };
+}
+
+/** A store in memory, for tests and single processes. */
+export function memoryStore(): ConversationStore {
+  const texts = new Map<string, string[]>();
+  return {
+    load: async (id) => (texts.get(id) ?? []).map((text) => JSON.parse(text) as ConversationChange),
+    append: async (id, changes, position) => {
+      const known = texts.get(id) ?? [];
+      if (known.length !== position) throw new Error("another process is writing to this conversation.");
+      texts.set(id, [...known, ...changes.map((change) => JSON.stringify(change))]);
+    },
+  };
+}
