@@ -161,6 +161,8 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect(ask).toContain("Caution: it is risky");
     expect(ask).toContain("+new\\u202e");
     expect(ask).toContain("rm -rf ~");
+    // Drawn once, as a diff.
+    expect(ask.split("-old")).toHaveLength(2);
     // The diff shows this argument; the decision is on the first screen of a phone.
     expect(ask).not.toContain("new_text");
     expect(await page.$eval(".ask", (card) => card.getBoundingClientRect().top)).toBeLessThan(300);

@@ -217,7 +217,7 @@ test("tools that have become too many are searched for, and sent again when they
   const many = Array.from({ length: 60 }, (_, n) => ({ name: `tool_${n}`, description: "x".repeat(400) }));
   const { list, agree, start } = await runningAgent();
   await agree();
-  const registry = start({ contextTokens: 40_000 });
+  const registry = start({ model: { provider: "test", id: "test", contextTokens: 40_000 } });
   expect(nextRequest(registry)).toEqual([ECHO_NAME]);
   list([ECHO, ...many]);
   await agree();

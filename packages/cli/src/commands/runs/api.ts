@@ -89,9 +89,9 @@ function withQuestions({ approvals, ...run }: Run): unknown {
 }
 
 function toQuestion(call: Approval): unknown {
-  const { args, preview } = call;
+  const { name, args, preview } = call;
   const shown = preview && preview.changes.length > 0 ? (preview.shows ?? []) : [];
-  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !shown.includes(name)));
+  const rest = Object.fromEntries(Object.entries(args).filter(([key]) => !shown.includes(key)));
   const changes = preview?.changes.map((file) => ({
     ...file,
     path: spellOut(file.path),
@@ -113,7 +113,7 @@ function toQuestion(call: Approval): unknown {
     },
     ...(changes && { preview: { changes } }),
     question: approvalLines(
-      { ...call, args: rest, description: { ...description, needs: [] } },
+      { name, args: rest, description: { ...description, needs: [] } },
       PLAIN_STYLE,
     ).join("\n"),
   };
