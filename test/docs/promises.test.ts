@@ -22,6 +22,7 @@ const AREAS = [
   "MCP servers",
   "Language servers",
   "The web",
+  "Scripts and sub-agents",
   "The page of runs and the web handlers",
   "Attacks that once worked",
 ];
