@@ -53,10 +53,10 @@ export class KnownAddresses {
   /** Keeps the newest addresses with the session, so that they are known when it is resumed. */
   #keep(keys: readonly string[]): void {
     if (this.#state === undefined) return;
-    const kept = this.#kept();
-    const added = keys.slice(-MAX_KEPT).map(digest);
-    if (added.every((one) => kept.includes(one))) return;
-    this.#state.set({ addresses: [...new Set([...kept, ...added])].slice(-MAX_KEPT) });
+    const kept = new Set(this.#kept());
+    const before = kept.size;
+    for (const key of keys.slice(-MAX_KEPT)) kept.add(digest(key));
+    if (kept.size > before) this.#state.set({ addresses: [...kept].slice(-MAX_KEPT) });
   }
 
   #kept(): readonly unknown[] {

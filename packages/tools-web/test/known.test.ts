@@ -42,6 +42,13 @@ describe("the description of a call", () => {
     });
   });
 
+  test("offers a rule for one port only if the URL names a port", async () => {
+    expect((await cautionOf("http://localhost:3000/a", [])).always?.[0]?.pattern).toBe(
+      "http://localhost:3000/*",
+    );
+    expect((await cautionOf("http://[::1]/a", [])).always?.[0]?.pattern).toBe("http://[::1]/*");
+  });
+
   test.for([
     ["Read https://docs.example/guide?x=1#top, please.", "https://docs.example/guide?x=1"],
     ["(see https://docs.example/guide).", "https://docs.example/guide"],

@@ -10,10 +10,12 @@ const MAX_URL = 8192;
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL)
     throw new Error(`The URL has ${text.length} characters; at most ${MAX_URL} are accepted.`);
-  if (!URL.canParse(text, base?.href)) {
+  let url: URL;
+  try {
+    url = new URL(text, base);
+  } catch {
     throw new Error(`${quote(text)} is not a URL. Write a full one, such as "https://example.com/page".`);
   }
-  const url = new URL(text, base);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new Error(`The URL must start with http:// or https://, got ${quote(url.protocol)}.`);
   }
@@ -23,7 +25,8 @@ export function parseUrl(text: string, base?: URL): URL {
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.replace(/\.+$/, "");
   // The parser accepts "*" in a host, which would be a wildcard in a rule.
   if (!/^[a-z0-9._[\]:-]+$/.test(url.hostname)) throw new Error(`${quote(text)} has no valid host name.`);
-  url.hash = "";
+  // The setters of a URL parse it again.
+  if (url.hash !== "") url.hash = "";
   return url;
 }
 

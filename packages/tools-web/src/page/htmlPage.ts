@@ -18,8 +18,9 @@ export async function htmlPage(html: string, url: URL, signal: AbortSignal): Pro
   const tree = await parseHtml(html, signal);
   const base = baseOf(tree.base, url);
   const { element, outside, hidden, skipped } = findMainContent(tree.root);
-  const { text, hasHeading, images } = toMarkdown(element, base, skipped);
-  const frames = frameUrls(tree.frames, base).map((frame) => `\n\n[frame](${frame})`);
+  const resolve = createResolver(base);
+  const { text, hasHeading, images } = toMarkdown(element, resolve, skipped);
+  const frames = frameUrls(tree.frames, resolve).map((frame) => `\n\n[frame](${frame})`);
   const notes = [
     ...(outside > 0
       ? [
@@ -38,7 +39,7 @@ export async function htmlPage(html: string, url: URL, signal: AbortSignal): Pro
   return {
     text: title + text + frames.join(""),
     notes,
-    links: ownLinks(tree.hrefs, base, url),
+    links: ownLinks(tree.hrefs, resolve, url),
     scripts: tree.scripts,
     noscript: tree.noscript,
   };
@@ -52,33 +53,47 @@ function baseOf(href: string | undefined, url: URL): URL {
   }
 }
 
-function frameUrls(sources: readonly string[], base: URL): string[] {
+/** Resolves the links of a page. Each is parsed once: that takes a part of the time of a page with many links. */
+function createResolver(base: URL): (href: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (href) => {
+    if (known.has(href)) return known.get(href);
+    let url: string | undefined;
+    try {
+      url = parseUrl(href.trim(), base).href;
+    } catch {
+      // A script, a mail address, or nothing that can be read.
+    }
+    known.set(href, url);
+    return url;
+  };
+}
+
+function frameUrls(sources: readonly string[], resolve: (href: string) => string | undefined): string[] {
   const frames = new Set<string>();
   for (const source of sources) {
-    try {
-      frames.add(parseUrl(source, base).href);
-    } catch {
-      // about:blank and data: URLs are not pages.
-    }
+    const url = resolve(source);
+    if (url !== undefined) frames.add(url);
     if (frames.size === MAX_FRAMES) break;
   }
   return [...frames];
 }
 
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** The links of a page that stay on its host, absolute and without fragments. */
-function ownLinks(hrefs: readonly string[], base: URL, page: URL): string[] {
+function ownLinks(
+  hrefs: readonly string[],
+  resolve: (href: string) => string | undefined,
+  page: URL,
+): string[] {
   const links = new Set<string>();
+  const origins = [`http://${page.host}/`, `https://${page.host}/`];
   for (const href of hrefs) {
-    try {
-      const url = parseUrl(href.trim(), base);
-      if (url.host === page.host) links.add(url.href);
-    } catch {
-      // A link that leads nowhere is not one.
-    }
+    const url = href.startsWith("#") ? undefined : resolve(href);
+    if (url !== undefined && origins.some((origin) => url.startsWith(origin))) links.add(url);
   }
   return [...links];
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -9,13 +9,6 @@ export interface MainContent {
   readonly skipped: ReadonlySet<Element>;
 }
 
-interface Weight {
-  /** Characters of visible text. */
-  text: number;
-  /** The part of them that is inside links. */
-  links: number;
-}
-
 const BOILERPLATE = new Set("nav footer aside form button dialog menu".split(" "));
 const BOILERPLATE_ROLES = new Set(
   "navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar".split(" "),
@@ -40,17 +33,14 @@ const LINK_WEIGHT = 0.3;
 export function findMainContent(root: Element): MainContent {
   const skipped = new Set<Element>();
   const boilerplate = new Set<Element>();
-  const weights = new Map<Element, Weight>();
   const declared: Element[] = [];
   let hidden = 0;
 
-  const measure = (element: Element, insideLink: boolean): Weight => {
-    const weight: Weight = { text: 0, links: 0 };
-    weights.set(element, weight);
+  const measure = (element: Element, insideLink: boolean): void => {
     if (isHidden(element)) {
       skipped.add(element);
       hidden++;
-      return weight;
+      return;
     }
     if (isBoilerplate(element)) boilerplate.add(element);
     if (isDeclaredMain(element)) declared.push(element);
@@ -58,35 +48,31 @@ export function findMainContent(root: Element): MainContent {
     for (const child of element.children) {
       if (typeof child === "string") {
         const length = visibleLength(child);
-        weight.text += length;
-        if (inLink) weight.links += length;
+        element.text += length;
+        if (inLink) element.links += length;
       } else {
-        const inner = measure(child, inLink);
-        weight.text += inner.text;
-        weight.links += inner.links;
+        measure(child, inLink);
+        element.text += child.text;
+        element.links += child.links;
       }
     }
-    return weight;
   };
-  const whole = measure(root, false);
-  const textOf = (element: Element): number => weights.get(element)?.text ?? 0;
+  measure(root, false);
+  const whole = root;
 
   if (whole.text <= SMALL_PAGE) return { element: root, outside: 0, hidden, skipped };
   // Something that has most of the page in it is not a side part, whatever it is called.
   for (const element of boilerplate) {
-    if (textOf(element) < whole.text / 2) skipped.add(element);
+    if (element.text < whole.text / 2) skipped.add(element);
   }
-  const score = (element: Element): number => {
-    if (skipped.has(element)) return 0;
-    const weight = weights.get(element) ?? { text: 0, links: 0 };
-    return weight.text - weight.links * (1 - LINK_WEIGHT);
-  };
+  const score = (element: Element): number =>
+    skipped.has(element) ? 0 : element.text - element.links * (1 - LINK_WEIGHT);
   const mains = declared.filter((element) => !skipped.has(element));
   const best = mains.reduce<Element | undefined>(
-    (found, element) => (found === undefined || textOf(element) > textOf(found) ? element : found),
+    (found, element) => (found === undefined || element.text > found.text ? element : found),
     undefined,
   );
-  let element = best !== undefined && textOf(best) >= whole.text * DECLARED_SHARE ? best : root;
+  let element = best !== undefined && best.text >= whole.text * DECLARED_SHARE ? best : root;
   if (element === root) {
     for (;;) {
       const total = element.children.reduce(
@@ -105,18 +91,19 @@ export function findMainContent(root: Element): MainContent {
         break;
       element = next;
     }
-    if (/^(?:td|tr|tbody|table|font|span)$/.test(element.name)) element = { ...element, name: "div" };
   }
   return { element, outside: whole.text - shownText(element, skipped), hidden, skipped };
+}
 
-  function shownText(of: Element, without: ReadonlySet<Element>): number {
-    let sum = 0;
-    for (const child of of.children) {
-      if (typeof child === "string") sum += visibleLength(child);
-      else if (!without.has(child)) sum += shownText(child, without);
-    }
-    return sum;
+/** The characters of an element without those of the elements in it that are left out. */
+function shownText(element: Element, skipped: ReadonlySet<Element>): number {
+  let shown = element.text;
+  for (const one of skipped) {
+    let above = one.parent;
+    while (above !== undefined && above !== element && !skipped.has(above)) above = above.parent;
+    if (above === element) shown -= one.text;
   }
+  return shown;
 }
 
 function isHidden({ attributes }: Element): boolean {
@@ -130,15 +117,22 @@ function isHidden({ attributes }: Element): boolean {
 function isBoilerplate({ name, attributes: { role, class: className, id } }: Element): boolean {
   if (BOILERPLATE.has(name) || (role !== undefined && BOILERPLATE_ROLES.has(role))) return true;
   if (name === "body" || name === "main" || name === "article" || name === "pre") return false;
-  const names = `${className ?? ""} ${id ?? ""}`;
-  return names.length > 1 && BOILERPLATE_CLASS.test(names.slice(0, 500));
+  return isSideName(className) || isSideName(id);
+}
+
+function isSideName(names: string | undefined): boolean {
+  return names !== undefined && BOILERPLATE_CLASS.test(names.length > 500 ? names.slice(0, 500) : names);
 }
 
 function isDeclaredMain({ name, attributes: { role } }: Element): boolean {
   return name === "main" || role === "main" || name === "article";
 }
 
-/** The length of a text without the blanks between elements. */
+/** The length of a text without the blanks around it. */
 function visibleLength(text: string): number {
-  return text.length > 200 ? text.length : text.trim().length;
+  let start = 0;
+  let end = text.length;
+  while (start < end && text.charCodeAt(start) <= 0x20) start++;
+  while (end > start && text.charCodeAt(end - 1) <= 0x20) end--;
+  return end - start;
 }

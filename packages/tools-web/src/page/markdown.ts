@@ -1,4 +1,3 @@
-import { parseUrl } from "../network/url.js";
 import type { Element } from "./tree.js";
 
 export interface Rendered {
@@ -34,8 +33,12 @@ const NO_LANGUAGE = new Set(["default", "none", "text", "plaintext", "source"]);
 const LINE_NUMBERS = /(?:^|\s)(?:lineno|linenos|line-?numbers?|gutter)(?:\s|$)/i;
 
 /** Writes an element as Markdown. Time is linear in the size of the page. */
-export function toMarkdown(root: Element, base: URL, skipped: ReadonlySet<Element>): Rendered {
-  const renderer = new Renderer(base, skipped);
+export function toMarkdown(
+  root: Element,
+  resolve: (href: string) => string | undefined,
+  skipped: ReadonlySet<Element>,
+): Rendered {
+  const renderer = new Renderer(resolve, skipped);
   renderer.children(root);
   return { text: renderer.writer.finish(), hasHeading: renderer.hasHeading, images: renderer.images };
 }
@@ -45,7 +48,7 @@ export function toMarkdown(root: Element, base: URL, skipped: ReadonlySet<Elemen
  * when text follows them.
  */
 class Writer {
-  readonly #parts: string[] = [];
+  #text = "";
   #prefixes: string[] = [];
   /** What the next line begins with instead of the innermost prefix: the bullet of a list item. */
   #bullet: string | undefined;
@@ -57,12 +60,8 @@ class Writer {
   /** Where blocks follow each other on one line: in a link, a heading, a cell. */
   oneLine = 0;
 
-  get length(): number {
-    return this.#parts.length;
-  }
-
   finish(): string {
-    return this.#parts.join("");
+    return this.#text;
   }
 
   text(text: string): void {
@@ -72,14 +71,14 @@ class Writer {
     if (words.startsWith(" ")) this.#space = true;
     if (body === "") return;
     this.#start();
-    this.#parts.push(body);
+    this.#text += body;
     this.#space = words.length > 1 && words.endsWith(" ");
   }
 
   /** Text in which every character counts, on one line. */
   verbatim(text: string): void {
     this.#start();
-    this.#parts.push(text);
+    this.#text += text;
   }
 
   /** Lines that keep their form. */
@@ -87,34 +86,37 @@ class Writer {
     for (const line of lines) {
       this.breakLine();
       this.#start();
-      this.#parts.push(line);
+      this.#text += line;
     }
   }
 
   #start(): void {
     if (this.#isEmpty || this.#breaks > 0) {
       if (!this.#isEmpty) {
-        const quote = this.#prefixes
-          .filter((prefix) => prefix === "> ")
-          .join("")
-          .trimEnd();
-        for (let left = this.#breaks; left > 1; left--) this.#parts.push(`\n${quote}`);
-        this.#parts.push("\n");
+        if (this.#breaks > 1) this.#text += this.#prefixes.length === 0 ? "\n" : `\n${this.#emptyLine()}`;
+        this.#text += "\n";
       }
-      this.#parts.push(this.#linePrefix());
+      this.#text += this.#linePrefix();
     } else if (this.#space) {
-      this.#parts.push(" ");
+      this.#text += " ";
     }
     this.#isEmpty = false;
     this.#breaks = 0;
     this.#space = false;
     if (this.#opening.length > 0) {
-      this.#parts.push(...this.#opening);
+      this.#text += this.#opening.join("");
       this.#opening = [];
     }
   }
 
+  /** What a blank line inside of quotes begins with. */
+  #emptyLine(): string {
+    const quotes = this.#prefixes.slice(0, MAX_INDENT).filter((prefix) => prefix === "> ");
+    return quotes.join("").trimEnd();
+  }
+
   #linePrefix(): string {
+    if (this.#prefixes.length === 0) return "";
     const bullet = this.#bullet;
     this.#bullet = undefined;
     const shown = this.#prefixes.slice(0, MAX_INDENT);
@@ -142,17 +144,17 @@ class Writer {
 
   /** Writes `open` before and `close` after what `work` writes, or nothing if it writes nothing. */
   marked(open: string, close: string, work: () => void): void {
-    const before = this.#parts.length;
+    const before = this.#text.length;
     this.#opening.push(open);
     work();
-    if (this.#parts.length > before) this.#parts.push(close);
+    if (this.#text.length > before) this.#text += close;
     else this.#opening.pop();
   }
 }
 
 class Renderer {
   readonly writer = new Writer();
-  readonly #base: URL;
+  readonly #resolveUrl: (href: string) => string | undefined;
   readonly #skipped: ReadonlySet<Element>;
   hasHeading = false;
   images = 0;
@@ -161,8 +163,8 @@ class Renderer {
   #language = "";
   #links = 0;
 
-  constructor(base: URL, skipped: ReadonlySet<Element>) {
-    this.#base = base;
+  constructor(resolve: (href: string) => string | undefined, skipped: ReadonlySet<Element>) {
+    this.#resolveUrl = resolve;
     this.#skipped = skipped;
   }
 
@@ -297,16 +299,11 @@ class Renderer {
   /** The absolute URL of a link, or `undefined` for one that leads nowhere else: a fragment, a script, a mail address. */
   #resolve(href: string): string | undefined {
     if (href.startsWith("#") || href.length > 4000 || this.#links++ > MAX_LINKS) return undefined;
-    try {
-      const url = parseUrl(href.trim(), this.#base);
-      const [, fragment] = /(#[^\s]*)$/.exec(href) ?? [];
-      return (url.href + (fragment ?? ""))
-        .replaceAll("(", "%28")
-        .replaceAll(")", "%29")
-        .replaceAll("<", "%3C");
-    } catch {
-      return undefined;
-    }
+    const url = this.#resolveUrl(href);
+    if (url === undefined) return undefined;
+    const hash = href.indexOf("#");
+    const fragment = hash === -1 ? "" : href.slice(hash).replace(/\s/g, "%20");
+    return (url + fragment).replace(/[()<]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   }
 
   #image({ attributes: { alt, src } }: Element): void {
@@ -391,7 +388,7 @@ class Renderer {
   }
 
   #cell(element: Element): string {
-    const inner = new Renderer(this.#base, this.#skipped);
+    const inner = new Renderer(this.#resolveUrl, this.#skipped);
     inner.writer.oneLine = 1;
     inner.children(element);
     this.images += inner.images;
@@ -470,7 +467,7 @@ function languageOf(element: Element): string {
 }
 
 function classLanguage({ attributes: { class: names } }: Element): string {
-  const found = names === undefined ? undefined : LANGUAGE_CLASS.exec(names)?.[1];
+  const found = names === undefined || !/[-:]/.test(names) ? undefined : LANGUAGE_CLASS.exec(names)?.[1];
   return found === undefined || NO_LANGUAGE.has(found.toLowerCase()) ? "" : found;
 }
 

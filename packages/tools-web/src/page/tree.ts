@@ -6,6 +6,10 @@ export interface Element {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: (Element | string)[];
+  readonly parent: Element | undefined;
+  /** Characters of visible text, and the part of them that is inside links. Set by `findMainContent`. */
+  text: number;
+  links: number;
 }
 
 export interface PageTree {
@@ -23,7 +27,7 @@ export interface PageTree {
   readonly isFlattened: boolean;
 }
 
-const CHUNK = 256 * 1024;
+const CHUNK = 1024 * 1024;
 // Limits that no honest page reaches. They keep time and memory linear in the size of a hostile one.
 const MAX_DEPTH = 128;
 const MAX_ELEMENTS = 250_000;
@@ -49,24 +53,20 @@ const BLOCKS = new Set(
 );
 const TABLE_PARTS = new Set("table caption colgroup tbody thead tfoot tr td th".split(" "));
 /** Which open elements a start tag ends, and where the search for them stops. */
-const IMPLIED_ENDS: Readonly<Record<string, readonly [ends: readonly string[], scope: readonly string[]]>> = {
-  li: [["li"], ["ul", "ol", "menu"]],
-  dd: [["dd", "dt"], ["dl"]],
-  dt: [["dd", "dt"], ["dl"]],
-  td: [
-    ["td", "th"],
-    ["tr", "table"],
-  ],
-  th: [
-    ["td", "th"],
-    ["tr", "table"],
-  ],
-  tr: [["tr"], ["table"]],
-  tbody: [["tbody", "thead", "tfoot"], ["table"]],
-  thead: [["tbody", "thead", "tfoot"], ["table"]],
-  tfoot: [["tbody", "thead", "tfoot"], ["table"]],
-  a: [["a"], ["table"]],
-  option: [["option"], ["select"]],
+const IMPLIED_ENDS: Readonly<
+  Record<string, { readonly ends: readonly string[]; readonly scope: readonly string[] }>
+> = {
+  li: { ends: ["li"], scope: ["ul", "ol", "menu"] },
+  dd: { ends: ["dd", "dt"], scope: ["dl"] },
+  dt: { ends: ["dd", "dt"], scope: ["dl"] },
+  td: { ends: ["td", "th"], scope: ["tr", "table"] },
+  th: { ends: ["td", "th"], scope: ["tr", "table"] },
+  tr: { ends: ["tr"], scope: ["table"] },
+  tbody: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
+  thead: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
+  tfoot: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
+  a: { ends: ["a"], scope: ["table"] },
+  option: { ends: ["option"], scope: ["select"] },
 };
 
 /**
@@ -88,11 +88,14 @@ export async function parseHtml(html: string, signal: AbortSignal): Promise<Page
   return builder.finish();
 }
 
+const NO_SCOPE: readonly string[] = [];
+/** An end tag inside a cell ends nothing around the table. */
+const CELL_SCOPE: readonly string[] = ["table", "td", "th"];
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
 class TreeBuilder implements TokenizerCallbacks {
   readonly #html: string;
-  readonly #root: Element = { name: "body", attributes: {}, children: [] };
+  readonly #root = newElement("body", NOTHING, undefined);
   readonly #stack: Element[] = [this.#root];
   /** How many elements of a name are open: most end tags that match nothing are found without a search. */
   readonly #open = new Map<string, number>();
@@ -188,13 +191,13 @@ class TreeBuilder implements TokenizerCallbacks {
       this.#hasTitle = true;
       return;
     }
-    if (name === "br") this.#append({ name, attributes: NOTHING, children: [] });
+    if (name === "br") this.#append(name, NOTHING);
     if (VOID.has(name)) return;
     if (this.#overflow > 0) {
       this.#overflow--;
       return;
     }
-    this.#close([name], TABLE_PARTS.has(name) ? [] : ["table", "td", "th"]);
+    this.#close(name, TABLE_PARTS.has(name) ? NO_SCOPE : CELL_SCOPE);
   }
 
   oncomment(): void {}
@@ -257,8 +260,10 @@ class TreeBuilder implements TokenizerCallbacks {
       return;
     }
     const implied = IMPLIED_ENDS[name];
-    if (implied) this.#close(...implied);
-    if (BLOCKS.has(name) && this.#open.get("p")) this.#close(["p"], ["table", "td", "th", "button"]);
+    if (implied) {
+      for (const end of implied.ends) if (this.#close(end, implied.scope)) break;
+    }
+    if (BLOCKS.has(name)) this.#close("p", CELL_SCOPE);
     if (this.#elements >= MAX_ELEMENTS) {
       this.#addText(" ");
       if (!VOID.has(name)) this.#overflow++;
@@ -269,30 +274,43 @@ class TreeBuilder implements TokenizerCallbacks {
       this.#overflow++;
       return;
     }
-    const element = { name, attributes, children: [] };
-    this.#append(element);
+    const element = this.#append(name, attributes);
     if (isVoid) return;
     this.#stack.push(element);
     this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
   }
 
-  #append(element: Element): void {
+  #append(name: string, attributes: Readonly<Record<string, string>>): Element {
+    const parent = this.#stack.at(-1) ?? this.#root;
+    const element = newElement(name, attributes, parent);
     this.#elements++;
-    (this.#stack.at(-1) ?? this.#root).children.push(element);
+    parent.children.push(element);
+    return element;
   }
 
-  /** Closes the innermost open element with one of these names, and all inside it, unless one of `scope` is around it. */
-  #close(names: readonly string[], scope: readonly string[]): void {
-    if (!names.some((name) => this.#open.get(name))) return;
+  /** Closes the innermost open element of this name, and all inside it, unless one of `scope` is around it. */
+  #close(wanted: string, scope: readonly string[]): boolean {
+    if (!this.#open.get(wanted)) return false;
     for (let at = this.#stack.length - 1; at > 0; at--) {
       const name = this.#stack[at]?.name ?? "";
-      if (names.includes(name)) {
-        for (const closed of this.#stack.splice(at)) {
-          this.#open.set(closed.name, (this.#open.get(closed.name) ?? 1) - 1);
-        }
-        return;
+      if (name !== wanted) {
+        if (scope.includes(name)) return false;
+        continue;
       }
-      if (scope.includes(name)) return;
+      while (this.#stack.length > at) {
+        const closed = this.#stack.pop()?.name ?? "";
+        this.#open.set(closed, (this.#open.get(closed) ?? 1) - 1);
+      }
+      return true;
     }
+    return false;
   }
+}
+
+function newElement(
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  parent: Element | undefined,
+): Element {
+  return { name, attributes, children: [], parent, text: 0, links: 0 };
 }

@@ -49,7 +49,7 @@ export function createWebFetch(parts: WebFetchParts) {
     return {
       title: url.href,
       targets: [{ type: "url", url: url.href }],
-      always: [{ pattern: url.host, label: `pages of ${url.host}` }],
+      always: [{ pattern: rulePattern(url), label: `pages of ${url.host}` }],
       ...(isUnknown && (unknown === "ask" ? { caution: UNKNOWN } : { refusal: refusal(url) })),
     };
   };
@@ -109,6 +109,11 @@ export function createWebFetch(parts: WebFetchParts) {
       return show(page, offset, limit ?? DEFAULT_LIMIT, cached !== undefined);
     },
   });
+}
+
+/** The pattern of a rule for a host. A rule that names only the host allows every port of it. */
+function rulePattern({ hostname, port, origin }: URL): string {
+  return port === "" && !hostname.startsWith("[") ? hostname : `${origin}/*`;
 }
 
 async function fetchPage(
