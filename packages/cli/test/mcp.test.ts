@@ -282,3 +282,40 @@ test("a server of the editor with the name of one in the config gets another, an
   const told = "MCP server docs of the editor is called docs-2 here";
   while (!seen.join("\n").includes(told)) seen.push(String((await lines.next()).value));
 });
+
+test("tool run --help knows the arguments of a tool that the model finds by searching", async () => {
+  const inputSchema = {
+    type: "object",
+    properties: {
+      repo: { type: "string", description: "owner/name" },
+      depth: { type: "integer", default: 2 },
+    },
+    required: ["repo", "depth"],
+  };
+  const sandbox = project({ tools: [{ name: "echo", inputSchema }] });
+  const { packs } = JSON.parse(readFileSync(join(sandbox.project, "agent.config.json"), "utf8"));
+  packs[1][1].maxSchemaShare = 0.000_001;
+  sandbox.write("agent.config.json", JSON.stringify({ packs }));
+  expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
+  const { stdout } = await sandbox.run(["tool", "run", "mcp__docs__echo", "--help"]);
+  expect(stdout).toMatch(/--repo +string +required\. owner\/name/);
+  expect(stdout).toMatch(/--depth +integer +Default: 2/);
+  const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--repo", "a/b"]);
+  expect(JSON.parse(called.stdout)).toEqual({ repo: "a/b", depth: 2 });
+});
+
+test("instructions of a server are shown before somebody agrees to them, and again when they change", async () => {
+  const sandbox = project({ instructions: "Search first.\nThen read." });
+  const refused = await sandbox.run(["mcp", "update", "--trust"]);
+  expect(refused).toMatchObject({ code: 4 });
+  expect(refused.stderr).toContain("+ docs tells the model: Search first.");
+  expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
+  const lock = join(sandbox.project, "mcp.lock.json");
+  const agreed = JSON.parse(readFileSync(lock, "utf8"));
+  expect(agreed.servers.docs.instructions).toBe("Search first.\nThen read.");
+  agreed.servers.docs.instructions = "Search never.";
+  sandbox.write("mcp.lock.json", JSON.stringify(agreed));
+  const changed = await sandbox.run(["mcp", "update"]);
+  expect(changed).toMatchObject({ code: 4 });
+  expect(changed.stderr).toContain("- docs tells the model: Search never.");
+});
