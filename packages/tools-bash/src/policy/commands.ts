@@ -4,7 +4,7 @@ import { inside } from "./programs/inside.js";
 import { isOpenEnded } from "./programs/openEnded.js";
 import { packageWords } from "./programs/packageRunners.js";
 import { wordSet } from "./programs/program.js";
-import { onlyReads } from "./programs/readers.js";
+import { onlyReads, type ReadingPlace } from "./programs/readers.js";
 import { type CommandWord, commandName } from "./rules.js";
 import { type SimpleCommand, simpleCommands } from "./script.js";
 
@@ -29,13 +29,13 @@ const CHANGES_LATER = wordSet(
 class Undescribed extends Error {}
 
 /**
- * Every command of a script, those inside wrappers and `sh -c` too. `undefined` for a script with too many. One that is not
+ * Every command of a script, those inside wrappers and `sh -c` too. Those that only read what may be read in `place` are marked. `undefined` for a script with too many. One that is not
  * in the grammar of the policy is a single open command.
  */
-export function describeCommands(script: string): CommandTarget[] | undefined {
+export function describeCommands(script: string, place?: ReadingPlace): CommandTarget[] | undefined {
   const found: CommandTarget[] = [];
   try {
-    collect(script, 0, found);
+    collect(script, { depth: 0, place }, found);
   } catch (error) {
     if (error instanceof Undescribed || script.length > MAX_TEXT) return undefined;
     return [{ type: "command", text: script, open: true }];
@@ -44,17 +44,22 @@ export function describeCommands(script: string): CommandTarget[] | undefined {
   return found.length > 0 ? found : undefined;
 }
 
-function collect(script: string, depth: number, found: CommandTarget[]): void {
-  if (depth > MAX_DEPTH) throw new Undescribed();
-  for (const command of simpleCommands(script)) add(command, depth, found);
+interface Within {
+  readonly depth: number;
+  readonly place: ReadingPlace | undefined;
 }
 
-function add(command: SimpleCommand, depth: number, found: CommandTarget[]): void {
+function collect(script: string, within: Within, found: CommandTarget[]): void {
+  if (within.depth > MAX_DEPTH) throw new Undescribed();
+  for (const command of simpleCommands(script)) add(command, within, found);
+}
+
+function add(command: SimpleCommand, { depth, place }: Within, found: CommandTarget[]): void {
   if (depth > MAX_DEPTH || found.length >= MAX_TARGETS) throw new Undescribed();
   if (command.words.length + command.assigned.length === 0) return;
   const text = commandText(command);
   const isOpen = isOpenCommand(command, text);
-  const reads = !isOpen && onlyReads(command.words);
+  const reads = !isOpen && place !== undefined && onlyReads(command.words, place);
   found.push({ type: "command", text, ...(isOpen && { open: true }), ...(reads && { reads }) });
   if (found.reduce((sum, one) => sum + one.text.length, 0) > MAX_TEXT) throw new Undescribed();
   let within: ReturnType<typeof inside>;
@@ -65,13 +70,13 @@ function add(command: SimpleCommand, depth: number, found: CommandTarget[]): voi
   }
   for (const script of within.scripts) {
     try {
-      collect(script, depth + 1, found);
+      collect(script, { depth: depth + 1, place }, found);
     } catch (error) {
       if (error instanceof Undescribed) throw error;
       found.push({ type: "command", text: script, open: true });
     }
   }
-  for (const inner of within.commands) add(inner, depth + 1, found);
+  for (const inner of within.commands) add(inner, { depth: depth + 1, place }, found);
 }
 
 /** Whether a command may do more than its words say. */
@@ -132,7 +137,8 @@ export function withVariables(target: CommandTarget, env: Readonly<Record<string
   const assigned = Object.entries(env).flatMap(([name, value]) =>
     /^[A-Za-z_]\w*$/.test(name) ? [`${name}=${quoted(value)}`] : [],
   );
-  return { ...target, text: [...assigned, target.text].join(" "), open: true };
+  const { reads: _, ...rest } = target;
+  return { ...rest, text: [...assigned, target.text].join(" "), open: true };
 }
 
 /** One rule that covers the commands of a script that do more than read, if there is a useful one. */

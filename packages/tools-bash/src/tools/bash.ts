@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import type {
   CallDescription,
   CallTarget,
@@ -8,7 +8,7 @@ import type {
   PackServices,
   ToolCall,
 } from "@agent/core";
-import { canonicalPath, errorMessage, functionTool, quote } from "@agent/core/toolkit";
+import { canonicalPath, errorMessage, functionTool, isInside, quote } from "@agent/core/toolkit";
 import {
   checkedCommand,
   checkedDirectory,
@@ -22,6 +22,7 @@ import { type BashOptions, checkedOptions, packName } from "../options.js";
 import { describeCommands, offerRules, withVariables } from "../policy/commands.js";
 import { shellLanguage } from "../policy/language.js";
 import { createPolicy } from "../policy/policy.js";
+import type { ReadingPlace } from "../policy/programs/readers.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
 import { CommandRunner, type RunnerSettings, refusalOf } from "./commandRunner.js";
@@ -137,11 +138,13 @@ export class RunBashTool implements ExecutableTool {
       // What the words of a script mean may depend on them.
       const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
       const extra = [...parameters, ...odd];
-      const found = describeCommands(command)?.map((target) => ({
-        ...(Object.keys(env).length > odd.length ? withVariables(target, env) : target),
-        ...(extra.length > 0 && { open: true as const }),
-        ...(isElsewhere && { cwd: directory }),
-      }));
+      const found = describeCommands(command, isElsewhere ? undefined : this.#readingPlace())?.map(
+        (target) => ({
+          ...(Object.keys(env).length > odd.length ? withVariables(target, env) : target),
+          ...(extra.length > 0 && { open: true as const }),
+          ...(isElsewhere && { cwd: directory }),
+        }),
+      );
       const others: CallTarget[] = extra.map((text) => ({ type: "text", text, open: true }));
       return {
         ...(found && { targets: [...found, ...others], always: offerRules(found) }),
@@ -152,6 +155,18 @@ export class RunBashTool implements ExecutableTool {
       // An error of the system may be gone when the call runs.
       return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
     }
+  }
+
+  /** The agent's own directory, except links that lead out of it and places where secrets are kept. */
+  #readingPlace(): ReadingPlace {
+    const cwd = canonicalPath(currentDirectory());
+    const secret = this.#settings.surroundings.secretPaths ?? [];
+    const mayRead = (path: string): boolean => {
+      if (path.startsWith("~")) return false;
+      const real = canonicalPath(resolve(cwd, path));
+      return isInside(cwd, real) && !secret.some((one) => isInside(one, real) || isInside(real, one));
+    };
+    return { cwd, mayRead };
   }
 
   async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
