@@ -1,4 +1,5 @@
 import { Agent, type ChatMessage, Conversation, type PackHost } from "@agent/core";
+import { decideCall, parseRule } from "@agent/core/host";
 import { scriptedProvider } from "@agent/testing";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as pack from "../src/index.js";
@@ -139,6 +140,33 @@ describe("the description of a call", () => {
     // A name that no resolver knows takes time and fails: the description has neither.
     const { problem, refusal } = await cautionOf("https://sk-123.nowhere.invalid/", []);
     expect([problem, refusal]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("rules", () => {
+  async function rulingOf(url: string, rules: { allow?: string[]; deny?: string[] }) {
+    const tools = webRegistry({});
+    const call = {
+      name: "web_fetch",
+      args: { url },
+      capabilities: ["read", "network"] as const,
+      description: await describeCall(tools, url),
+    };
+    const { allow = [], deny = [] } = rules;
+    const options = { tools, root: "/", confirm: new Set<string>(), granted: [], mode: "auto" as const };
+    const set = { allow: allow.map(parseRule), ask: [], deny: deny.map(parseRule) };
+    return (await decideCall(call, { ...options, rules: set })).type;
+  }
+
+  test.for([
+    ["https://docs.example/a?x=1", {}, "ask"],
+    ["https://docs.example/a?x=1", { allow: ["web_fetch(docs.example)"] }, "allow"],
+    ["https://docs.example./a", { allow: ["net.fetch(*.example)"] }, "allow"],
+    ["https://docs.example.evil/a", { allow: ["web_fetch(docs.example)"] }, "ask"],
+    ["https://docs.example./a", { allow: ["web_fetch"], deny: ["net.fetch(docs.example)"] }, "deny"],
+    ["http://LOCALHOST:3000/a", { allow: ["web_fetch(http://localhost:3000/*)"] }, "allow"],
+  ] as const)("decide by the host: %s with %j: %s", async ([url, rules, expected]) => {
+    expect(await rulingOf(url, structuredClone(rules) as never)).toBe(expected);
   });
 });
 

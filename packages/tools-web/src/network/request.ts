@@ -29,7 +29,7 @@ export interface PageRequest extends RequestLimits {
 }
 
 /** Why a body is not complete. */
-export type Cut = "size" | "time" | "connection";
+type Cut = "size" | "time" | "connection";
 
 export interface PageAnswer {
   readonly url: URL;

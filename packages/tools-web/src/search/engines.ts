@@ -170,7 +170,7 @@ const ADAPTERS: Readonly<Record<SearchOptions["engine"], Adapter>> = {
 export const SEARCH_KEYS = Object.values(ADAPTERS).flatMap(({ key }) => key ?? []);
 
 /** The two lines that configure a search engine. */
-export const HOW_TO_CONFIGURE = [
+const HOW_TO_CONFIGURE = [
   'packs: [["@agent/tools-web", { search: { engine: "searxng", url: "http://localhost:8888" } }]]',
   `packs: [["@agent/tools-web", { search: { engine: "brave" } }]]  // with ${ADAPTERS.brave.key} in the environment; also tavily, exa, kagi`,
 ].join("\n");
