@@ -37,6 +37,50 @@ export const BAD_PACKS: readonly BadPack[] = [
     says: /packApiVersion of 1/,
   },
   {
+    check: "hosts",
+    because: "it cannot register where there is a state",
+    source: registering(`if (host?.state) throw new Error("not a number"); registry.register(goodTool());`),
+    says: /not a number/,
+  },
+  {
+    check: "hosts",
+    because: "its prompt text is too long",
+    source: registering(
+      `registry.register(goodTool()); registry.provide?.({ prompt: () => ({ title: "Long", text: "x".repeat(9000) }) });`,
+    ),
+    says: /longer than 2,000 tokens/,
+  },
+  {
+    check: "describes",
+    because: "its description fails",
+    source: tool(`{ describeCall() { throw new Error("no such thing"); } }`),
+    says: /describeCall\(\) failed: no such thing/,
+  },
+  {
+    check: "describes",
+    because: "its description never comes",
+    source: tool("{ describeCall: () => new Promise(() => undefined) }"),
+    says: /took longer than 2000 ms/,
+  },
+  {
+    check: "describes",
+    because: "its description is cyclic",
+    source: tool("{ describeCall() { const all = {}; all.all = all; return all; } }"),
+    says: /circular/,
+  },
+  {
+    check: "describes",
+    because: "its description is 10 MB",
+    source: tool(`{ describeCall: () => ({ title: "x".repeat(10_000_000) }) }`),
+    says: /returned 1\d+ bytes/,
+  },
+  {
+    check: "describes",
+    because: "its description changes the arguments",
+    source: tool(`{ describeCall(args) { args.text = "other"; return { targets: [] }; } }`),
+    says: /changed the arguments/,
+  },
+  {
     check: "import",
     because: "it cannot be imported",
     source: `import "./is-not-there.mjs";`,

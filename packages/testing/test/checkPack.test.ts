@@ -32,7 +32,7 @@ describe("a good pack", () => {
     const report = await checkPack(GOOD);
     expect(report.ok).toBe(true);
     const open = report.checks.filter(({ status }) => status === "not_checked");
-    expect(open.map(({ id }) => id)).toEqual(["output", "abort", "leftovers"]);
+    expect(open.map(({ id }) => id)).toEqual(["output", "describes", "abort", "leftovers"]);
     expect(open[0]?.notes).toEqual(["good_echo: no sample", "good_sleep: no sample"]);
   });
 
@@ -47,6 +47,29 @@ describe("a good pack", () => {
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((workspace) => existsSync(workspace))).toEqual([]);
   });
+});
+
+test("a pack of ten lines passes every check", async () => {
+  const workspace = await temporaryWorkspace();
+  onTestFinished(() => workspace.remove());
+  const file = join(workspace.path, "clock.mjs");
+  await writeFile(
+    file,
+    `import { definePack, defineTool } from ${JSON.stringify(import.meta.resolve("@agent/core"))};
+     const now = defineTool({
+       name: "clock_now",
+       description: "The date and the time now.",
+       input: { type: "object", properties: {}, additionalProperties: false },
+       capabilities: ["read"],
+       execute: () => "noon",
+     });
+     export const { packName, packApiVersion, register } = definePack({
+       name: "agent-pack-clock",
+       setup: () => ({ tools: [now] }),
+     });`,
+  );
+  const report = await checkPack(file, { samples: { clock_now: {} } });
+  expect(formatReport(report)).toContain("All checks passed.");
 });
 
 describe("a pack with more than tools", () => {

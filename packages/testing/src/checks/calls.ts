@@ -84,6 +84,24 @@ export const CALL_CHECKS: readonly Check[] = [
     }),
   },
   {
+    id: "describes",
+    title: "describes and previews a call in time, as data, without changing it",
+    run: eachSampled((probe) => {
+      if (!probe.answer?.calls) return [crashProblem(probe)];
+      return probe.answer.calls.flatMap(({ descriptionProblem }) =>
+        descriptionProblem === undefined
+          ? []
+          : [
+              {
+                expected: "a description of what the call acts on, within two seconds",
+                got: descriptionProblem,
+                cure: "Look at names and attributes only; return JSON with absolute paths. Without a description nothing is granted.",
+              },
+            ],
+      );
+    }),
+  },
+  {
     id: "abort",
     title: "stops soon after an abort",
     run: eachCallable(async (subject, tool) => {

@@ -102,6 +102,25 @@ export const LOADING_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: "hosts",
+    title: "works in a host that provides everything and in one that provides nothing",
+    run({ inspection: { first, whole, serviceProblems } }) {
+      const findings: Finding[] = serviceProblems.map((problem) => ({
+        expected: "prompt text of at most 2,000 tokens, and skills with a file and a name of their own",
+        got: problem,
+        cure: "Return { title, text } or undefined from prompt(), quickly; use what the host provides only if it is there.",
+      }));
+      if (whole.error !== undefined && first.error === undefined) {
+        findings.push({
+          expected: "register() succeeds where the host provides a model, a state and directories",
+          got: whole.error,
+          cure: "Feature-detect what the host provides: `host.state?.get()`.",
+        });
+      }
+      return { findings };
+    },
+  },
+  {
     id: "options",
     title: "refuses an option it does not know",
     run({ inspection: { first, unknownOptionRefusal } }) {
@@ -113,7 +132,7 @@ export const LOADING_CHECKS: readonly Check[] = [
                 {
                   expected: "register() throws for a misspelt option",
                   got: "it was ignored",
-                  cure: "Read the options with packOptions() from @agent/core/toolkit.",
+                  cure: "Use definePack(), which refuses unknown options, or packOptions() from @agent/core/toolkit.",
                 },
               ]
             : [],

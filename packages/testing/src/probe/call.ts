@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecutableTool, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
@@ -61,6 +62,7 @@ async function oneCall(
     return refused(errorMessage(error));
   }
   const controller = new AbortController();
+  const descriptionProblem = task.kind === "call" ? await findDescriptionProblem(tool, args) : undefined;
   const running = registry.run(tool.name, { ...args }, { signal: controller.signal });
   if (task.kind === "abort") {
     const early = await Promise.race([running, abortTime(watched.begun, task.abortAfterMs)]);
@@ -71,7 +73,13 @@ async function oneCall(
     watched.settled(),
     sleep(task.settleMs, undefined, UNREF).then(() => false),
   ]);
-  return { outcome, text: text.slice(0, 2000), settled, ...watched.result() };
+  return {
+    outcome,
+    text: text.slice(0, 2000),
+    settled,
+    ...watched.result(),
+    ...(descriptionProblem !== undefined && { descriptionProblem }),
+  };
 }
 
 /** Resolves when it is time to abort: `afterMs` after the tool has begun. */
@@ -118,4 +126,59 @@ function watch(tool: ExecutableTool) {
 
 function refused(refusal: string): CallReport {
   return { refusal, outcome: "error", text: refusal, returned: "nothing yet", bytes: 0, settled: true };
+}
+
+const DESCRIBE_MS = 2000;
+const PREVIEW_MS = 5000;
+const MAX_DESCRIPTION_BYTES = 64 * 1024;
+
+/** What is wrong with the description or the preview of a call. Core leaves out a wrong one without a word. */
+async function findDescriptionProblem(
+  tool: ExecutableTool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const parsed = (await tool.parseArguments?.({ ...args })) ?? { value: { ...args } };
+  if ("problem" in parsed) return undefined;
+  for (const [method, limit] of [
+    ["describeCall", DESCRIBE_MS],
+    ["previewCall", PREVIEW_MS],
+  ] as const) {
+    const problem = await describingProblem(tool, method, parsed.value, limit);
+    if (problem !== undefined) return `${method}() ${problem}`;
+  }
+  return undefined;
+}
+
+async function describingProblem(
+  tool: ExecutableTool,
+  method: "describeCall" | "previewCall",
+  args: Record<string, unknown>,
+  limit: number,
+): Promise<string | undefined> {
+  const describe = tool[method] as
+    | ((args: Record<string, unknown>, options: { readonly signal: AbortSignal }) => unknown)
+    | undefined;
+  if (!describe) return undefined;
+  const before = JSON.stringify(args);
+  const stop = new AbortController();
+  const late = Symbol("late");
+  try {
+    const described = new Promise<unknown>((resolve) =>
+      resolve(describe.call(tool, args, { signal: stop.signal })),
+    );
+    const found = await Promise.race([described, sleep(limit, late, UNREF)]);
+    if (found === late) return `took longer than ${limit} ms`;
+    if (JSON.stringify(args) !== before) return "changed the arguments";
+    if (found === undefined) return method === "describeCall" ? "returned nothing" : undefined;
+    if (typeof found !== "object" || found === null) return `returned ${describeValue(found)}`;
+    const bytes = Buffer.byteLength(JSON.stringify(found));
+    if (bytes > MAX_DESCRIPTION_BYTES) return `returned ${bytes} bytes of JSON`;
+    const { targets = [] } = found as { targets?: readonly { type?: string; path?: unknown }[] };
+    const relative = targets.find(({ type, path }) => type === "file" && !isAbsolute(String(path)));
+    return relative && `named the file ${describeValue(relative.path)}, which is not an absolute path`;
+  } catch (error) {
+    return `failed: ${errorMessage(error)}`;
+  } finally {
+    stop.abort();
+  }
 }

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import {
   type ExecutableTool,
+  type PackHost,
   type PackRegistry,
   registerPack,
   type ToolPack,
@@ -21,9 +24,14 @@ export class Collection {
   readonly tools: CollectedTool[] = [];
   /** Starts to load what the pack announced for later. */
   readonly #late: (() => void)[] = [];
-  readonly #host = new ToolRegistry();
+  readonly #host = new ToolRegistry({
+    directories: {
+      project: join(process.cwd(), "project-storage"),
+      user: join(process.cwd(), "user-storage"),
+    },
+  });
 
-  constructor(pack: ToolPack, options: unknown) {
+  constructor(pack: ToolPack, options: unknown, packHost: PackHost = createHost(options)) {
     const { tools } = this;
     const host = this.#host;
     const registry: PackRegistry = {
@@ -43,13 +51,28 @@ export class Collection {
       getToolNames: () => tools.map(({ tool }) => tool.name),
       secretVariables: host.secretVariables,
       claimSecrets: (name, variables) => host.claimSecrets(name, variables),
-      provide: (services) => host.provide(services),
+      hostFor: (name) => host.hostFor(name),
+      provide: (services, source) => host.provide(services, source),
       // Loading is separate: `register` itself must start nothing, and what a pack's own server does is not its fault.
       registerLater: (description, load) => {
         this.#late.push(() => host.services.load(description, (signal) => load(registry, signal)));
       },
     };
-    registerPack(registry, pack, createHost(options));
+    registerPack(registry, pack, packHost);
+  }
+
+  /** What is wrong with the text for the prompt and the skills. */
+  serviceProblems(): string[] {
+    const { services } = this.#host;
+    const problems: string[] = [];
+    const sections = services.prompts((problem) => problems.push(problem));
+    for (const { title, isCut } of sections) {
+      if (isCut) problems.push(`the prompt text ${title} is longer than 2,000 tokens`);
+    }
+    for (const { name, file } of services.skills) {
+      if (!isAbsolute(file) || !existsSync(file)) problems.push(`the skill ${name} has no file at ${file}`);
+    }
+    return [...problems, ...services.problems];
   }
 
   /** Whether the pack announced tools for later that were not loaded yet. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { PackHost } from "@agent/core";
+import { Conversation, type PackHost } from "@agent/core";
 
 /** The host that the kit passes to a pack: an empty conversation in the temporary workspace. */
 export function createHost(options: unknown): PackHost {
@@ -10,5 +10,20 @@ export function createHost(options: unknown): PackHost {
       sessionContextFilePath: join(process.cwd(), "agent-session.json"),
     },
     options,
+  };
+}
+
+/** A host that provides everything a pack may use if it is there. */
+export function createWholeHost(options: unknown): PackHost {
+  const model = { provider: "test", id: "test-model", contextTokens: 100_000 };
+  return {
+    ...createHost(options),
+    // With a conversation of its own, `registerPack` gives the pack a state.
+    context: new Conversation(),
+    model,
+    resolveModel: async (name) => ({ ...model, id: name }),
+    wake: () => undefined,
+    ask: async () => ({ answer: "dismissed" }),
+    permit: async () => "unanswered",
   };
 }

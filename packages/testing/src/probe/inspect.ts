@@ -1,7 +1,8 @@
-import type { ToolPack } from "@agent/core";
+import type { PackHost, ToolPack } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { Collection } from "./collect.js";
 import { importDependencies } from "./dependencies.js";
+import { createWholeHost } from "./host.js";
 import type { Inspection, Registration, Task } from "./messages.js";
 import { describeTool, plain } from "./seenTool.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
@@ -26,12 +27,15 @@ export async function inspect({ module, options }: Task): Promise<Inspection> {
       first: NOTHING,
       second: NOTHING,
       registerEffects: [],
+      whole: NOTHING,
+      serviceProblems: [],
     };
   }
   const importEffects = changesSince(beforeImport);
   const beforeRegister = takeSnapshot();
   const first = registration(pack, options);
   const second = registration(pack, options);
+  const whole = registration(pack, options, createWholeHost(options));
   const registerEffects = changesSince(beforeRegister);
   const { error: unknownOptionRefusal } = registration(pack, {
     ...asObject(options),
@@ -45,13 +49,29 @@ export async function inspect({ module, options }: Task): Promise<Inspection> {
     first,
     second,
     registerEffects,
+    whole,
+    serviceProblems: [
+      ...new Set([
+        ...serviceProblems(pack, options),
+        ...serviceProblems(pack, options, createWholeHost(options)),
+      ]),
+    ],
     ...(unknownOptionRefusal !== undefined && { unknownOptionRefusal }),
   };
 }
 
-function registration(pack: ToolPack, options: unknown): Registration {
+function serviceProblems(pack: ToolPack, options: unknown, host?: PackHost): string[] {
   try {
-    const { tools, announcesMore } = new Collection(pack, options);
+    return new Collection(pack, options, host).serviceProblems();
+  } catch {
+    // The pack does not register, which another check reports.
+    return [];
+  }
+}
+
+function registration(pack: ToolPack, options: unknown, host?: PackHost): Registration {
+  try {
+    const { tools, announcesMore } = new Collection(pack, options, host);
     return { tools: tools.map(describeTool), announcesMore };
   } catch (error) {
     return { ...NOTHING, error: errorMessage(error) };

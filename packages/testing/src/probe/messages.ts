@@ -38,6 +38,10 @@ export interface Inspection {
   readonly second: Registration;
   /** What registering changed in the process, in words. */
   readonly registerEffects: readonly string[];
+  /** A registration with a host that provides everything; the others have a host that provides nothing. */
+  readonly whole: Registration;
+  /** What is wrong with the prompt text and the skills of the pack, in either host. */
+  readonly serviceProblems: readonly string[];
   /** Why a made-up option was refused; absent if it was accepted. */
   readonly unknownOptionRefusal?: string;
 }
@@ -52,6 +56,8 @@ export interface CallReport {
   readonly bytes: number;
   /** Whether `execute` settled in time, also after an abort. */
   readonly settled: boolean;
+  /** What is wrong with `describeCall` or `previewCall` for this call. */
+  readonly descriptionProblem?: string;
 }
 
 export interface Task {
