@@ -63,7 +63,7 @@ const waiting = async () => {
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
-  argument("Agent.chat", "replaces", ["nothing", "text"], (value) => agent().chat("Hi", { replaces: value })),
+  argument("Agent.chat", "replaces", ["nothing"], (value) => agent().chat("Hi", { replaces: value })),
   argument("Agent.retry", "options", ["nothing", "object"], async (value) => {
     const one = agent();
     one.conversation.append({ role: "user", content: "Hi" });
@@ -73,7 +73,7 @@ const CORE = [
   argument("openConversation", "id", ["text"], (value) => core.openConversation(core.memoryStore(), value)),
   argument("Conversation.infoOf", "message", ["object"], (value) => conversation().infoOf(value)),
   argument("Conversation.indexOf", "id", ["text"], (value) => conversation().indexOf(value)),
-  argument("Conversation.branch", "id", ["nothing", "text"], (value) => conversation().branch(value)),
+  argument("Conversation.branch", "id", ["nothing"], (value) => conversation().branch(value)),
   argument("Conversation.noteWaiting", "calls", ["list"], (value) => conversation().noteWaiting(value)),
   argument("agentTool", "definition", [], (value) => core.agentTool(value)),
   argument("Agent(options)", "toolChoice", ["nothing"], (value) => agent({ toolChoice: value })),

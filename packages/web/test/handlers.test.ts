@@ -14,6 +14,7 @@ import {
 } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { browserCookie } from "../src/server/browserCookie.js";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import { Page } from "./page.js";
 import { SERVERS, type StartServer } from "./servers.js";
@@ -380,4 +381,25 @@ test("the newest message is answered again", async () => {
     { role: "user", content: "1" },
     { role: "assistant", blocks: [{ type: "text", text: "Uno." }] },
   ]);
+});
+
+test("a new browser gets a cookie with the stream, and keeps its conversation by it", async () => {
+  const url = await start(nodeHttp, ["Hello."], { identify: browserCookie() });
+  const first = await fetch(url);
+  const [cookie] = (first.headers.get("set-cookie") ?? "").split(";");
+  expect(first.headers.get("set-cookie")).toMatch(
+    /^chat=[\da-f-]{36}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/,
+  );
+  await first.body?.cancel();
+  const headers = { cookie: cookie ?? "", "content-type": "application/json" };
+  const sent = await fetch(url, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ type: "send", content: "Hi" }),
+  });
+  expect([sent.status, sent.headers.get("set-cookie")]).toEqual([202, null]);
+  // A value that no browser was given starts a new conversation.
+  const forged = await fetch(url, { headers: { cookie: "chat=../../etc" } });
+  expect(forged.headers.get("set-cookie")).toContain("chat=");
+  await forged.body?.cancel();
 });

@@ -16,9 +16,9 @@ import { Quota } from "./quota.js";
 export interface ChatHandlersOptions extends OriginOptions {
   /**
    * Returns the id of the conversation that a request is about, from its cookie, header or URL. Authenticate the client
-   * here: `undefined` refuses the request with 403.
+   * here: `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
    */
-  readonly identify: (request: Request) => string | undefined | Promise<string | undefined>;
+  readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
   /** Makes the agent of a conversation that is not open in this process. Pass `approve` to the agent if people decide. */
   readonly open: OpenChat;
   /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
@@ -28,6 +28,9 @@ export interface ChatHandlersOptions extends OriginOptions {
   /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
   readonly maxBodyBytes?: number;
 }
+
+/** The id of a conversation, or the id with headers for the answer. */
+export type Identity = string | { readonly id: string; readonly headers: Readonly<Record<string, string>> };
 
 type OpenChat = (
   id: string,
@@ -122,12 +125,16 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     try {
       const refusal = foreignRequest(request, options);
       if (refusal !== undefined) return problem(403, refusal);
-      const id: unknown = await identify(request);
+      const identity = await identify(request);
+      const { id, headers = {} } =
+        typeof identity === "object" && identity !== null ? identity : { id: identity as unknown };
       // A missing header or cookie often gives null or "": as an id, strangers would share one conversation.
       if (typeof id !== "string" || id === "") {
         return problem(403, "This conversation is not yours, or you are not logged in.");
       }
-      return await answer(id);
+      const response = await answer(id);
+      for (const [name, value] of Object.entries(headers)) response.headers.append(name, value);
+      return response;
     } catch (error) {
       if (error instanceof ActionError) return problem(error.status, error.message);
       if (isAgentError(error, "invalid_argument")) return problem(400, error.message);

@@ -1,2 +1,8 @@
-export { type ChatHandlers, type ChatHandlersOptions, createChatHandlers } from "./handlers.js";
+export { type BrowserCookieOptions, browserCookie } from "./browserCookie.js";
+export {
+  type ChatHandlers,
+  type ChatHandlersOptions,
+  createChatHandlers,
+  type Identity,
+} from "./handlers.js";
 export type { OpenedChat } from "./liveChat.js";
