@@ -107,7 +107,7 @@ function skipStars(places: Set<number>, wanted: readonly string[]): Set<number> 
 const WILDCARD = /[*?]/;
 
 /** Whether a word of a command is the word of a rule, in which `*` stands for any text and `?` for one character. */
-export function matchesWord(want: string, text: string): boolean {
+function matchesWord(want: string, text: string): boolean {
   if (!WILDCARD.test(want)) return want === text;
   const [first = "", ...parts] = want.split("*");
   const last = parts.pop();
