@@ -65,7 +65,7 @@ export function testServer(project: Project, mode: string, env: Record<string, s
   };
 }
 
-export type Call = readonly [name: string, args: Readonly<Record<string, unknown>>];
+type Call = readonly [name: string, args: Readonly<Record<string, unknown>>];
 
 export interface Session {
   readonly agent: Agent;

@@ -2,7 +2,7 @@
  * Models that were trained on the format of `apply_patch`, by the start or a part of their name. Data only: add a row
  * when a family is known to write it well.
  */
-export const PATCH_FAMILIES: {
+const PATCH_FAMILIES: {
   readonly startsWith: readonly string[];
   readonly includes: readonly string[];
   readonly except: readonly string[];

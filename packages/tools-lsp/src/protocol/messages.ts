@@ -4,7 +4,7 @@ export interface Position {
   readonly character: number;
 }
 
-export interface Range {
+interface Range {
   readonly start: Position;
   readonly end: Position;
 }
