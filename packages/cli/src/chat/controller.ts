@@ -1,4 +1,4 @@
-import type { AgentEvent, Content, MentionSource } from "@agent/core";
+import type { AgentEvent, Content, MentionSource, WakeNotice } from "@agent/core";
 import type { Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
@@ -11,6 +11,7 @@ import { exchange } from "./exchange.js";
 import type { MenuItem } from "./menu.js";
 import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
+import { NoticeQueue } from "./noticeQueue.js";
 import { takeBackUnanswered } from "./outgoing.js";
 import { ShellLines } from "./shellLines.js";
 import type { ReadyChat } from "./types.js";
@@ -36,6 +37,7 @@ export class ChatController {
   #early: Message[] = [];
   #finish: (code: ExitCode) => void = () => undefined;
   readonly #queue = new MessageQueue();
+  readonly #notices = new NoticeQueue(() => this.#wakeUp());
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
@@ -110,6 +112,16 @@ export class ChatController {
   /** What packs let a person mention, for the list that opens after an @. */
   mentionSources(): readonly MentionSource[] {
     return this.#running?.agent.registry.services.mentions ?? [];
+  }
+
+  /** Keeps a notice of a pack for a turn that starts when no message is being answered. */
+  wake(notice: WakeNotice): void {
+    this.#notices.add(notice);
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    if (this.#running && !this.#turn && this.#exitCode === undefined) this.#next();
   }
 
   /** Switches to the next mode and returns it; `undefined` while the agent is being loaded. */
@@ -208,7 +220,11 @@ export class ChatController {
   #next(): void {
     const message = this.#turn ? undefined : this.#queue.next();
     this.#showWaiting();
-    if (message) void this.#answer(message);
+    const notice = this.#turn || message || !this.#running ? undefined : this.#notices.next();
+    if (message) {
+      this.#notices.userWrote();
+      void this.#answer(message);
+    } else if (notice) void this.#answerNotice(notice);
     else if (!this.#turn) this.#view.idle();
   }
 
@@ -232,6 +248,15 @@ export class ChatController {
     this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
   }
 
+  /** The text is sent as it is: what it mentions is not attached, since the user did not write it. */
+  async #answerNotice({ source, text }: WakeNotice): Promise<void> {
+    const shown = `⏰ ${escapeToLine(source)}: ${escapeToLine(text.split("\n", 1)[0] ?? "")}`;
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#view.print([shown]);
+    await this.#exchange(text, { text, shown, from: source }, turn);
+  }
+
   async #answer(message: Message): Promise<void> {
     // Start the turn before files are read: what is typed meanwhile must wait behind this message.
     const turn = new AbortController();
@@ -252,7 +277,13 @@ export class ChatController {
     undo?.beginTurn(message.shown);
     this.#view.turnStarted();
     const startedAt = performance.now();
-    const { problem, hasFailed } = await exchange(agent, content, turn.signal, (event) => this.#see(event));
+    const { problem, hasFailed } = await exchange(
+      agent,
+      content,
+      turn.signal,
+      (event) => this.#see(event),
+      message.from,
+    );
     await undo?.endTurn();
     await this.#shellLines.settled();
     this.#log.endTurn();
@@ -262,7 +293,9 @@ export class ChatController {
     this.#view.turnEnded(problem);
     this.#updateStatus();
     const back =
-      hasFailed && takeBackUnanswered(agent.conversation) ? [message, ...undelivered] : undelivered;
+      hasFailed && takeBackUnanswered(agent.conversation) && message.from === undefined
+        ? [message, ...undelivered]
+        : undelivered;
     this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
     if (problem === undefined) this.#queue.putFirst(back);
     else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));

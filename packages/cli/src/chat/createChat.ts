@@ -31,6 +31,7 @@ export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
   let view: ChatView | undefined;
   let shown: ChatFront | undefined;
+  let wake: Chat["wake"] = () => undefined;
   // Output of a config, a pack or Node itself must not mix with the rows that are drawn.
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
@@ -55,6 +56,7 @@ export function createChat(places: ChatPlaces): Chat {
         if (shown) release = divert();
       }
     },
+    wake: (notice) => wake(notice),
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));
@@ -70,6 +72,7 @@ export function createChat(places: ChatPlaces): Chat {
         : new TerminalChat(places, process.stdin, ownStandardOutput(), terminalStyle());
       view = front.view;
       const controller = new ChatController(front.view);
+      wake = (notice) => controller.wake(notice);
       const start = (loaded: ReadyChat): void => {
         ready = loaded;
         const { banner } = loaded.settings;

@@ -17,9 +17,11 @@ export async function exchange(
   content: Content,
   signal: AbortSignal,
   see: (event: AgentEvent) => void,
+  from?: string,
 ): Promise<ExchangeEnd> {
   try {
-    for await (const event of agent.streamChat(content, { signal })) see(event);
+    for await (const event of agent.streamChat(content, { signal, ...(from !== undefined && { from }) }))
+      see(event);
     return { problem: undefined, hasFailed: false };
   } catch (error) {
     // Tools that were told to stop return their own results.

@@ -6,6 +6,8 @@ export interface Message {
   readonly shown: string;
   /** The content that a slash command made in place of `text`. The command itself was echoed. */
   readonly made?: Content;
+  /** Who the message is from, if the user did not write it. */
+  readonly from?: string;
   /** The notes for the model that were sent with it. */
   readonly notes?: readonly string[];
 }

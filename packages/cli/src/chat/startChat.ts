@@ -65,7 +65,7 @@ async function prepare(
     instructions,
     resume,
     ask,
-    forPacks: { ask: question },
+    forPacks: { ask: question, wake: chat.wake },
     askPermit,
     onProblem: notice,
     signal: left,

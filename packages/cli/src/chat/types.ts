@@ -91,6 +91,8 @@ export interface Chat {
   readonly question: NonNullable<PackHost["ask"]>;
   /** Asks whether a running call may do more than was approved. */
   readonly askPermit: AskPermit;
+  /** Starts a turn with a notice of a pack, as soon as no message is being answered. */
+  readonly wake: NonNullable<PackHost["wake"]>;
   /** Hides the prompt while something asks in plain lines, and brings it back. */
   readonly aside: Aside;
   /** Shows a warning. */

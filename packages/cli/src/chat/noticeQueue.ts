@@ -1,0 +1,58 @@
+import type { WakeNotice } from "@agent/core";
+
+// One turn a minute for each source: a job that prints errors for ever must not use up the user's budget.
+const INTERVAL_MS = 60_000;
+// Turns without a message of the user in between.
+const MOST_TURNS = 20;
+const MOST_SOURCES = 50;
+const MOST_TEXTS = 20;
+const LONGEST_TEXT = 4000;
+
+/** The notices of packs that wait for a turn. Those of the same source become one. */
+export class NoticeQueue {
+  readonly #waiting = new Map<string, string[]>();
+  readonly #startedAt = new Map<string, number>();
+  readonly #onReady: () => void;
+  readonly #now: () => number;
+  #turns = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `onReady` is called when a notice that had to wait may have its turn. */
+  constructor(onReady: () => void, now: () => number = Date.now) {
+    this.#onReady = onReady;
+    this.#now = now;
+  }
+
+  /** Keeps a notice. What is beyond the limits is dropped: the newest says the most. */
+  add({ source, text }: WakeNotice): void {
+    const texts = this.#waiting.get(source);
+    if (texts) {
+      texts.push(text.slice(0, LONGEST_TEXT));
+      if (texts.length > MOST_TEXTS) texts.shift();
+    } else if (this.#waiting.size < MOST_SOURCES) this.#waiting.set(source, [text.slice(0, LONGEST_TEXT)]);
+  }
+
+  /** The user has written: packs may start turns again. */
+  userWrote(): void {
+    this.#turns = 0;
+  }
+
+  /** Takes the notice for a turn that starts now, if there is one. */
+  next(): WakeNotice | undefined {
+    if (this.#turns >= MOST_TURNS) return undefined;
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const [source, texts] of this.#waiting) {
+      const wait = (this.#startedAt.get(source) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - this.#now();
+      if (wait <= 0) {
+        this.#waiting.delete(source);
+        this.#startedAt.set(source, this.#now());
+        this.#turns++;
+        return { source, text: texts.join("\n\n") };
+      }
+      soonest = Math.min(soonest, wait);
+    }
+    clearTimeout(this.#timer);
+    if (Number.isFinite(soonest)) this.#timer = setTimeout(this.#onReady, soonest).unref();
+    return undefined;
+  }
+}
