@@ -11,7 +11,6 @@ import { Conversations } from "./conversations.js";
 import { EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
 import { type AgentProgram, commandWords, PROGRAM, PROGRAM_TOOLS, programTools } from "./programs.js";
-import { Turns } from "./turns.js";
 
 const RUN = "agent_run";
 const SEND = "agent_send";
@@ -103,7 +102,6 @@ export const { packName, packApiVersion, register } = definePack({
     );
     const kept = host.directories?.project;
     const conversations = new Conversations(kept === undefined ? undefined : join(kept, "conversations"));
-    const turns = new Turns();
 
     /** Runs a child until it answers, and keeps its conversation under `id`. */
     const run = async (
@@ -116,27 +114,24 @@ export const { packName, packApiVersion, register } = definePack({
       if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
       const { name, prompt, model, effort, maxTurns } = definition;
       const { names, onlyRead } = toolsOf(definition, registry, OWN);
-      const end = onlyRead ? undefined : await turns.take(call.signal);
-      try {
-        const answer = await startAgent({
-          ...request,
-          systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
-          tools: names,
-          label: name,
-          ...(model !== undefined && { model }),
-          ...(effort !== undefined && { effort }),
-          ...(maxTurns !== undefined && { maxTurns }),
-        });
-        await conversations.keep(id, { agent: name, messages: answer.messages });
-        const figures = figuresOf(answer, request.history?.length ?? 0);
-        const isDone = answer.finishReason === "stop";
-        call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
-        const ending = isDone ? "" : ` It did not finish: ${answer.finishReason}.`;
-        const text = truncateMiddle(answer.text, maxResult, "Ask the agent for less with agent_send.");
-        return `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`;
-      } finally {
-        end?.();
-      }
+      const answer = await startAgent({
+        ...request,
+        systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
+        tools: names,
+        // Two agents that write would change files under each other.
+        exclusive: !onlyRead,
+        label: name,
+        ...(model !== undefined && { model }),
+        ...(effort !== undefined && { effort }),
+        ...(maxTurns !== undefined && { maxTurns }),
+      });
+      await conversations.keep(id, { agent: name, messages: answer.messages });
+      const figures = figuresOf(answer, request.history?.length ?? 0);
+      const isDone = answer.finishReason === "stop";
+      call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
+      const ending = isDone ? "" : ` It did not finish: ${answer.finishReason}.`;
+      const text = truncateMiddle(answer.text, maxResult, "Ask the agent for less with agent_send.");
+      return `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`;
     };
 
     const agentRun = (description: string) =>

@@ -40,6 +40,7 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
       children: limits.maxChildAgents,
       nestedCalls: limits.maxNestedCalls,
       running: [],
+      exclusive: [],
     },
   };
 }

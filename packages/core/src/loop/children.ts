@@ -3,7 +3,14 @@ import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
 import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { arrayOf, checkEffort, checkPositive, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
+import {
+  arrayOf,
+  checkBoolean,
+  checkEffort,
+  checkPositive,
+  checkText,
+  textsOf,
+} from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
 import type { CallSlots } from "./callSlots.js";
@@ -36,6 +43,7 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   effort: checkEffort,
   model: checkText,
   output: () => undefined,
+  exclusive: checkBoolean,
   label: checkText,
 };
 
@@ -103,9 +111,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       ...(history && { session: { systemPrompt, messages: history } }),
     });
     conversation.append({ role: "user", content: wellFormed(message) });
-    const { running } = parent.allowance;
-    running[parent.depth] ??= new ChildSlots(parent.limits.maxConcurrentChildren);
-    const release = await (running[parent.depth] as ChildSlots).acquire(signal);
+    const release = await takePlace(parent, request.exclusive ?? false, signal);
     const done = await run({
       ...parent,
       ...model,
@@ -131,6 +137,30 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const messages = [...conversation.sessionContext];
     return { text, ...(reader && { output }), finishReason, turns, usage, messages };
   };
+}
+
+/** Waits until the child may run: its turn first, if it is exclusive, then room among those that run. */
+async function takePlace(
+  { allowance, depth, limits }: Exchange,
+  exclusive: boolean,
+  signal: AbortSignal,
+): Promise<() => void> {
+  let endTurn = (): void => undefined;
+  if (exclusive) {
+    allowance.exclusive[depth] ??= new ChildSlots(1);
+    endTurn = await (allowance.exclusive[depth] as ChildSlots).acquire(signal);
+  }
+  try {
+    allowance.running[depth] ??= new ChildSlots(limits.maxConcurrentChildren);
+    const makeRoom = await (allowance.running[depth] as ChildSlots).acquire(signal);
+    return () => {
+      makeRoom();
+      endTurn();
+    };
+  } catch (error) {
+    endTurn();
+    throw error;
+  }
 }
 
 /** The provider that a child uses instead of its parent's, and the room it has. */

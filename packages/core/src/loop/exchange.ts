@@ -61,6 +61,8 @@ interface Allowance {
   nestedCalls: number;
   /** The child agents that run, by their depth. One that waits for its own children must not hold up theirs. */
   readonly running: ChildSlots[];
+  /** The turns of exclusive child agents, by their depth. */
+  readonly exclusive: ChildSlots[];
 }
 
 /** One message being answered: everything the loop works with. */

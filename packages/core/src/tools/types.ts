@@ -108,6 +108,8 @@ export interface ChildAgentRequest {
   readonly model?: string;
   /** The form of its answer, which is then in `output`. */
   readonly output?: Schema;
+  /** Lets it run only while no other exclusive child of the same parent runs: for children that change files. */
+  readonly exclusive?: boolean;
   /** A few words for a display: what it is for. */
   readonly label?: string;
 }
