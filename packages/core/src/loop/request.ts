@@ -62,7 +62,7 @@ function adaptMessage(
 }
 
 /** A message that the user did not write, with a line that says so. */
-export function noticeContent(from: string, content: Content): Content {
+function noticeContent(from: string, content: Content): Content {
   return join(`[A notice from ${quote(from)}, not written by the user]`, content);
 }
 
