@@ -1,5 +1,5 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
-// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort …]
+// bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort|idle|descriptions …]
 // Everything is measured side by side in one run. Each contestant runs in a process of its own, so that none pays for what
 // another left behind. In each round every contestant is paired with the hand-written loop, one right after the other and
 // in turn first or second, over several conversations; the figure is the median of the ratios of all pairs. No heap is
@@ -10,6 +10,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ContestantError, startContestant } from "./support/contestants.mjs";
 import { BY_HAND, CONTESTANTS, OURS, ours } from "./support/coreContestants.mjs";
 import { comparePairs, cpuTime } from "./support/measure.mjs";
@@ -49,6 +51,8 @@ const parts = {
   packages: comparePackages,
   parallel: measureParallel,
   abort: measureAbort,
+  idle: measureIdle,
+  descriptions: measureDescriptions,
 };
 for (const [name, run] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await run();
@@ -261,5 +265,64 @@ async function measureAbort() {
     reach: 10,
     name: "@agent/core",
     values: times,
+  });
+}
+
+/** What one idle agent with a tool and a pack holds in memory, over many of them. */
+async function measureIdle() {
+  const { Agent, definePack, defineTool } = await import(`${CORE}dist/index.js`);
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  const input = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+  const tool = defineTool({ name: "look", description: "Looks.", input, execute: () => "" });
+  const pack = definePack({ name: "bench-pack", setup: () => ({ tools: [tool] }) });
+  const provider = { respond: async () => ({ content: "", toolCalls: [], finishReason: "stop" }) };
+  const values = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const agents = Array.from({ length: 2000 }, () => new Agent(provider, { tools: [pack] }));
+    collect();
+    values.push((process.memoryUsage().heapUsed - before) / agents.length / 1024);
+  }
+  add({ work: "memory of an idle agent with a pack", unit: "KB", reach: 8, name: "@agent/core", values });
+}
+
+/** An agent without a gate, a listener or hooks: a tool that can describe its calls beside one that cannot. */
+async function measureDescriptions() {
+  const { Agent, defineTool } = await import(`${CORE}dist/index.js`);
+  const input = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+  const plain = { name: "look", description: "Looks.", input, capabilities: ["read"], execute: () => "seen" };
+  const describe = ({ path }) => ({ targets: [{ type: "file", path, access: "read" }] });
+  const conversation = async (tool) => {
+    let turn = 0;
+    const call = { id: "c", type: "function", function: { name: "look", arguments: '{"path":"/a"}' } };
+    const respond = async () => {
+      const isLast = ++turn > TURNS;
+      const toolCalls = isLast ? [] : [{ ...call, id: `c${turn}` }];
+      return { content: isLast ? "done" : null, toolCalls, finishReason: isLast ? "stop" : "tool_calls" };
+    };
+    const agent = new Agent({ respond }, { tools: [tool], maxRepeats: TURNS * 2 });
+    const before = process.cpuUsage();
+    await agent.chat("go");
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  const tools = [defineTool(plain), defineTool({ ...plain, describe })];
+  for (let times = 0; times < 100; times++) for (const tool of tools) await conversation(tool);
+  const values = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const sums = [0, 0];
+    for (let times = 0; times < 60; times++) {
+      for (const index of times % 2 === 0 ? [0, 1] : [1, 0]) sums[index] += await conversation(tools[index]);
+    }
+    values.push(sums[1] / sums[0]);
+  }
+  add({
+    work: "tools that describe calls, no gate or listener",
+    unit: "×",
+    reach: 1.01,
+    name: "@agent/core",
+    values,
   });
 }
