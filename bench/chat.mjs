@@ -249,7 +249,7 @@ async function typing(folder) {
   });
 }
 
-/** A server that streams as fast as it is read, in a process of its own so that its work is not counted. */
+/** A server that streams as fast as it is read, in its own process so that its work is not counted. */
 function serve(deltas = DELTAS, pauseMs = 0) {
   const chunk = (delta, finish_reason = null) =>
     `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;

@@ -25,7 +25,7 @@ const TERMINAL = fileURLToPath(new URL("support/terminal.py", import.meta.url));
 // The peers are installed outside the repository and kept between runs: they are large.
 const PEERS_FOLDER = join(tmpdir(), "agent-bench-peers");
 
-// The first text of each program that a person can answer. None of them is logged in here.
+// The first text of each program that a user can answer. None of them is logged in here.
 const PEERS = [
   { name: "gemini", pack: "@google/gemini-cli", wanted: "Do you trust the files in this folder?" },
   { name: "pi", pack: "@mariozechner/pi-coding-agent", wanted: "No models available" },

@@ -1,6 +1,6 @@
 // What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
 // bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort|idle|descriptions …]
-// Everything is measured side by side in one run. Each contestant runs in a process of its own, so that none pays for what
+// Everything is measured side by side in one run. Each contestant runs in its own process, so that none pays for what
 // another left behind. In each round every contestant is paired with the hand-written loop, one right after the other and
 // in turn first or second, over several conversations; the figure is the median of the ratios of all pairs. No heap is
 // swept in between: that throws compiled code away, and the first conversation after it takes three times as long.

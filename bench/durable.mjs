@@ -1,4 +1,4 @@
-// What a journal costs, and how soon a run goes on. Run, after `pnpm build`: pnpm bench durable [part…]
+// What a journal costs, and how soon a run continues. Run, after `pnpm build`: pnpm bench durable [part…]
 //   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220
 // Postgres and Redis are started by this program; they need Debian's packages postgresql and redis-server.
 // Takes many minutes as a whole; name a part to run it alone. The parts claim and kills are the long ones.
@@ -62,7 +62,7 @@ const servers = await startServers();
 const folder = mkdtempSync(join(tmpdir(), "agent-bench-runs-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let number = 0;
-/** The two engines, each with an empty store of its own. */
+/** The two engines, each with its own empty store. */
 const stores = () => [
   { who: "@agent/durable, files", isFiles: true, address: `files:${join(folder, String(number++))}` },
   {

@@ -1,4 +1,4 @@
-// edit_file on texts as models write them: how many edits apply, are refused, or leave a file that nobody meant.
+// edit_file on texts as models write them: how many edits apply, are refused, or leave a file that no one meant.
 // Build first, then: pnpm bench edits [class]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -102,7 +102,7 @@ async function timed(args, cwd) {
   return performance.now() - before;
 }
 
-/** What a part of support/mcpWork.mjs measured in a process of its own. */
+/** What a part of support/mcpWork.mjs measured in its own process. */
 async function measured(work, directory, servers, flags = []) {
   const args = [...flags, WORK, work, directory, JSON.stringify(servers)];
   const stdout = await run(args);
@@ -139,7 +139,7 @@ async function startOfTheCommand() {
   }
 }
 
-/** What a person waits for before they can type. The chat reads its packs after that. */
+/** What a user waits for before they can type. The chat reads its packs after that. */
 async function firstPrompt(withServers, without) {
   if (spawnSync("python3", ["-c", "import pty"]).status !== 0) return;
   const terminals = spawn("python3", [TERMINALS], { stdio: ["pipe", "pipe", "inherit"] });

@@ -2,14 +2,14 @@
 // one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …] [wire …],
 // where a wire is one of "openai chat", "openai responses", anthropic and google.
 //
-// Each contestant runs in a process of its own, so that neither pays for what the other one left behind. In each round both
+// Each contestant runs in its own process, so that neither pays for what the other one left behind. In each round both
 // are measured one right after the other, in turn first or second, over several conversations. What the engine compiles
 // differs from process to process: so the rounds are shared out among several pairs of processes, and the figure is the
 // median of the ratios of all rounds.
 //
 // The CPU time of a process includes the engine's threads, which compile its code while it runs. On Node 20 they need
 // about 100 conversations of 50 turns; until then a turn takes longer, at first several times as long, for either contestant, and their
-// ratio says which of them was compiled first. So turns are measured after that, and a row of its own shows the first
+// ratio says which of them was compiled first. So turns are measured after that, and its own row shows the first
 // conversations of a process.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";

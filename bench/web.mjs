@@ -35,7 +35,7 @@ const PAGES = {
   "/deep": "<div>".repeat(2 * MIB),
 };
 
-// In a thread of its own: the time that the server takes must not count as the time of a client.
+// In its own thread: the time that the server takes must not count as the time of a client.
 const server = new Worker(
   `const { parentPort, workerData } = require("node:worker_threads");
    require("node:http").createServer((request, response) => {

@@ -23,7 +23,7 @@ ${lines.map(drawLine).join("\n")}
 `);
 
 /**
- * Splits each line into pieces of one style, which goes on in the next line. Only colours, bold, dim, inverse and their
+ * Splits each line into pieces of one style, which continues in the next line. Only colours, bold, dim, inverse and their
  * resets occur in what tmux prints.
  */
 function readLines(texts) {

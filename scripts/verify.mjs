@@ -17,6 +17,7 @@ const STEPS = [
   ["turbo", "run", "build", "typecheck", "check:package", "test", "--continue"],
   ["biome", "check", "."],
   ["node", "scripts/imports.mjs"],
+  ["node", "scripts/language.mjs"],
   ["node", "scripts/toolNames.mjs"],
   ["knip"],
 ];

@@ -17,7 +17,7 @@ export function isExternalInstalled(manifest) {
 }
 
 /**
- * Installs the programs outside the workspace, unless they are there: nobody should download them to change a tool, and
+ * Installs the programs outside the workspace, unless they are there: no one should download them to change a tool, and
  * some of them take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would.
  */
 export function installExternal(manifest, finish = () => undefined) {

@@ -1,4 +1,4 @@
-// A chat completions endpoint on the loopback interface, in a process of its own so that its work is not
+// A chat completions endpoint on the loopback interface, in its own process so that its work is not
 // counted. The first part of the path names the conversation: /turns/v1, /deltas/v1, /parallel/v1, /once/v1.
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-// One contestant of bench/core in a process of its own.
+// One contestant of bench/core in its own process.
 import { setTimeout as sleep } from "node:timers/promises";
 import { holdConversations } from "./conversations.mjs";
 import { makeContestant } from "./coreContestants.mjs";

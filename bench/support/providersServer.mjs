@@ -1,4 +1,4 @@
-// The four APIs on the loopback interface, in a process of its own so that its work is not counted. The first part of
+// The four APIs on the loopback interface, in its own process so that its work is not counted. The first part of
 // the path names the conversation: /turns calls a tool 50 times, /deltas answers in 2000 pieces.
 import { createServer } from "node:http";
 

@@ -1,4 +1,4 @@
-// One contestant of bench/providers in a process of its own.
+// One contestant of bench/providers in its own process.
 import { holdConversations } from "./conversations.mjs";
 import { providerContestants } from "./providersContestants.mjs";
 

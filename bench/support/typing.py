@@ -1,4 +1,4 @@
-"""Types into a program in a terminal of its own and answers on standard output with one line of JSON:
+"""Types into a program in its own terminal and answers on standard output with one line of JSON:
 {"keys": [milliseconds from each key to the screen], "idle": CPU seconds in IDLE seconds of rest before that}.
 Takes {"argv", "env", "cwd", "ready", "start", "started", "keys"} on standard input: waits for `ready`, rests, types the line
 `start`, and when `started` is shown types a letter again and again while the answer streams."""

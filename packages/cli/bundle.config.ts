@@ -32,7 +32,7 @@ const COMMON_JS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * What is loaded together is one file: all that these lead to at once. What the first leads to belongs to it alone; what
- * several others lead to is a file of its own.
+ * several others lead to is its own file.
  */
 const FIRST = "first";
 const CHUNKS: Readonly<Record<string, readonly string[]>> = {

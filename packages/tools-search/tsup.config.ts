@@ -25,6 +25,6 @@ export default packageBuild({
   entry: ["src/index.ts"],
   noExternal: [...noExternal, "@eslint-community/regexpp", "fast-glob", "micromatch"],
   esbuildPlugins: [requiredBuiltins, watPlugin, bundledPlugin],
-  // What only a search without threads needs is a file of its own.
+  // What only a search without threads needs is its own file.
   splitting: true,
 });

@@ -57,7 +57,7 @@ async function ask(request: string, ...flags: readonly string[]): Promise<Messag
     env: { PATH: process.env.PATH, HOME: home, AGENT_LOCAL_PORTS: "" },
     timeout: 60_000,
   });
-  // It ends with a code of its own if a permission was denied.
+  // It ends with its own code if a permission was denied.
   const { stdout } = await asked.catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? "" }));
   return stdout
     .split("\n")

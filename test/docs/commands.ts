@@ -8,7 +8,7 @@ export interface CommandBlock {
   readonly blocks?: Readonly<Record<string, string>>;
   /** Its standard input. */
   readonly input?: string;
-  /** What a person types in a terminal, each answer when its question has appeared. */
+  /** What a user types in a terminal, each answer when its question has appeared. */
   readonly typed?: readonly (readonly [question: RegExp, answer: string])[];
   /** Whether a vendor's model answers; otherwise the offline assistant does. */
   readonly model?: boolean;

@@ -50,7 +50,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/embedding.md#asking-a-person-first": {
     prints:
-      "deploy denied Tool call denied: deploy may change something, and nobody is here to ask.\nlook ok Done.\n",
+      "deploy denied Tool call denied: deploy may change something, and no one is here to ask.\nlook ok Done.\n",
   },
   "docs/embedding.md#asking-a-person-first:2": { prints: /name: 'deploy',[\s\S]*\nIt is live\.\n$/ },
   "docs/embedding.md#hooks": {
@@ -194,7 +194,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       import { defineTool } from "@agent/core";
       import { createFileEngine, defineRun, startRun, startWorker } from "@agent/durable";`,
     after: `
-      // Another agent goes on after the decision, so the answer depends on the conversation alone.
+      // Another agent continues after the decision, so the answer depends on the conversation alone.
       const model = {
         respond: async ({ messages }) =>
           messages.at(-1).role === "tool"

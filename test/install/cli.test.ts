@@ -45,7 +45,7 @@ describe("a project with @agent/cli", () => {
     expect(await folderSize(join(project.directory, "node_modules"))).toBeLessThanOrEqual(30e6);
   });
 
-  describe("and a pack of somebody else", () => {
+  describe("and a pack of someone else", () => {
     beforeAll(async () => {
       if (!online) return;
       await addOutsidePack(project, store);

@@ -33,7 +33,7 @@ export class Commands {
       npm_config_userconfig: join(home, ".npmrc"),
       npm_config_cache: join(directory, "npm-cache"),
       npm_config_update_notifier: "false",
-      // git reads nobody's settings, so it has to be told who commits.
+      // git reads no one's settings, so it has to be told who commits.
       GIT_AUTHOR_NAME: "release tests",
       GIT_AUTHOR_EMAIL: "release-tests@example.com",
       GIT_COMMITTER_NAME: "release tests",

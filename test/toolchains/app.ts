@@ -17,7 +17,7 @@ export const isInstalled = isExternalInstalled(MANIFEST);
 /** For the name of a test that is skipped without them. */
 export const why = isInstalled ? "" : " (skipped: run `node test/toolchains/install.mjs` first)";
 
-/** A program that uses the packages as a user has them, in a directory of its own. */
+/** A program that uses the packages as a user has them, in its own directory. */
 export interface App {
   readonly directory: string;
   /** Runs a program there. Everything it prints is its result: a warning is one too many. */
@@ -75,7 +75,7 @@ export async function startNext(directory: string, variables: NodeJS.ProcessEnv 
   for await (const line of createInterface({ input: server.stdout })) {
     const [address] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
     if (address === undefined) continue;
-    // A pipe that nobody reads would fill up.
+    // A pipe that no one reads would fill up.
     server.stdout.resume();
     return { address, said: () => said, stop };
   }

@@ -120,7 +120,7 @@ describe.skipIf(skipped)(`a project of Yarn Plug'n'Play${why || (problem ?? "")}
     expect((await yarn("agent", "pack", "list")).output).toContain("@agent/tools-fs 0.0.0: ");
   });
 
-  test("takes a pack of somebody else: Yarn installs it, the command selects it", async () => {
+  test("takes a pack of someone else: Yarn installs it, the command selects it", async () => {
     const refused = await yarn("agent", "pack", "add", HI, "--yes");
     expect(refused).toEqual({
       code: 2,

@@ -17,7 +17,7 @@ const population = defineTool({
 
 const research = defineTool({
   name: "research",
-  description: "Lets an agent of its own answer a question.",
+  description: "Lets its own agent answer a question.",
   input: { type: "object", properties: { question: { type: "string" } }, required: ["question"] },
   execute: async ({ question }, call) => {
     const answer = await call?.startAgent?.({
@@ -54,7 +54,7 @@ function sampleModel(): ChatProvider {
     ask("population", { city: "Oslo" }),
     say("717710 people live in Oslo."),
     ask("population", { city: "Atlantis" }),
-    say("Oslo has 717710 people; nobody has counted Atlantis."),
+    say("Oslo has 717710 people; no one has counted Atlantis."),
   ]);
   return { ...script, id: "sample", model: "sample-1" };
 }

@@ -10,7 +10,7 @@ test("a run with tools and a child agent arrives at the collector as one trace, 
   const exporting = exportTo(collector.url);
   const assistant = createAssistant(exporting.telemetry);
   expect(await assistant.chat("Oslo and Atlantis?")).toBe(
-    "Oslo has 717710 people; nobody has counted Atlantis.",
+    "Oslo has 717710 people; no one has counted Atlantis.",
   );
   await exporting.shutdown();
 

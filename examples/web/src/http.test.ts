@@ -75,7 +75,7 @@ async function follow(url: string, cookie: string) {
   };
 }
 
-test("a request for no readable address is answered, and the server goes on", async () => {
+test("a request for no readable address is answered, and the server continues", async () => {
   const { url } = await serve(workspace(), []);
   expect((await fetch(`${url}//`)).status).toBe(404);
   expect((await fetch(url)).status).toBe(401);
@@ -125,7 +125,7 @@ test("each visitor has a conversation of their own, which survives a restart of 
   expect(shown).not.toContain("Bob");
 });
 
-test("a request without a cookie is refused, and a decision about somebody else's question changes nothing", async () => {
+test("a request without a cookie is refused, and a decision about someone else's question changes nothing", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");
   const server = await serve(folder, [

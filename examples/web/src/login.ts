@@ -6,7 +6,7 @@ import { join } from "node:path";
 const COOKIE = /(?:^|; )chat=([0-9a-f-]{36})\.([\w-]{43})(?:;|$)/;
 
 /**
- * Knows which browsers may use the server. Whoever can open the page can approve commands, so a browser gets its cookie
+ * Knows which browsers may use the server. Anyone who can open the page can approve commands, so a browser gets its cookie
  * for a token that was printed in the terminal, once. Cookies are signed: one that was made up is not accepted.
  */
 export class Login {

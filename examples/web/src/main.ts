@@ -11,5 +11,5 @@ const app = createApp({
   page: fileURLToPath(new URL("page", import.meta.url)),
   printToken: (token) => console.log(`For one browser: http://localhost:${port}/?token=${token}`),
 });
-// Listen on loopback only: whoever can open the page can approve commands.
+// Listen on loopback only: anyone who can open the page can approve commands.
 app.listen(port, "127.0.0.1");

@@ -8,7 +8,7 @@ export function sessionCommands({ commands = [], agent }: HostSession): SessionC
   return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
 }
 
-/** Runs the command that a message begins with. Its result is sent to the model, or only shown to the person. */
+/** Runs the command that a message begins with. Its result is sent to the model, or only shown to the user. */
 export async function expandCommand(
   commands: readonly PackCommand[],
   content: Content,

@@ -29,7 +29,7 @@ export class Editor {
     await this.client.notify(methods.client.session.update, { sessionId: this.sessionId, update });
   }
 
-  /** Shows the person a notice that is not part of the model's answer. */
+  /** Shows the user a notice that is not part of the model's answer. */
   async notice(severity: "info" | "warning", text: string): Promise<void> {
     await this.update(
       this.capabilities.session?.notices
@@ -38,7 +38,7 @@ export class Editor {
     );
   }
 
-  /** Resolves to the id of the chosen option, or to `undefined` if the person closed the question. */
+  /** Resolves to the id of the chosen option, or to `undefined` if the user closed the question. */
   async askPermission(
     toolCall: RequestPermissionRequest["toolCall"],
     options: readonly PermissionOption[],
@@ -55,7 +55,7 @@ export class Editor {
   }
 
   /**
-   * Asks the person a question of a pack: as a form or a URL if the editor supports those; a plain yes or no, or one
+   * Asks the user a question of a pack: as a form or a URL if the editor supports those; a plain yes or no, or one
    * choice, as a permission request, which every editor supports. A question that the editor cannot show is answered
    * "dismissed".
    */

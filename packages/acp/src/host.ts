@@ -19,7 +19,7 @@ export type EditorServer =
     }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
-/** One answer that a person can give to a question about a call. */
+/** One answer that a user can give to a question about a call. */
 export interface PermissionChoice {
   readonly id: string;
   readonly name: string;
@@ -36,17 +36,17 @@ export interface OpenSessionRequest {
   /** Continue in a copy of the session `resume`, which stays as it is. */
   readonly fork?: boolean;
   readonly servers: Readonly<Record<string, EditorServer>>;
-  /** For an agent without approval rules: decides by the session's mode, or asks the person in the editor. */
+  /** For an agent without approval rules: decides by the session's mode, or asks the user in the editor. */
   readonly approve: Approve;
   /**
-   * For a host with approval rules of its own, which also has `modes`: shows the whole call and lets the person choose.
-   * Resolves to the id of the choice, or to `undefined` if the person closed the question.
+   * For a host with approval rules of its own, which also has `modes`: shows the whole call and lets the user choose.
+   * Resolves to the id of the choice, or to `undefined` if the user closed the question.
    */
   readonly choose: (
     request: ApprovalRequest,
     choices: readonly PermissionChoice[],
   ) => Promise<string | undefined>;
-  /** Asks the person a question of a pack, in the editor: for `PackHost.ask`. */
+  /** Asks the user a question of a pack, in the editor: for `PackHost.ask`. */
   readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
   /** The editor's files, if it offers them: for `PackHost.editorFiles`. */
   readonly editorFiles?: EditorFiles;
@@ -57,7 +57,7 @@ export interface OpenSessionRequest {
 export interface ModelChoice {
   readonly current: string;
   readonly available: readonly string[];
-  /** Asks the server for more models; the editor is told when they are known. */
+  /** Asks the server for more models; the editor is informed when they are known. */
   list?(signal: AbortSignal): Promise<readonly string[]>;
   /** Changes the model, from the next message on. */
   choose(model: string): void | Promise<void>;
@@ -111,7 +111,7 @@ export interface HostSession {
   onEvent?(event: AgentEvent): void;
   /** Absent: the session has the modes read-only, ask and auto, which `approve` of the request obeys. */
   readonly modes?: ModeChoice;
-  /** Commands for the person, besides those of the packs. */
+  /** Commands for the user, besides those of the packs. */
   readonly commands?: readonly SessionCommand[];
   /** How many tokens the model's context holds, where that is known. */
   readonly contextTokens?: number | undefined;

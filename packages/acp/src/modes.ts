@@ -19,7 +19,7 @@ export class BuiltInModes implements ModeChoice {
     this.current = MODES.find((mode) => mode.id === id)?.id ?? this.current;
   }
 
-  /** The decision of the mode about a call; `ask` means that the person decides. */
+  /** The decision of the mode about a call; `ask` means that the user decides. */
   decide({ capabilities, description: { needs, caution } }: ApprovalRequest): "allow" | "ask" | "refuse" {
     const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
     if (reads && needs.length === 0) return "allow";

@@ -37,7 +37,7 @@ export async function choosePermission(
   );
 }
 
-/** Decides about calls of an agent without approval rules: by the mode, then by asking the person. */
+/** Decides about calls of an agent without approval rules: by the mode, then by asking the user. */
 export class BuiltInPermissions {
   readonly #modes: BuiltInModes;
   #granted: GrantedRules | undefined;
@@ -68,6 +68,6 @@ export class BuiltInPermissions {
     const rule = always.find(({ id }) => id === chosen)?.rule;
     if (rule !== undefined) this.#granted.allow(rule);
     if (chosen === ALLOW.id || rule !== undefined) return "allow";
-    return { deny: chosen === undefined ? "the person closed the question." : "the person rejected it." };
+    return { deny: chosen === undefined ? "the user closed the question." : "the user rejected it." };
   }
 }

@@ -11,7 +11,7 @@ export function toForm(fields: readonly QuestionField[]): ElicitationSchema {
   };
 }
 
-/** Reads the person's answer. An unclear answer counts as none. */
+/** Reads the user's answer. An unclear answer counts as none. */
 export function toAnswer(response: unknown): PersonAnswer {
   const { action, content } = isRecord(response) ? response : {};
   if (action === "accept") return { answer: "yes", values: isRecord(content) ? content : {} };

@@ -1,7 +1,7 @@
 import { errorMessage } from "@agent/core/toolkit";
 import { RequestError } from "@agentclientprotocol/sdk";
 
-// Editors show the message of an error to the person. The SDK's own constructors begin it with "Internal error: " and the
+// Editors show the message of an error to the user. The SDK's own constructors begin it with "Internal error: " and the
 // like, and put what they do not know into `data`, which editors print as JSON.
 
 /** The editor asked for something that cannot be done now. */

@@ -23,7 +23,7 @@ export interface ServeOptions {
   /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
   readonly stream?: Stream;
   /**
-   * How to start this program again. If given, each further session of the editor runs in a process of its own: for a host
+   * How to start this program again. If given, each further session of the editor runs in its own process: for a host
    * that depends on the working directory or changes the environment.
    */
   readonly program?: ProgramStart;

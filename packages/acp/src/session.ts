@@ -187,7 +187,7 @@ export class AcpSession {
   }
 
   /**
-   * Waits for the tools. After a cancel the editor gets its response at once: calls that take longer to end are reported
+   * Waits for the tools. After a cancel the editor gets its response immediately: calls that take longer to end are reported
    * as failed before it. How they really ended is sent with the next message, since no update may follow a response.
    */
   async #settle(isCancelled: boolean): Promise<void> {

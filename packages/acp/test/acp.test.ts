@@ -243,7 +243,7 @@ test("the editor's MCP servers reach the host as options of @agent/tools-mcp", a
   ]);
 });
 
-test("a server of the editor that cannot be used is told, and the others are used", async () => {
+test("a server of the editor that cannot be used is reported, and the others are used", async () => {
   const opened: unknown[] = [];
   const { agent, updates } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
   await agent.request(methods.agent.initialize, { protocolVersion: 1 });
@@ -283,7 +283,7 @@ test("a failing model is a readable error, and the session continues", async () 
       "Back.",
     ],
   });
-  // The whole message: editors show it to the person, with what is in `data` behind it.
+  // The whole message: editors show it to the user, with what is in `data` behind it.
   await expect(editor.prompt("Hi")).rejects.toMatchObject({
     code: -32603,
     message: "The provider failed: no credit left",

@@ -179,7 +179,7 @@ test("a stored conversation is shown without the packs that its calls came from"
     conversation,
     registry: createToolRegistry(conversation, [thirdParty]),
   });
-  // Calls are described for whoever listens.
+  // Calls are described for anyone who listens.
   for await (const _ of agent.streamChat("Go."));
   await agent.dispose();
   await recorder.close();

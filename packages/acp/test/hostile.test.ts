@@ -94,7 +94,7 @@ async function stillWorks({ send, answer, sessionId }: Awaited<ReturnType<typeof
   expect(await answer("last")).toMatchObject({ result: { stopReason: "end_turn" } });
 }
 
-test("lines that are no messages are answered with an error, and the session goes on", async () => {
+test("lines that are no messages are answered with an error, and the session continues", async () => {
   const client = await opened();
   for (const line of [
     "{",
@@ -116,7 +116,7 @@ test("lines that are no messages are answered with an error, and the session goe
   for (const message of errors) expect(schemaProblem(message)).toBeUndefined();
 });
 
-test("wrong types, unknown methods and unknown sessions are answered with an error in words", async () => {
+test("wrong types, unknown methods and unknown sessions are answered with a clear error", async () => {
   const client = await opened();
   const { sessionId } = client;
   const wrong = [
@@ -196,7 +196,7 @@ test("of fifty prompts at once one is answered, and the others say why not", asy
   await stillWorks(client);
 });
 
-test("an id that is used again gets an answer of its own each time", async () => {
+test("an id that is used again gets its own answer each time", async () => {
   const client = await opened();
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   for (let n = 0; n < 3; n++) {

@@ -9,7 +9,7 @@ const FIRST_SIGNAL = 128;
 interface Start {
   /** Whether the first prompt of a chat is on the terminal already. */
   readonly isPromptShown: boolean;
-  /** Ends the process at once, after an uncaught error. */
+  /** Ends the process immediately, after an uncaught error. */
   readonly exit: (code: number) => never;
 }
 

@@ -102,7 +102,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .option("--schema <file>", "print only JSON that fits this JSON Schema")
     .option(
       "--resume [session]",
-      "go on with a conversation: its name or the start of it; without one, choose",
+      "continue with a conversation: its name or the start of it; without one, choose",
     )
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)

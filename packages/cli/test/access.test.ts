@@ -30,7 +30,7 @@ export function register(registry, host) {
 }
 `;
 
-/** A provider of somebody else: its model runs a command and answers with the result. */
+/** A provider of someone else: its model runs a command and answers with the result. */
 const ACME_PROVIDER = `
 export const provider = {
   name: "acme",
@@ -104,7 +104,7 @@ describe("a call that goes beyond the project", () => {
     expect((await box.run(["--add-dir", "../missing", "go"])).code).toBe(2);
   });
 
-  test("that a person writes as a command is that person's own", async () => {
+  test("that a user writes as a command is that person's own", async () => {
     const { box, target } = project(".bashrc");
     const { code } = await box.run(["tool", "run", "--trust", "put", "--path", target]);
     expect(code).toBe(0);

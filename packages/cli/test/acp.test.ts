@@ -147,7 +147,7 @@ test("files go through the editor, and what is protected does not", async () => 
   await client.end();
 });
 
-test("the model can call the tools of the editor's MCP servers, and a server that does not start is told", async () => {
+test("the model can call the tools of the editor's MCP servers, and a server that does not start is reported", async () => {
   const { sandbox, model, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const mcpServers = [
@@ -176,7 +176,7 @@ test("read-only denies a tool of a server that came after the mode was chosen", 
   await client.end();
 });
 
-test("undo gives back what the person had not saved", async () => {
+test("undo returns what the user had not saved", async () => {
   const { sandbox, env, args } = await project();
   const path = sandbox.write("a.txt", "saved\n");
   let buffer = "saved\nmine\n";
@@ -304,7 +304,7 @@ test("an editor that is killed leaves no process", async () => {
   for (const pid of pids) await gone(pid);
 });
 
-test("a cancelled command is gone and its call is told as failed", async () => {
+test("a cancelled command is gone and its call is reported as failed", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const sessionId = await client.open(sandbox.project);

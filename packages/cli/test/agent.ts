@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 
-// Of util-linux: runs a program in a terminal of its own.
+// Of util-linux: runs a program in its own terminal.
 const SCRIPT = "script";
 export const BIN = fileURLToPath(new URL("../bin.js", import.meta.url));
 
@@ -38,7 +38,7 @@ function removeDirectory(directory: string, attempts = 50): void {
   }
 }
 
-/** A project and a home directory of its own, and the built `agent` command to run in it. */
+/** A project and its own home directory, and the built `agent` command to run in it. */
 export class Sandbox {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "agent-cli-")));
   readonly home = join(this.root, "home");

@@ -135,7 +135,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(screen).toContain("↻ the stream broke off: asking again\n");
   });
 
-  test("a provider's error is shown, the message is back on the line, and the chat goes on", async () => {
+  test("a provider's error is shown, the message is back on the line, and the chat continues", async () => {
     const terminal = await chats.start();
     terminal.send("fail no route \\x1b[2Jto host");
     await terminal.until(

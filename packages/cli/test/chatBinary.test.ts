@@ -38,13 +38,13 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await next.until("[status 0]");
   });
 
-  test("/status end ends one running command, and the answer goes on", async () => {
+  test("/status end ends one running command, and the answer continues", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash");
     chat.send("run echo begun; sleep 1000");
     await chat.until("│ begun");
     chat.send("/status end 1");
     const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
-    expect(screen).toContain("Ended #1 run_bash. The answer goes on.");
+    expect(screen).toContain("Ended #1 run_bash. The answer continues.");
     expect(screen).not.toContain("Stopped.");
     await chat.until("You ended the command: echo begun; sleep 1000");
     chat.press("C-d");

@@ -83,7 +83,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     terminal.send(runBash("echo begun; sleep 600"));
     await terminal.until(/│ begun\n│ executing…/);
     terminal.press("C-b");
-    await terminal.until("#1 run_bash goes on in the background. /status lists it.");
+    await terminal.until("#1 run_bash continues in the background. /status lists it.");
     await terminal.until("That is all.");
     await expect.poll(() => terminal.status()).toContain("1 running (/status)");
     terminal.send("/status");

@@ -23,7 +23,7 @@ import { UndoLog } from "../src/undo/undoLog.js";
 /**
  * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
  * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (in words, and ends), `write TEXT` (and
- * goes on), `break` (the stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`,
+ * continues), `break` (the stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`,
  * `crash`. `\n`, `\xNN` and `\uNNNN` in a text are what they stand for.
  */
 const provider: ChatProvider = {

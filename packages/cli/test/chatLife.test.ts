@@ -70,12 +70,12 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat goes on", async () => {
+  test("Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat continues", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
     terminal.press("C-c");
-    const screen = await terminal.until("Stopped. The conversation goes on from here.");
+    const screen = await terminal.until("Stopped. The conversation continues from here.");
     expect(screen).toMatch(/● run_bash {2}sleep 1000\n└ ✗ exit code 137 · \d/);
     expect(screen).not.toContain("executing…");
     terminal.send("hello");
@@ -99,13 +99,13 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.press("Enter");
     await terminal.until(/answering…[^›]*›$/);
     terminal.press("Escape");
-    await terminal.until("Stopped. The conversation goes on from here.");
+    await terminal.until("Stopped. The conversation continues from here.");
     terminal.send("hello");
     const screen = await terminal.until(/You said "hello"\.[\s\S]*›$/);
     expect(screen.slice(screen.indexOf("› hello"))).not.toContain("word");
   });
 
-  test("Ctrl-C at a question runs nothing, and the chat goes on; again it leaves", async () => {
+  test("Ctrl-C at a question runs nothing, and the chat continues; again it leaves", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}`));
@@ -175,7 +175,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("Ctrl-Z gives the terminal back, and fg goes on", async () => {
+  test("Ctrl-Z gives the terminal back, and fg continues", async () => {
     const terminal = await chats.shell();
     terminal.send("set -m");
     terminal.send(chats.command);

@@ -67,7 +67,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     await terminal.until(/Run this command\?.*\n\?$/);
     terminal.press("C-d");
     const screen = await terminal.until("[status 0]");
-    expect(screen).toContain("│ Tool call denied: the person closed the question.\n└ ✗ denied");
+    expect(screen).toContain("│ Tool call denied: the user closed the question.\n└ ✗ denied");
     expect(screen).toContain("That is all.");
   });
 });

@@ -13,7 +13,7 @@ const runBash = (command: string): string => `call run_bash ${JSON.stringify({ c
 const git = (cwd: string, ...words: string[]): void =>
   void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd });
 
-/** A home of the account that is empty: what the person who runs the tests keeps in theirs is neither seen nor changed. */
+/** A home of the account that is empty: what the user who runs the tests keeps in theirs is neither seen nor changed. */
 const EMPTY_HOME = [
   "bwrap",
   ...["--dev-bind", "/", "/", "--tmpfs", userInfo().homedir],
@@ -48,7 +48,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     },
   );
 
-  test("/undo takes back what a command did in a git work tree, and /redo does it again", async () => {
+  test("/undo reverts what a command did in a git work tree, and /redo does it again", async () => {
     const { chat, box } = await start();
     box.write("kept.txt", "before\n");
     git(box.project, "init", "-q");
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/Ending job-1: sleep 600[\s\S]*\[status 0\]/);
   });
 
-  test("an AGENTS.md in a subdirectory is told to the model when a tool first touches it, once the person agreed", async () => {
+  test("an AGENTS.md in a subdirectory is told to the model when a tool first touches it, once the user agreed", async () => {
     const { chat, run, box, model } = await start();
     box.write("part/AGENTS.md", "Speak like a pirate.\n");
     box.write("part/a.txt", "text\n");
@@ -150,7 +150,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     const { run, box, model } = await start();
     box.write(
       ".agent/skills/greet/SKILL.md",
-      "---\nname: greet\ndescription: Greets a person politely.\n---\nsay Good day.\n",
+      "---\nname: greet\ndescription: Greets a user politely.\n---\nsay Good day.\n",
     );
     const commands = `[
       { name: "deploy", description: "deploys a branch", run: async (input) => ({ send: "say Deployed " + input + "." }) },
@@ -166,10 +166,10 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     terminal.send("y");
     await terminal.until("/help lists the commands.");
     terminal.type("/gre");
-    await terminal.until(/❯ \/greet +.*Greets a person politely\./);
+    await terminal.until(/❯ \/greet +.*Greets a user politely\./);
     terminal.press("Enter");
     await terminal.until(/^Good day\.$/m);
-    expect(JSON.stringify(model.lastRequest)).toMatch(/- greet: Greets a person politely\. \(\S+SKILL\.md\)/);
+    expect(JSON.stringify(model.lastRequest)).toMatch(/- greet: Greets a user politely\. \(\S+SKILL\.md\)/);
     terminal.type("/dep");
     await terminal.until(/❯ \/deploy \[TEXT\] +deploys a branch/);
     terminal.send("loy staging");

@@ -29,7 +29,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     return rest.match(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g) ?? [];
   };
 
-  /** Sends each message when the one before it was answered, on a screen of its own. */
+  /** Sends each message when the one before it was answered, on its own screen. */
   const sendAll = async (terminal: TestTerminal, messages: readonly string[]): Promise<void> => {
     for (const message of messages) {
       terminal.paste(message);
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("? edit_file wants to run with\n│ path: x");
   });
 
-  test("invisible and reordering characters are spelled out where a yes is asked for", async () => {
+  test("invisible and reordering characters are spelled out where approval is asked for", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     terminal.paste(runBash("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
     terminal.press("Enter");

@@ -224,7 +224,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect(model.lastRequest).toContain("beta\\ngamma");
     expect(model.lastRequest).not.toContain("alpha");
     terminal.type("/und");
-    await terminal.until(/❯ \/undo +take back/);
+    await terminal.until(/❯ \/undo +revert/);
     terminal.press("Enter");
     await terminal.until("No message changed a file.");
   });

@@ -21,7 +21,7 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
       `✓ state: trust and sessions in ${box.home}/.local/state/agent (written just now)`,
     );
     expect(model.requests).toHaveLength(1);
-    // Commands of tools cannot open the terminal in which a person starts the agent.
+    // Commands of tools cannot open the terminal in which a user starts the agent.
     expect(doctor).not.toContain("got through");
     const env = { AGENT_MODEL: "gone", HOME: "/dev/null" };
     const broken = await run(["doctor"], { columns: 200, env }).until("[status 2]");

@@ -37,7 +37,7 @@ describe("every form of config is found and works", () => {
 });
 
 describe("layers", () => {
-  test("defaults < user config < project config < environment < flags, and each value's origin is told", async () => {
+  test("defaults < user config < project config < environment < flags, and each value's origin is reported", async () => {
     const box = new Sandbox();
     mkdirSync(join(box.home, ".config/agent"), { recursive: true });
     const own = join(box.home, ".config/agent/config.json");

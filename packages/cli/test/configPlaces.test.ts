@@ -120,7 +120,7 @@ describe("where a config may be", () => {
   });
 
   test.each(["", "{", "[]", "null", "{}"])(
-    "a package.json with %j holds no config: the search goes on above it",
+    "a package.json with %j holds no config: the search continues above it",
     async (text) => {
       const box = new Sandbox();
       box.write("agent.config.json", '{"disable":["mkdir"]}');

@@ -54,7 +54,7 @@ export class EmulatedTerminal {
 
   /**
    * Changes the size of the window and of its terminal at one moment, as a window does: the program stands still while
-   * what it has written is read, and sees the signal when it goes on. If it is held for `held` ms more, it also finds
+   * what it has written is read, and sees the signal when it continues. If it is held for `held` ms more, it also finds
    * timers that are due by then, as a process on a busy machine does.
    */
   async resize(columns: number, rows: number, held = 0): Promise<void> {

@@ -57,7 +57,7 @@ describe("a home that cannot be written", () => {
     return { XDG_STATE_HOME: file, XDG_CONFIG_HOME: file, XDG_CACHE_HOME: file };
   };
 
-  test("does not stop a task; that the session is not kept is told", async () => {
+  test("does not stop a task; that the session is not kept is reported", async () => {
     const box = new Sandbox();
     const { code, stdout, stderr } = await box.run(["list files"], { env: unwritable(box) });
     expect(code).toBe(0);

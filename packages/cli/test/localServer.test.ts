@@ -31,7 +31,7 @@ async function modelServer(): Promise<{ port: string; asked: () => number }> {
 const QUESTION = "Use it, now and later?";
 
 describe("a model server that was found on this machine", () => {
-  test("answers nobody who did not agree to it: without a terminal only what is configured does", async () => {
+  test("answers no one who did not agree to it: without a terminal only what is configured does", async () => {
     const { port, asked } = await modelServer();
     const { stdout, stderr, code } = await new Sandbox().run(["what can you do?"], {
       env: { AGENT_LOCAL_PORTS: port },
@@ -43,7 +43,7 @@ describe("a model server that was found on this machine", () => {
   });
 
   test.runIf(hasTerminal())(
-    "is asked about once; a yes is remembered, and every run says who answers",
+    "is asked about once; approval is remembered, and every run says who answers",
     async () => {
       const { port, asked } = await modelServer();
       const box = new Sandbox();
@@ -57,7 +57,7 @@ describe("a model server that was found on this machine", () => {
       expect(second.stdout).not.toContain(QUESTION);
       expect(second.stdout).toContain(`tiny at 127.0.0.1:${port}`);
       expect(asked()).toBe(2);
-      // Still nobody is there to see who answers.
+      // Still no one is there to see who answers.
       expect((await box.run(["what can you do?"], { env })).stdout).toContain("not a language model");
     },
   );

@@ -27,7 +27,7 @@ function projectWith(behaviours: Readonly<Record<string, Record<string, unknown>
   return sandbox;
 }
 
-test("a server's tools can be used after somebody agreed to them", async () => {
+test("a server's tools can be used after someone agreed to them", async () => {
   const sandbox = project();
   expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toContain("not agreed to");
   const refused = await sandbox.run(["mcp", "update"]);
@@ -42,7 +42,7 @@ test("a server's tools can be used after somebody agreed to them", async () => {
   expect(JSON.parse(readFileSync(join(sandbox.project, "mcp.lock.json"), "utf8")).lockVersion).toBe(1);
 });
 
-test("update shows what differs in a tool, wherever it is in a long text, and agrees to it after a yes", async () => {
+test("update shows what differs in a tool, wherever it is in a long text, and agrees to it after approval", async () => {
   const schema = (type: string) => ({ type: "object", properties: { path: { type } } });
   const long = "reads a file. ".repeat(100);
   const tools = (tool: object) => ({ tools: [{ name: "echo", ...tool }] });
@@ -189,7 +189,7 @@ test("mcp serve holds a client to the rules of the config: what is denied, and w
   expect(await call(2, "read_file", { path: "secret.txt" })).toBe(
     "Tool call denied: the rule read_file(secret.txt) of the configuration denies it.",
   );
-  expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("nobody said yes");
+  expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("no one said yes");
   expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");
   serving.stdin.end();
   expect((await once(serving, "exit"))[0]).toBe(0);
@@ -228,7 +228,7 @@ test("mcp serve --http tells address and token beside its output, serves who has
   expect(await output).toBe("");
 });
 
-test("a port that is none is refused in words", async () => {
+test("a port that is none is refused with a message", async () => {
   const { code, stderr } = await new Sandbox().run(["mcp", "serve", "--http", "--port", "99999"]);
   expect(code).toBe(2);
   expect(stderr).toContain('--port must be a number from 0 to 65535, got "99999".');
@@ -304,7 +304,7 @@ test("tool run --help knows the arguments of a tool that the model finds by sear
   expect(JSON.parse(called.stdout)).toEqual({ repo: "a/b", depth: 2 });
 });
 
-test("instructions of a server are shown before somebody agrees to them, and again when they change", async () => {
+test("instructions of a server are shown before someone agrees to them, and again when they change", async () => {
   const sandbox = project({ instructions: "Search first.\nThen read." });
   const refused = await sandbox.run(["mcp", "update", "--trust"]);
   expect(refused).toMatchObject({ code: 4 });

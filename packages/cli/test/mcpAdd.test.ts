@@ -169,7 +169,7 @@ test("a TypeScript config is edited in place, and stays trusted", async () => {
   expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked +1/);
 });
 
-test("a config that only a person can edit is left alone, and they are told what to write", async () => {
+test("a config that only a user can edit is left alone, and they are told what to write", async () => {
   const sandbox = new Sandbox();
   const text = 'const packs = ["@agent/preset-default"];\nexport default { packs };\n';
   sandbox.write("agent.config.mjs", text);
@@ -179,7 +179,7 @@ test("a config that only a person can edit is left alone, and they are told what
   expect(readFileSync(join(sandbox.project, "agent.config.mjs"), "utf8")).toBe(text);
 });
 
-test("--user writes the person's own config", async () => {
+test("--user writes the user's own config", async () => {
   const sandbox = new Sandbox();
   expect((await sandbox.run(["mcp", "add", "--user", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
@@ -191,7 +191,7 @@ test.each([
   [["figma-mcp", "--figma-api-key=abcdef01234"], /holds a secret/],
   [["https://x.example/mcp", "surplus"], /surplus was not expected/],
   [[], /paste a command line/],
-])("%j is refused in words", async (words, message) => {
+])("%j is refused with a message", async (words, message) => {
   const { code, stderr } = await new Sandbox().run(["mcp", "add", "--yes", ...words]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);

@@ -78,7 +78,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/"name":"Ada","colour":"red"/);
   });
 
-  test("an address is shown whole and opened by nobody", async () => {
+  test("an address is shown whole and opened by no one", async () => {
     const behaviour = {
       tools: [{ name: "asks" }],
       question: { mode: "url", url: "https://issuer.example/pay?id=1" },

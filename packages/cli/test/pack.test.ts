@@ -173,7 +173,7 @@ describe("agent pack check", () => {
     expect(JSON.parse(output())).toMatchObject({ v: 1, pack: "@agent/preset-default", ok: true });
   });
 
-  test("runs no code of a project before somebody trusted exactly that code", async () => {
+  test("runs no code of a project before someone trusted exactly that code", async () => {
     const directory = await temporaryDirectory();
     const mark = join(directory, "ran");
     const pack = (text: string): void =>

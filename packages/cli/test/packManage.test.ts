@@ -167,7 +167,7 @@ describe("agent pack search, add and remove", () => {
     expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(2);
   });
 
-  test("--user installs for every project of the person", async () => {
+  test("--user installs for every project of the user", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     expect((await box.run(["pack", "add", NAME, "--user", "--yes"], { env })).code).toBe(0);

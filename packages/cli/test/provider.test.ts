@@ -32,7 +32,7 @@ async function modelServer(
 }
 
 describe("who answers", () => {
-  // In a terminal: elsewhere nobody could be asked, and no port is looked at.
+  // In a terminal: elsewhere no one could be asked, and no port is looked at.
   test.runIf(hasTerminal()).each<[string, (response: ServerResponse) => void]>([
     ["a web page", (response) => response.end("<html>hello</html>")],
     ["an empty list", (response) => response.end(JSON.stringify({ data: [] }))],
@@ -107,7 +107,7 @@ describe("who answers", () => {
   test("a model without anybody to ask is an error that says what to do", async () => {
     const { code, stderr } = await new Sandbox().run(["--model", "gpt-5", "hi"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("there is nobody to ask. Set OPENAI_API_KEY");
+    expect(stderr).toContain("there is no one to ask. Set OPENAI_API_KEY");
   });
 
   test.each([
@@ -115,7 +115,7 @@ describe("who answers", () => {
     ["Google/gemini-x", 'there is no provider "Google". Did you mean "google"?'],
     ["anthropic/", "it names a provider and no model."],
   ])(
-    "the model %s is an error that says what is wrong with it, and nobody is asked",
+    "the model %s is an error that says what is wrong with it, and no one is asked",
     async (model, words) => {
       for (const flag of ["--model", "--fallback"]) {
         const { code, stderr } = await new Sandbox().run([flag, model, "hi"], {

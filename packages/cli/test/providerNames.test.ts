@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { Sandbox, scripted } from "./agent.js";
 import { refusingServer } from "./servers.js";
 
-/** Installs a provider package for the person alone, which answers with what it was given. */
+/** Installs a provider package for the user alone, which answers with what it was given. */
 function installProvider(box: Sandbox, packages = ".local/share/agent/node_modules"): void {
   const name = "@agent/provider-anthropic";
   const folder = join(box.home, packages, name);
@@ -45,7 +45,7 @@ describe("a provider is chosen by name", () => {
     expect(stderr).toContain("@agent/provider-anthropic");
   });
 
-  test("one that is not installed is offered in a terminal, and answers after a yes", async () => {
+  test("one that is not installed is offered in a terminal, and answers after approval", async () => {
     const box = new Sandbox();
     installProvider(box, "registry");
     // Outside the project: a program of the project is not run.
@@ -144,7 +144,7 @@ test("a fallback answers where the first model fails, and is announced each time
   expect(stderr).toMatch(/↻ first failed \(.*bad key.*\); the fallback claude-x answers/);
 });
 
-test("a fallback costs its own price, and no cost is told where it has none", async () => {
+test("a fallback costs its own price, and no cost is reported where it has none", async () => {
   const box = new Sandbox();
   installProvider(box);
   const env = { ...KEY, OPENAI_API_KEY: "sk-wrong-key" };

@@ -11,7 +11,7 @@ const WORDS_A_STEP = 40;
 // The chat draws at least every 100 ms while a turn runs.
 const LONGER_THAN_ANY_FRAME = 150;
 
-/** An answer of numbered words in paragraphs, lists and long lines, which goes on whenever a gate opens. */
+/** An answer of numbered words in paragraphs, lists and long lines, which continues whenever a gate opens. */
 function writeAnswer({ box }: BuiltChat, random: Random): { gates: Gate[]; words: string[] } {
   const gates = Array.from({ length: STEPS }, () => gateIn(box.root));
   const words: string[] = [];

@@ -149,7 +149,7 @@ describe("exit codes tell the real outcome", () => {
     expect(stderr).not.toContain("sk-secret-key");
   });
 
-  test("4: a call that needs a yes, and nobody to say it; the run says so", async () => {
+  test("4: a call that needs approval, and no one to say it; the run says so", async () => {
     const box = new Sandbox();
     const { code, stdout, stderr } = await box.run(["--confirm", "write_file", 'write "x" to a.txt']);
     expect(code).toBe(4);

@@ -23,7 +23,7 @@ test("a run is started, executed by another process, listed, shown and followed"
   expect((await sandbox.run(["runs", "list"])).stdout).toContain("No runs.");
 });
 
-test("a call that needs a yes waits without a process; a denial reaches the model with its reason", async () => {
+test("a call that needs approval waits without a process; a denial reaches the model with its reason", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"],');
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -54,7 +54,7 @@ export default {
   await workOff(sandbox);
   const { stdout } = await sandbox.run(["runs", "show", id]);
   expect(stdout).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b\n");
-  // A person may copy the line into a shell.
+  // A user may copy the line into a shell.
   expect(stdout).toMatch(/--call '[^']*'\\''[^']*'\n$/);
   const url = await serveRuns(sandbox);
   const authorization = `Bearer ${url.hash.slice("#token=".length)}`;
@@ -127,7 +127,7 @@ test("what a run cost is listed and shown, where prices are configured", async (
   expect(shown.runs[0].cost).toBeCloseTo(0.04);
 });
 
-test("a run that goes on after the settings have changed says so, and one that did not does not", async () => {
+test("a run that continues after the settings have changed says so, and one that did not does not", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"],');
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -320,7 +320,7 @@ export default {
   sandbox.write("works", "");
   expect((await sandbox.run(["runs", "retry"])).stderr).toContain("Give the id of a run, or --failed");
   expect((await sandbox.run(["runs", "retry", id, "--failed"])).stderr).toContain("not both");
-  const none = await sandbox.run(["runs", "retry", "--failed", "--tenant", "nobody"]);
+  const none = await sandbox.run(["runs", "retry", "--failed", "--tenant", "no one"]);
   expect(none.stdout).toBe("0 runs queued.\n");
   const retried = await sandbox.run(["runs", "retry", "--failed", "--since", "1h"]);
   expect(retried).toMatchObject({ code: 0, stdout: "2 runs queued.\n" });

@@ -60,7 +60,7 @@ test.skipIf(!CHROMIUM)(
     await pressTabUntil("Allow");
     await page.keyboard.press("Enter");
     await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
-    // Another process goes on; the page sees it live.
+    // Another process continues; the page sees it live.
     await workOff(sandbox);
     await page.waitForFunction("document.querySelector('dd .state').textContent === 'done'");
     const shown = await page.$eval("main", (main) => main.textContent);

@@ -52,7 +52,7 @@ test.skipIf(!withServers)(
 );
 
 test.skipIf(!withServers)(
-  "a run goes on in a database that was restored from a dump, with a queue that never heard of it",
+  "a run continues in a database that was restored from a dump, with a queue that never heard of it",
   { timeout: 120_000 },
   async () => {
     const sandbox = runsProject("All done.", 'confirm: ["read_file"],');

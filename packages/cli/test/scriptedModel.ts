@@ -14,7 +14,7 @@ interface WireMessage {
 /**
  * A model server on this machine that does what the last message says, one step a line: `call TOOL {json}` (all of
  * them in one turn), `draft TOOL {js` (the start of a call, as it is written), `say TEXT` (and ends), `write TEXT` (and
- * goes on), `think TEXT`, `pause FILE` (until it exists), `hang`, `limit SECONDS` (too many requests: wait so long),
+ * continues), `think TEXT`, `pause FILE` (until it exists), `hang`, `limit SECONDS` (too many requests: wait so long),
  * `status CODE BODY`. `then` before a line keeps it for the turn after the calls. Anything else is echoed.
  */
 export class ScriptedModel {

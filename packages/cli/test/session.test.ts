@@ -100,7 +100,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await next.until(/^› \/review src\/a\.ts\n\nReview of src\/a\.ts [^\n]*\n\nresumed, 2 messages/m);
   });
 
-  test("/clear starts a new session and the old one stays, /resume goes back, /fork goes on in a copy", async () => {
+  test("/clear starts a new session and the old one stays, /resume goes back, /fork continues in a copy", async () => {
     const { chat, model } = await start();
     const terminal = await chat();
     await say(terminal, "first talk");
@@ -139,7 +139,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await terminal.until("How large it is now shows with the next request.");
     await say(terminal, "after it");
     expect(model.requests.at(-1)?.length).toBeLessThan(9);
-    // The summary is nothing that the person said.
+    // The summary is nothing that the user said.
     terminal.send("/export talk.md");
     await terminal.until(/Wrote \d messages/);
     const exported = readFileSync(join(box.project, "talk.md"), "utf8");

@@ -8,7 +8,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("a line whose shell cannot be started fails, and the chat goes on", async () => {
+  test("a line whose shell cannot be started fails, and the chat continues", async () => {
     const { chat } = await start();
     // Node throws for this one, instead of emitting an error.
     const terminal = await chat([], { env: { SHELL: "/etc/passwd/sh" } });

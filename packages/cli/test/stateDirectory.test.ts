@@ -26,7 +26,7 @@ function openBelow(directory: string): string[] {
   });
 }
 
-describe("what decides what may run is the person's own", () => {
+describe("what decides what may run is the user's own", () => {
   test.runIf(process.getuid?.() === 0).each(["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"])(
     "a directory that another user made beforehand in %s is refused",
     async (name) => {

@@ -20,7 +20,7 @@ describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped wit
     const target = join(box.home, ".profile");
     const content = "touch /tmp/owned\n";
     const blob = createHash("sha256").update(content).digest("hex");
-    // The blobs lie among files of the person's: what the log does not name would be removed with the next change.
+    // The blobs lie among files of the user's: what the log does not name would be removed with the next change.
     const documents = join(box.home, "documents");
     mkdirSync(documents);
     writeFileSync(join(documents, "thesis.txt"), "mine");

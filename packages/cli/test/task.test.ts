@@ -6,7 +6,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("the answer streams, and what goes on is shown with its time", async () => {
+  test("the answer streams, and what continues is shown with its time", async () => {
     const { box, run } = await start();
     const [first, second] = [gateIn(box.root), gateIn(box.root)];
     const task = `write The first words\npause ${first.path}\nwrite  and **more**.\npause ${second.path}\nsay  The end.`;
@@ -47,7 +47,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     expect(screen).toContain("agent: The last tool call failed: run_bash (exit code 3).");
   });
 
-  test("a question stands below what was said, and what is drawn goes on after it", async () => {
+  test("a question stands below what was said, and what is drawn continues after it", async () => {
     const { box, run } = await start();
     box.write("a.txt", "old\n");
     const terminal = run([

@@ -7,7 +7,7 @@ import { hasTerminal, Sandbox } from "./agent.js";
 const OWN_CODES = /\x1b\[(\?(2026|25)[hl]|\d*(;\d+)*[mABCJK])/g;
 
 // Needs `script` of util-linux, which gives a program a terminal.
-describe.skipIf(!hasTerminal())("with a person at the terminal", () => {
+describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
   test("an untrusted config is shown and asked about; yes is remembered", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", 'export default { enable: ["remove"] };');

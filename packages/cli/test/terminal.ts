@@ -22,7 +22,7 @@ export interface TerminalOptions {
 
 let count = 0;
 
-/** A program in a real terminal: tmux shows what a person would see. */
+/** A program in a real terminal: tmux shows what a user would see. */
 export class TestTerminal {
   readonly #socket = join(tmpdir(), `agent-test-${process.pid}-${count++}`);
 

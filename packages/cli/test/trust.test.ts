@@ -11,7 +11,7 @@ function ran(box: Sandbox): boolean {
 }
 
 describe("a project's config is code, and runs only after trust", () => {
-  test("one that was never trusted is not executed; the run stops with an exit code of its own", async () => {
+  test("one that was never trusted is not executed; the run stops with its own exit code", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", MARKED("export default {};"));
     for (const args of [["tools"], ["list files"], ["config"], ["tool", "run", "list_dir"]]) {
@@ -139,7 +139,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(ran(box)).toBe(false);
   });
 
-  test("a trust store somebody else could write is not believed", async () => {
+  test("a trust store someone else could write is not believed", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", MARKED("export default {};"));
     const state = join(box.home, ".local/state/agent");

@@ -155,7 +155,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect(ran(box)).toBe(false);
   });
 
-  test("a file nobody named is refused with words, and --trust remembers it as it is then", async () => {
+  test("a file no one named is refused with words, and --trust remembers it as it is then", async () => {
     const box = new Sandbox();
     const file = box.write("x.mjs", HARMLESS);
     const config = box.write("agent.config.ts", "export default {};");
@@ -201,7 +201,7 @@ describe("what was asked about is what runs", () => {
       expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600);
       const evil = join(box.project, "evil.js");
       writeFileSync(evil, `${EVIL}${readFileSync(join(kept, name), "utf8")}`);
-      // A link to a file of the project stands for every way to get somebody else's file there.
+      // A link to a file of the project stands for every way to get someone else's file there.
       renameSync(join(kept, name), join(kept, `${name}.old`));
       symlinkSync(evil, join(kept, name));
     }

@@ -246,8 +246,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Takes back what was given to `steer` and not delivered, because the message failed or was stopped first. What is
-   * not taken back is delivered before the next message.
+   * Withdraws what was given to `steer` and not delivered, because the message failed or was stopped first. What is
+   * not reverted is delivered before the next message.
    */
   takeSteering(): readonly Content[] {
     return this.#steering.isOpen ? [] : this.#steering.take();
@@ -357,11 +357,11 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       const undelivered = this.#steering.take();
       this.#steering.open();
       const opened = this.#open(opening, options, exchange, undelivered);
-      // Without hooks nothing is awaited: whoever looks at the conversation next sees the message.
+      // Without hooks nothing is awaited: anyone who looks at the conversation next sees the message.
       if (opened) await opened;
       return await runLoop(exchange);
     });
-    // Emitted once the agent is free: a listener may send the next message at once.
+    // Emitted once the agent is free: a listener may send the next message immediately.
     emit(done);
     return done;
   }

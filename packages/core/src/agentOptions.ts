@@ -94,7 +94,7 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxRepeats?: number;
   /** The maximum size of all tool results of one turn together, in bytes. Default 512 KiB, or a quarter of the context. */
   readonly maxTurnOutputBytes?: number;
-  /** The maximum number of calls that run for one answer; the model is told about the others. Default 128. */
+  /** The maximum number of calls that run for one answer; the model is informed about the others. Default 128. */
   readonly maxCallsPerAnswer?: number;
   /** The maximum number of times an answer that does not fit `output` is sent back. Default 3. */
   readonly maxOutputRetries?: number;

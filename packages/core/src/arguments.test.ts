@@ -477,7 +477,7 @@ test.each([...CORE, ...PROVIDERS, ...READERS, ...TOOLKIT])(
   expectClearErrors,
 );
 
-// A schema has an error of its own.
+// A schema has its own error.
 test.each(TOOLKIT.filter(({ argument: name }) => name !== "schema"))(
   "$of: a wrong $argument has the code of a wrong argument",
   expectInvalidArgument,

@@ -56,7 +56,7 @@ test("saveContext rejects when asked, and saves also without the tool", async ()
   expect(await other.saveContext("now", { reject: true })).toContain("Saved 0 messages to");
 });
 
-test("a session under a path that cannot be made fails at once", async () => {
+test("a session under a path that cannot be made fails immediately", async () => {
   const directory = temporaryDirectory();
   for (const path of [
     `${directory}/a\0b/s.jsonl`,

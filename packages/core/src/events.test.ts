@@ -54,7 +54,7 @@ describe("streamChat", () => {
     ]);
   });
 
-  test("an early break aborts the request and the tools, and the conversation goes on", async () => {
+  test("an early break aborts the request and the tools, and the conversation continues", async () => {
     const signalled = deferred();
     const stuck = fakeTool("stuck", (_, toolCall) => {
       toolCall?.signal.addEventListener("abort", () => signalled.resolve());
@@ -85,7 +85,7 @@ describe("streamChat", () => {
     ]);
   });
 
-  test("whoever hears that it is done can send the next message at once", async () => {
+  test("anyone who hears that it is done can send the next message immediately", async () => {
     const agent = agentWith(["one", "two"]);
     let second = "";
     for await (const event of agent.streamChat("first")) {
@@ -100,7 +100,7 @@ describe("streamChat", () => {
     expect(respond).not.toHaveBeenCalled();
   });
 
-  test("a retry is reported, so that a display can take back what it showed", async () => {
+  test("a retry is reported, so that a display can revert what it showed", async () => {
     const agent = new Agent({
       async respond({ onText, onRetry }) {
         onText?.("first try");

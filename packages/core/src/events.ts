@@ -52,7 +52,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** A notice of the provider for the person, such as a schema that it simplified for the server. */
+/** A notice of the provider for the user, such as a schema that it simplified for the server. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly text: string;

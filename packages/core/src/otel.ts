@@ -149,7 +149,7 @@ function spanAttributes(
   { operation, name, attributes }: TelemetrySpan,
   agentName: string | undefined,
 ): Attributes {
-  // A child agent has a name of its own.
+  // A child agent has its own name.
   const agent = operation === "invoke_agent" ? name || agentName : undefined;
   return {
     "gen_ai.operation.name": operation,

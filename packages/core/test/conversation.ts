@@ -32,7 +32,7 @@ export function agentWith(
     ...(readOnly !== undefined && { readOnly }),
     ...(enable && { enable }),
     ...(disable && { disable }),
-    // Tools in tests that ignore their signal never stop: nobody should wait long for them.
+    // Tools in tests that ignore their signal never stop: no one should wait long for them.
     abortGraceMs: 20,
   });
   const agent = new Agent(scriptedProvider(answers), { registry, conversation, ...rest });

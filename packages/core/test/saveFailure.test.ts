@@ -19,7 +19,7 @@ async function saveIn(mount: (directory: string) => readonly string[]): Promise<
 }
 
 test.skipIf(!hasBubblewrap)(
-  `on a full disk saving rejects, what was saved before is kept, and the conversation goes on${note}`,
+  `on a full disk saving rejects, what was saved before is kept, and the conversation continues${note}`,
   async () => {
     expect(await saveIn((directory) => ["--size", "262144", "--tmpfs", directory])).toEqual({
       saves: ["saved", "ENOSPC", "ENOSPC"],
@@ -34,7 +34,7 @@ test.skipIf(!hasBubblewrap)(
 );
 
 test.skipIf(!hasBubblewrap)(
-  `in a read-only directory saving rejects at once, and the conversation goes on${note}`,
+  `in a read-only directory saving rejects immediately, and the conversation continues${note}`,
   async () => {
     expect(await saveIn((directory) => ["--ro-bind", directory, directory])).toEqual({
       saves: ["EROFS", "EROFS", "EROFS"],

@@ -53,7 +53,7 @@ test(`everything that was complete survives ${LANES * FILES_PER_LANE * KILLS_PER
       const path = join(directory, `${number}-${file}.jsonl`);
       const complete: string[] = [];
       for (let kill = 0; kill < KILLS_PER_FILE; kill++) {
-        // Each program goes on with the file of the one that was killed before.
+        // Each program continues with the file of the one that was killed before.
         const said = await runAndKill(path, `run${kill}`, 1 + random.below(MAX_LINES));
         expect(said.filter((line) => line.startsWith("failed"))).toEqual([]);
         complete.push(...said.map((line) => line.slice(line.indexOf(" ") + 1)));

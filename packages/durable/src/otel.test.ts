@@ -22,7 +22,7 @@ function collect() {
   return { exporter, tracerProvider };
 }
 
-test("the claims of a run are one trace from whoever started it, linked across workers, with the agent inside", async () => {
+test("the claims of a run are one trace from anyone who started it, linked across workers, with the agent inside", async () => {
   const { exporter, tracerProvider } = collect();
   const engine = openEngine();
   const input = { type: "object", properties: {} } as const;

@@ -43,7 +43,7 @@ describe.each(ENGINES)("a worker whose event loop is blocked past its lease, on 
   test
     .skipIf(!canRun)
     .each(["claim", "before intent", "after intent", "before write", "after write", "finish"])(
-    "%s: writes nothing when it goes on, and nothing is done twice",
+    "%s: writes nothing when it continues, and nothing is done twice",
     async (point) => {
       const { engine, module, address } = await open();
       onTestFinished(() => engine.close());

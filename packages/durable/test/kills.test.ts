@@ -9,7 +9,7 @@ import { query, REDIS_URL, testSchema, withServers } from "./servers.js";
 
 const RUNS = Number(process.env.AGENT_KILL_RUNS ?? 150);
 const KILLS = Number(process.env.AGENT_KILLS ?? 40);
-// On Postgres a lost run waits for its lease: fewer of them, unless somebody asks for a number.
+// On Postgres a lost run waits for its lease: fewer of them, unless someone asks for a number.
 const SHARE = process.env.AGENT_KILL_RUNS === undefined ? 5 : 1;
 const TIMEOUT_MS = 120_000 + RUNS * 1500;
 

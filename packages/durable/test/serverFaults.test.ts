@@ -67,7 +67,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
   });
   afterAll(() => servers.stop());
 
-  test("Postgres restarts as after a power failure: every run goes on", async () => {
+  test("Postgres restarts as after a power failure: every run continues", async () => {
     const place = await open(servers);
     const ids = await startRuns(place.engine, 20);
     await startWorkers(place.crowd, 2);
@@ -85,7 +85,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     await checkRuns(place, ids);
   });
 
-  test("Redis is flushed while nobody works: the next worker finds every run", async () => {
+  test("Redis is flushed while no one works: the next worker finds every run", async () => {
     const place = await open(servers);
     const ids = await startRuns(place.engine, 3);
     const { Redis } = await import("ioredis");
@@ -138,7 +138,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
 
   test("a database that is read-only refuses with words, and runs go on when it is not any more", async () => {
     const { engine } = await open(servers);
-    // A connection of its own that may write in any case.
+    // Its own connection that may write in any case.
     const writing = `${servers.postgres}?options=${encodeURIComponent("-c default_transaction_read_only=off")}`;
     const setReadOnly = async (value: string): Promise<void> => {
       await query(`alter system set default_transaction_read_only = ${value}`, writing);

@@ -21,7 +21,7 @@ export async function testSchema(): Promise<{ postgres: string; schema: string }
   return { postgres: POSTGRES_URL, schema };
 }
 
-/** One statement, on a connection of its own. */
+/** One statement, on its own connection. */
 export async function query(text: string, address = POSTGRES_URL): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(address);
   await client.connect();

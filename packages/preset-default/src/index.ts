@@ -99,7 +99,7 @@ function startingWithPreset<Context>(
   options: AgentOptions<readonly PackEntry[], Context>,
 ): AgentOptions<readonly PackEntry[], Context> {
   const { tools = options?.packs ?? [], registry } = options ?? {};
-  // A registry brings its own tools, and what is wrong goes on as it is: core says so.
+  // A registry brings its own tools, and what is wrong continues as it is: core says so.
   if (!isRecord(options) || !Array.isArray(tools) || registry !== undefined) return options;
   // Both were given: core refuses that.
   if (options.tools !== undefined && options.packs !== undefined) return options;

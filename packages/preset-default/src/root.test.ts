@@ -90,7 +90,7 @@ test("the host's access rules and protected paths reach the packs", async () => 
   expect(await write(join(project, "new.txt"))).toContain("Created");
 });
 
-test("an agent in a program of its own does not write the configs of the agent command", async () => {
+test("an agent in its own program does not write the configs of the agent command", async () => {
   const { project } = scene();
   const registry = createToolRegistry(context, [[preset, { root: project }]]);
   const write = (path: string, content: string) =>

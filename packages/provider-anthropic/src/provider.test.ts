@@ -130,7 +130,7 @@ test("thinking, also redacted thinking, goes back unchanged and in its place", a
   expect((sent().messages as { content: unknown }[])[1]?.content).toEqual(content);
 });
 
-test("thinking of another model, and of a state that somebody damaged, is left out", async () => {
+test("thinking of another model, and of a state that someone damaged, is left out", async () => {
   for (const value of [
     { model: "other", pieces: [{ own: { type: "thinking" } }] },
     { model: "m", pieces: [7] },
@@ -148,7 +148,7 @@ test("thinking of another model, and of a state that somebody damaged, is left o
   }
 });
 
-test("an image that is too large is described in words, and the person is told", async () => {
+test("an image that is too large is described in words, and the user is informed", async () => {
   const data = "A".repeat(6 * 1024 * 1024);
   const notices: string[] = [];
   const asked = create();

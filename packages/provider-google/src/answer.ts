@@ -84,7 +84,7 @@ export class ContentReader implements AnswerReader {
       this.#answer.addReasoning(text);
       if (signature) this.#answer.addOwn(part);
     } else if (typeof text === "string" && text !== "") {
-      // Text with a signature is a part of its own, never joined with its neighbours.
+      // Text with a signature is its own part, never joined with its neighbours.
       if (signature) this.#answer.endText();
       this.#answer.addText(text);
       if (signature) this.#answer.endText(signature);

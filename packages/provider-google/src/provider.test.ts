@@ -53,7 +53,7 @@ test("only models that can chat are listed, on all pages", async () => {
   expect(headers?.["x-goog-api-key"]).toBe(KEY);
 });
 
-test("a name that the API refuses is changed there and back, and the person is told", async () => {
+test("a name that the API refuses is changed there and back, and the user is informed", async () => {
   const notices: string[] = [];
   server.script(answer({ functionCall: { name: "__2d", args: { a: 1 } } }));
   const { toolCalls } = await ask(create(), {
@@ -89,7 +89,7 @@ test("an earlier call gets the wire name that its tool has in each request", asy
   expect(await namesWith(tool("2d"))).toEqual(["_2d", "_2d"]);
 });
 
-test("keywords that the API does not know are left out, and the person is told once", async () => {
+test("keywords that the API does not know are left out, and the user is informed once", async () => {
   const notices: string[] = [];
   const parameters = {
     type: "object",
@@ -114,7 +114,7 @@ test("keywords that the API does not know are left out, and the person is told o
 });
 
 describe("blocked, malformed and filtered answers", () => {
-  test("a request that was blocked fails at once, with the reason", async () => {
+  test("a request that was blocked fails immediately, with the reason", async () => {
     server.script(json({ promptFeedback: { blockReason: "SAFETY" } }));
     await expect(ask(create())).rejects.toThrow("the server blocked the request: SAFETY");
   });

@@ -36,7 +36,7 @@ async function failureAt(
   return { message, retries };
 }
 
-describe.each(MODES)("fails at once, with what to do, %s", (mode) => {
+describe.each(MODES)("fails immediately, with what to do, %s", (mode) => {
   const failsAtOnce = async (baseURL: string, cause: RegExp, cure: string): Promise<void> => {
     const { message, retries } = await failureAt(baseURL, mode);
     expect(message).toMatch(cause);

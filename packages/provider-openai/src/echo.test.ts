@@ -145,7 +145,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     signal,
   };
 
-  test("images are replaced by descriptions, and the person is notified", async () => {
+  test("images are replaced by descriptions, and the user is notified", async () => {
     const notices: string[] = [];
     const asked = provider({ maxRetries: 0 });
     server.script(

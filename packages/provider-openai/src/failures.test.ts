@@ -81,7 +81,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
   test.each([
     ["seconds", "61"],
     ["a date", new Date(Date.now() + 61_000 * 60).toUTCString()],
-  ])("a wait above the cap fails at once and says so (%s)", async (_name, wait) => {
+  ])("a wait above the cap fails immediately and says so (%s)", async (_name, wait) => {
     server.script(errorReply(429, "slow down", {}, { "retry-after": wait }), fine);
     const error = await failure(askProvider(provider(), mode));
     expect(error.message).toMatch(
@@ -120,8 +120,8 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const { port } = closed.address() as { port: number };
     await new Promise((resolve) => closed.close(resolve));
-    const nobody = provider({ baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 1 });
-    expect((await failure(askProvider(nobody, mode))).message).toMatch(/ECONNREFUSED/);
+    const unreachable = provider({ baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 1 });
+    expect((await failure(askProvider(unreachable, mode))).message).toMatch(/ECONNREFUSED/);
   });
 });
 

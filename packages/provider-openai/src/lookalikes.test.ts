@@ -81,7 +81,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(['a:x({"p":1})', "b:y({})", ":z({})"]);
   });
 
-  test("every call has index 0 and an id of its own", async () => {
+  test("every call has index 0 and its own id", async () => {
     expect(
       await deltas(
         { index: 0, id: "a", function: { name: "x", arguments: "{}" } },

@@ -83,7 +83,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await server.requests.at(-1)?.closed;
   });
 
-  test("an abort while waiting for a repetition rejects at once", async () => {
+  test("an abort while waiting for a repetition rejects immediately", async () => {
     server.script(errorReply(500, "oops"));
     const controller = new AbortController();
     const asking = provider({ retryDelayMs: 60_000 }).respond({
@@ -96,7 +96,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     expect(await failure(asking)).toMatchObject({ code: "aborted", requests: 1 });
   });
 
-  test("an abort while connecting rejects at once", async () => {
+  test("an abort while connecting rejects immediately", async () => {
     // The server accepts connections but never reads: the request hangs without any response.
     const deaf = createServer((socket) => socket.pause());
     await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));

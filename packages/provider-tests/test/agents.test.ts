@@ -68,7 +68,7 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
       expect(others.filter((cached) => cached === 0)).toEqual([]);
     });
 
-    test("goes on after an answer that reached its length limit while the model still thought", async () => {
+    test("continues after an answer that reached its length limit while the model still thought", async () => {
       const server = await startStrictServer(one.wire, { cutsFirst: true });
       onTestFinished(() => server.close());
       const agent = agentOf(one.create(server.baseURL));
@@ -89,7 +89,7 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
     });
   });
 
-  test("begins each request with the last one, also after parallel calls, images and words of the person", async () => {
+  test("begins each request with the last one, also after parallel calls, images and words of the user", async () => {
     const calls = ["a", "b"].map((id) => ({ id, name: "look_up", args: { path: `file_${id}` } }));
     const again = calls.map((call) => ({ ...call, id: `${call.id}2` }));
     const server = await scriptedServer(one.wire.dialect, [
@@ -125,7 +125,7 @@ describe.each(WIRES)("an agent on $name, in front of a server that is as strict 
   });
 
   test.each(WIRES.filter(({ name }) => name !== one.name))(
-    "goes on with a conversation that was saved on $name, and back",
+    "continues with a conversation that was saved on $name, and back",
     async (other) => {
       const [here, there] = [await strict(one.wire), await strict(other.wire)];
       const { path, remove } = await temporaryWorkspace();

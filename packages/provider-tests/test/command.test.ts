@@ -178,7 +178,7 @@ describe.each(WIRED)("agent on $name", (one) => {
   });
 
   test.each(WIRED.filter(({ name }) => name !== one.name))(
-    "goes on with a session that was saved on $name",
+    "continues with a session that was saved on $name",
     async (other) => {
       const [here, there] = [await strict(one.wire), await strict(other.wire)];
       const { run } = createHome();

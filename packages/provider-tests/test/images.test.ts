@@ -87,7 +87,7 @@ test.each<[string, typeof anthropic, ContentPart, string]>([
     image("R0lGODlhAQABAAAAACw=", "image/png"),
     "does not take image/gif",
   ],
-])("an image that is %s is told in words", async (_name, one, part, words) => {
+])("an image that is %s is reported in plain text", async (_name, one, part, words) => {
   const { notices, last } = await talk(one, part);
   expect(notices).toEqual([expect.stringContaining(words)]);
   expect(last).toContain(words);

@@ -45,7 +45,7 @@ describe("chat completions", () => {
     ["no tools in a list", { messages: [user], tools: [] }, /too short/],
   ])("refuses %s", (_name, body, words) => expect(judged(body)).toMatch(words));
 
-  test("refuses a call without its reasoning, and with somebody else's", () => {
+  test("refuses a call without its reasoning, and with someone else's", () => {
     const answer = { role: "assistant", content: null, tool_calls: [call] };
     const forged = { ...answer, reasoning_details: [{ data: "forged" }] };
     expect(judged({ messages: [user, answer, result] }, ["s"])).toMatch(/must be passed back/);

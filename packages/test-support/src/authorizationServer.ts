@@ -13,13 +13,13 @@ export interface LoginBehaviour {
   firstExpiresIn?: number;
   /** Seconds that the tokens of refreshes are good for, in place of an hour; `null`: it does not say. */
   refreshExpiresIn?: number | null;
-  /** Where a person agrees, in place of its own page. */
+  /** Where a user agrees, in place of its own page. */
   authorizationEndpoint?: string;
   /** The issuer that the answer to a login names, in place of itself; `null` for none. */
   answeringIssuer?: string | null;
   /** The client that it knows without a registration: one registered by hand, or the address of a metadata document. */
   client?: { readonly id: string; readonly secret?: string };
-  /** The person refuses. */
+  /** The user refuses. */
   refuse?: boolean;
   refuseRefresh?: boolean;
   /** Its errors repeat the whole request for a token. */

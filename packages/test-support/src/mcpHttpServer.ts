@@ -194,7 +194,7 @@ export class McpHttpServer {
         response.end();
         return;
       case "wrong_id":
-        sendJson(response, 200, answer("for somebody else", 987654));
+        sendJson(response, 200, answer("for someone else", 987654));
         return;
       case "drips": {
         response.writeHead(200, { "content-type": "application/json" });

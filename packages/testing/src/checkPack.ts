@@ -67,7 +67,7 @@ export async function inspectPack(
   return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
 }
 
-/** Loads the tools that come later, in a process of its own: what they come from may print and leave files. */
+/** Loads the tools that come later, in its own process: what they come from may print and leave files. */
 async function loadLate(module: string, options: CheckPackOptions): Promise<LateTools> {
   const { answer, crash = "no answer" } = await runProbe(newTask("loadLate", module, options), options);
   return answer?.late ?? { tools: [], failures: [crash] };

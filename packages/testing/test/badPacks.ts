@@ -263,7 +263,7 @@ export const BAD_PACKS: readonly BadPack[] = [
   },
   {
     check: "bad-arguments",
-    because: "an empty text leaves a rejection that nobody handles",
+    because: "an empty text leaves a rejection that no one handles",
     source: tool(
       `{ execute: async ({ text }) => { if (text === "") Promise.reject(new Error("loose")); return "x"; } }`,
     ),

@@ -193,7 +193,7 @@ test.each([
   );
 });
 
-test("an invalid location is refused at once", async () => {
+test("an invalid location is refused immediately", async () => {
   await expect(checkPack("")).rejects.toThrow("must be a path or a file: URL, got an empty string");
 });
 

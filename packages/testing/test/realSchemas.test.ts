@@ -7,7 +7,7 @@ type Block = ChatTool["function"];
 describe("function schemas as people write them", () => {
   const blocks: readonly Block[] = functionSchemas();
 
-  test("as they come, each is registered or refused in words that name the tool or its name", () => {
+  test("as they come, each is registered or refused with a message that name the tool or its name", () => {
     for (const block of blocks) {
       const refusal = refusalOf(block);
       // "dict" is not a JSON Schema type, so none of them is valid unchanged.

@@ -239,7 +239,7 @@ function configuredAgent(name: string, { prompt, acp, env: _, ...rest }: Configu
   return { ...rest, name, prompt: prompt ?? "", place: "the configuration" };
 }
 
-/** Starting a program is a call of its own: it is approved, recorded and, unlike this one, never repeated. */
+/** Starting a program is its own call: it is approved, recorded and, unlike this one, never repeated. */
 async function runProgram(
   agent: string,
   task: string,

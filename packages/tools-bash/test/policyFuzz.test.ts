@@ -7,7 +7,7 @@ import { simpleCommands } from "../src/policy/script.js";
 import { generateScript, seededRandom } from "./fuzz/generate.js";
 import { type Executed, execute, installedShells, type Shell } from "./fuzz/shells.js";
 
-// FUZZ_SECONDS makes a long run, with a seed of its own unless FUZZ_SEED gives one.
+// FUZZ_SECONDS makes a long run, with its own seed unless FUZZ_SEED gives one.
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 const seed = Number(process.env.FUZZ_SEED ?? (seconds > 0 ? Date.now() % 2 ** 31 : 20_261_116));
 const SCRIPTS_PER_BATCH = 1500;
@@ -30,7 +30,7 @@ function matches(words: readonly CommandWord[], ran: Executed): boolean {
 /** What is wrong with a script that the policy accepted, in view of what a shell ran. */
 function problem(script: string, ran: readonly Executed[]): string | undefined {
   if (ran.some(([name]) => name === "denied")) return DENIED_RAN;
-  // What these are given is read as a script of its own.
+  // What these are given is read as its own script.
   if (/eval|trap|command|exec|builtin|time/.test(script)) return undefined;
   const read = simpleCommands(script);
   const unread = ran.find((words) => !read.some((command) => matches(command.words, words)));

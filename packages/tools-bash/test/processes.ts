@@ -20,7 +20,7 @@ export function makeTool(options?: BashOptions): RunBashTool {
   return tool;
 }
 
-/** Runs a command the way the registry would, with a tool of its own, and returns the parsed result. */
+/** Runs a command the way the registry would, with its own tool, and returns the parsed result. */
 export async function runBash(
   args: Record<string, unknown>,
   options?: BashOptions,

@@ -14,7 +14,7 @@ import type {
 
 // The machine stops itself at its limit; past this time the thread is stopped from outside.
 const STUCK_GRACE_MS = 5000;
-// A script that goes on trying what was denied is stopped.
+// A script that continues trying what was denied is stopped.
 const MAX_DENIALS = 20;
 
 /** What a script did until it ended. */

@@ -10,7 +10,7 @@ export class Threads {
     if (!this.#isDisposed) this.#spare ??= startThread();
   }
 
-  /** Runs `work` with a thread of its own. A thread whose work failed, or which `isReusable` rejects, is stopped. */
+  /** Runs `work` with its own thread. A thread whose work failed, or which `isReusable` rejects, is stopped. */
   async use<T>(work: (worker: Worker) => Promise<T>, isReusable: (result: T) => boolean): Promise<T> {
     const worker = this.#spare ?? startThread();
     this.#spare = undefined;

@@ -27,7 +27,7 @@ test("read_file shows what the editor has not saved yet, and says so", async () 
   const { files } = editor({ [path]: "one\nunsaved\nthree\n" });
   const run = fileTools({}, { editorFiles: files });
   const whole = await run("read_file", { path });
-  expect(whole).toMatch(/^one\nunsaved\nthree\n\[This is the text in the person's editor/);
+  expect(whole).toMatch(/^one\nunsaved\nthree\n\[This is the text in the user's editor/);
   expect(await run("read_file", { path, offset: 2, limit: 1 })).toMatch(/^unsaved\n\[This/);
   expect(await run("read_file", { path, offset: 9 })).toContain("has 3 lines");
   expect(await run("read_file", { path, encoding: "latin1" })).toBe("one\ntwo\nthree\n");

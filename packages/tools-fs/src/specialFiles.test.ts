@@ -18,7 +18,7 @@ import { fileTools, MEMORY, makeFifo, temporaryDirectory } from "../test/support
 const isLinux = process.platform === "linux";
 const GIGABYTE = 1024 ** 3;
 
-test("a FIFO is refused at once by every tool that reads or writes", async () => {
+test("a FIFO is refused immediately by every tool that reads or writes", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "pipe");
   makeFifo(path);
@@ -151,7 +151,7 @@ test("reading a file while it is written returns text and does not crash", async
 });
 
 test.skipIf(!isLinux)(
-  "a directory that cannot be created in /proc is an error at once (needs /proc)",
+  "a directory that cannot be created in /proc is an error immediately (needs /proc)",
   async () => {
     const run = fileTools();
     expect(await run("mkdir", { path: "/proc/self/made/deeper" })).toMatch(

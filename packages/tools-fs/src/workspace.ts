@@ -48,7 +48,7 @@ export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protec
 export class Workspace {
   readonly limits: Limits;
   readonly guard: PathGuard;
-  /** The files of the editor the person works in, if there is one. */
+  /** The files of the editor the user works in, if there is one. */
   readonly editorFiles: EditorFiles | undefined;
   readonly #access: AccessRules | undefined;
   /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
@@ -146,7 +146,7 @@ export class Workspace {
     return needs.filter((need) => need !== undefined);
   }
 
-  /** Throws unless the host's access rules and the protection let a step pass, or a person granted it for this call. */
+  /** Throws unless the host's access rules and the protection let a step pass, or a user granted it for this call. */
   assertAllowed({ action, path }: Step, call: Pick<ToolCall, "granted"> | undefined): void {
     const withContents = action === "move" || action === "takeAway";
     if (action === "read" || action === "move") {

@@ -1,4 +1,4 @@
-// Runs tool calls of the built pack in a process of its own, read from standard input, and prints the texts as one line of JSON.
+// Runs tool calls of the built pack in its own process, read from standard input, and prints the texts as one line of JSON.
 import { readFileSync } from "node:fs";
 import { ToolRegistry } from "@agent/core";
 import { register } from "../dist/index.js";

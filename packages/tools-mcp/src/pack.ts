@@ -5,7 +5,7 @@ import { checkedOptions, type McpOptions } from "./config/options.js";
 import { LockFile, lockPath } from "./lock/lockFile.js";
 
 /**
- * Registers the tools of the servers in the lock, and follows the lock: what a person agrees to while the agent runs counts
+ * Registers the tools of the servers in the lock, and follows the lock: what a user agrees to while the agent runs counts
  * from the next request to the model on. Starts nothing: a server starts with the first call of one of its tools. Every
  * tool is off until it is enabled, by the server's own `enable` option or by name.
  */

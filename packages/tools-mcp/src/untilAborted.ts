@@ -1,6 +1,6 @@
 import { onAbort } from "@agent/core/toolkit";
 
-/** Rejects on abort without waiting for `promise`, which goes on. */
+/** Rejects on abort without waiting for `promise`, which continues. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise;
   promise.catch(() => undefined);

@@ -1,4 +1,4 @@
-// What a person agrees to in another terminal while the chat runs: `agent mcp update` writes the lock.
+// What a user agrees to in another terminal while the chat runs: `agent mcp update` writes the lock.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolRegistry } from "@agent/core";
@@ -25,7 +25,7 @@ const ECHO: ListedTool = {
 const CHANGED: ListedTool = { ...ECHO, description: "Repeats its arguments, loudly." };
 const ECHO_NAME = "mcp__docs__echo";
 
-/** A server whose list a test changes, a registry that runs, and a person who agrees to what the server lists. */
+/** A server whose list a test changes, a registry that runs, and a user who agrees to what the server lists. */
 async function runningAgent(tools: readonly ListedTool[] = [ECHO], behaviour: Record<string, unknown> = {}) {
   const directory = temporaryDirectory();
   const toolsFile = join(directory, "tools.json");
@@ -48,7 +48,7 @@ function nextRequest(registry: ToolRegistry): string[] {
     .filter((name) => name.startsWith("mcp"));
 }
 
-test("a changed tool that was agreed to is back with the next request, and its server goes on running", async () => {
+test("a changed tool that was agreed to is back with the next request, and its server continues running", async () => {
   const { list, agree, start, pids } = await runningAgent();
   await agree();
   const registry = start();
@@ -129,7 +129,7 @@ test("an update in the middle of an answer counts from the next request on", asy
   expect(sent[2]?.sort()).toEqual(["mcp__docs__announces", ECHO_NAME, "mcp__docs__later"]);
 });
 
-test("a server that nobody had agreed to has its tools with the next request", async () => {
+test("a server that no one had agreed to has its tools with the next request", async () => {
   const { agree, start } = await runningAgent();
   const registry = start();
   expect(nextRequest(registry)).toEqual([]);
@@ -138,7 +138,7 @@ test("a server that nobody had agreed to has its tools with the next request", a
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a tool that the person turned off stays off when its change is agreed to", async () => {
+test("a tool that the user turned off stays off when its change is agreed to", async () => {
   const { list, agree, start } = await runningAgent();
   await agree();
   const registry = start();

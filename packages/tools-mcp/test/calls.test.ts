@@ -82,7 +82,7 @@ test("a call without progress ends at its deadline and is cancelled", async () =
   });
   const result = await registry.run("mcp__docs__hangs", {});
   expect(result.text).toContain('MCP server "docs": no answer within 300 ms');
-  // The late answer to the cancelled request disturbs nobody.
+  // The late answer to the cancelled request disturbs no one.
   expect(await registry.run("mcp__docs__echo", { b: 2 })).toMatchObject({ outcome: "ok", text: '{"b":2}' });
   expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
 });

@@ -1,4 +1,4 @@
-// Servers that change after a person agreed to their tools, while the chat runs.
+// Servers that change after a user agreed to their tools, while the chat runs.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolRegistry } from "@agent/core";

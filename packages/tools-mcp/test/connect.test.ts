@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connectServers } from "../src/manage/connect.js";
 import { connected, fixtureServer } from "./harness.js";
 
-test("servers that were just named are connected at once, and what is wrong with one is told beside its name", async () => {
+test("servers that were just named are connected immediately, and what is wrong with one is told beside its name", async () => {
   const registry = await connected({});
   const servers = {
     good: fixtureServer(),
@@ -18,7 +18,7 @@ test("servers that were just named are connected at once, and what is wrong with
   expect((await registry.run("mcp__good__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a tool of a server that another one of the same name has is set aside, and that is told", async () => {
+test("a tool of a server that another one of the same name has is set aside, and that is reported", async () => {
   const registry = await connected({ docs: fixtureServer() });
   const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] }) };
   const problems = await connectServers(registry, servers, { context: new Conversation() });

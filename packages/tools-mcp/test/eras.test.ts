@@ -17,7 +17,7 @@ import {
 const PACK_SERVER = fileURLToPath(new URL("fixtures/packServer.mjs", import.meta.url));
 const packServer = { command: process.execPath, args: [PACK_SERVER], enable: true } as const;
 
-/** A person who answers yes to everything, with what they were asked. */
+/** A user who answers yes to everything, with what they were asked. */
 function person(values: Record<string, unknown>) {
   const asked: PersonQuestion[] = [];
   const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
@@ -42,7 +42,7 @@ async function servedPack(
 }
 
 test.each(["legacy", "modern"] as const)(
-  "a server on the official SDK answers, reports progress and asks the person (%s)",
+  "a server on the official SDK answers, reports progress and asks the user (%s)",
   async (kind) => {
     const { asked, ask } = person({ allow: true });
     const registry = await servedPack(kind, ask);
@@ -58,11 +58,11 @@ test.each(["legacy", "modern"] as const)(
 );
 
 test.each(["legacy", "modern"] as const)(
-  "a server on the official SDK is told when nobody can be asked (%s)",
+  "a server on the official SDK is told when no one can be asked (%s)",
   async (kind) => {
     const registry = await servedPack(kind);
     const { outcome, text } = await registry.run("mcp__docs__wipe", {});
-    expect({ outcome, text }).toEqual({ outcome: "error", text: "Tool call denied: nobody said yes to it." });
+    expect({ outcome, text }).toEqual({ outcome: "error", text: "Tool call denied: no one said yes to it." });
   },
 );
 
@@ -119,7 +119,7 @@ test("a server that has left the era it was agreed to in is an error that says w
   expect(text).toContain('"agent mcp update" finds out which');
 });
 
-test("a server of a revision nobody knows is an error that names it", async () => {
+test("a server of a revision no one knows is an error that names it", async () => {
   await expect(connected({ docs: fixtureServer({ version: "1999-01-01" }) })).rejects.toThrow(
     'it speaks the revision "1999-01-01", which is not known',
   );

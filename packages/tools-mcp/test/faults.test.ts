@@ -31,7 +31,7 @@ test("a server that answers twice gives the first answer and stays usable", asyn
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an answer to a request that was never sent is an error at once, not at the deadline", async () => {
+test("an answer to a request that was never sent is an error immediately, not at the deadline", async () => {
   const registry = await connected({ docs: fixtureServer(tools("wrong_id", "echo")) });
   const result = await registry.run("mcp__docs__wrong_id", {});
   expect(result.outcome).toBe("error");
@@ -39,7 +39,7 @@ test("an answer to a request that was never sent is an error at once, not at the
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a server that is killed in a call is an error in words, then started once more", async () => {
+test("a server that is killed in a call is a clear error, then started once more", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ ...tools("dies", "echo"), log }) });
   const result = await registry.run("mcp__docs__dies", {});
@@ -51,7 +51,7 @@ test("a server that is killed in a call is an error in words, then started once 
   const starts = notes(log).filter(({ method }) => method === "initialize").length;
   expect((await registry.run("mcp__docs__dies", {})).text).toContain('"agent mcp check docs"');
   expect(notes(log).filter(({ method }) => method === "initialize").length).toBe(starts);
-  // Left alone for a minute, not for ever: a person may have mended it.
+  // Left alone for a minute, not for ever: a user may have mended it.
   const later = performance.now() + 60_000;
   vi.spyOn(performance, "now").mockReturnValue(later);
   onTestFinished(() => void vi.restoreAllMocks());
@@ -89,7 +89,7 @@ test("a call of a server that no longer lists its tools ends after the time for 
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a server that ends at once says with what, and shows the end of its standard error without its secrets", async () => {
+test("a server that ends immediately says with what, and shows the end of its standard error without its secrets", async () => {
   process.env.FIXTURE_SECRET = "s3cr3t-value-of-the-user";
   const server = fixtureServer(
     { exitAtOnce: 3, stderr: `${"x".repeat(100_000)}\nmy token is s3cr3t-value-of-the-user\u001b[2J\n` },
@@ -265,7 +265,7 @@ test("an error of megabytes is shortened", async () => {
   expect(text).toContain("(MCP error -32603)");
 });
 
-test("a tool whose name another pack has is set aside, and that is told", async () => {
+test("a tool whose name another pack has is set aside, and that is reported", async () => {
   const { directory } = await lockServers({ docs: fixtureServer(tools("echo", "fails")) });
   const other = defineTool({
     name: "mcp__docs__echo",

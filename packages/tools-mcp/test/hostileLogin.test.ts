@@ -21,7 +21,7 @@ async function login(
   return await loginServer("docs", { url: fixture.url, headers }, host, { openBrowser, signal });
 }
 
-/** The browser of a person who agrees. */
+/** The browser of a user who agrees. */
 async function agree(address: URL): Promise<void> {
   const page = await fetch(address, { redirect: "manual" });
   await fetch(page.headers.get("location") ?? "");

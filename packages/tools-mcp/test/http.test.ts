@@ -20,7 +20,7 @@ test("a proxy that redirects within its own origin is followed", async () => {
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a redirect to a foreign origin is an error in words; the other server hears nothing, least of all a token", async () => {
+test("a redirect to a foreign origin is a clear error; the other server hears nothing, least of all a token", async () => {
   const foreign = await serverWith();
   const fixture = await serverWith();
   process.env.FIXTURE_HTTP_TOKEN = "token-of-the-user-0123";
@@ -52,7 +52,7 @@ test("an answer of more than 64 MiB is an error, and the next call works", async
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a server that is gone is an error in words, and found again when it is back", async () => {
+test("a server that is gone is a clear error, and found again when it is back", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});
@@ -101,7 +101,7 @@ test("an answer that only drips ends at the deadline of the call", async () => {
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a page in place of an answer is an error in words", async () => {
+test("a page in place of an answer is a clear error", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
   const { outcome, text } = await registry.run("mcp__docs__page", {});

@@ -21,7 +21,7 @@ async function serverWith(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServ
   return fixture;
 }
 
-/** The browser of a person who agrees. */
+/** The browser of a user who agrees. */
 async function agree(address: URL): Promise<void> {
   const page = await fetch(address, { redirect: "manual" });
   await fetch(page.headers.get("location") ?? "");
@@ -47,7 +47,7 @@ function login(
 
 const call = { name: "mcp__docs__echo", args: { a: 1 } };
 
-test("a login goes through discovery, registration and PKCE, is bound to the server, and then needs nobody", async () => {
+test("a login goes through discovery, registration and PKCE, is bound to the server, and then needs no one", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   const { locked } = await login(fixture, directory);
@@ -196,7 +196,7 @@ test("what an issuer repeats of a request for a token is not shown", async () =>
   }
 });
 
-test("a refresh that the issuer refuses is an error in words, and the login stays as it was", async () => {
+test("a refresh that the issuer refuses is a clear error, and the login stays as it was", async () => {
   const fixture = await serverWith({ firstExpiresIn: 30 });
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -247,7 +247,7 @@ test("a server that refuses every token is an error after a few requests, not a 
 });
 
 test.each([
-  ["the person refuses", { refuse: true }, /the login was refused: access_denied/],
+  ["the user refuses", { refuse: true }, /the login was refused: access_denied/],
   ["the metadata is for another server", { resource: "https://elsewhere.example/mcp" }, /resource/i],
 ])("a login fails in words where %s, and nothing is kept", async (_, behaviour, message) => {
   const fixture = await serverWith(behaviour);
@@ -301,7 +301,7 @@ test("a login that is given up leaves nothing locked, and the one before holds",
   expect(new LoginStore(join(directory, "logins.json")).read(fixture.url)?.tokens).toBeDefined();
 });
 
-test("a chat refreshes while a person is logging in: nobody waits for them", async () => {
+test("a chat refreshes while a user is logging in: no one waits for them", async () => {
   const fixture = await serverWith({ firstExpiresIn: 30 });
   const directory = temporaryDirectory();
   await login(fixture, directory);

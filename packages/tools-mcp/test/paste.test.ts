@@ -252,7 +252,7 @@ test.each([
   ['[mcp_servers.a]\ncommand = "x" args', /line 2 needs a new line/],
   ['"unclosed', /quote/],
   ["", /Nothing was pasted/],
-])("%s is refused in words", (text, message) => {
+])("%s is refused with a message", (text, message) => {
   expect(() => readPasted([text])).toThrow(message);
 });
 

@@ -16,7 +16,7 @@ function markedServer(behaviour: Record<string, unknown>) {
 test.each([
   ["a plain server", {}],
   ["one that ignores the end of its input and SIGTERM", { ignoreEnd: true, ignoreTerm: true }],
-  ["one with a grandchild in a session of its own that ignores SIGTERM", { daemon: true }],
+  ["one with a grandchild in its own session that ignores SIGTERM", { daemon: true }],
   ["one that does all of that", { daemon: true, ignoreEnd: true, ignoreTerm: true }],
 ])("%s leaves nothing behind when the registry is disposed of", async (_, behaviour) => {
   const { mark, server } = markedServer(behaviour);

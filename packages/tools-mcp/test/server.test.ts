@@ -105,26 +105,26 @@ test.each(["legacy", "modern"] as const)("only enabled tools are listed and run 
   expect(invalid).toMatchObject({ isError: true });
 });
 
-test("a call that needs a yes runs after it (modern)", async () => {
+test("a call that needs approval runs after it (modern)", async () => {
   const client = await clientOn(confirmWipe, "modern", "accept");
   expect(await client.callTool({ name: "wipe", arguments: {} })).toMatchObject({
     content: [{ text: "wiped" }],
   });
 });
 
-test("a call that needs a yes is denied after a no, and where nobody can be asked", async () => {
+test("a call that needs approval is denied after a no, and where no one can be asked", async () => {
   const refused = await clientOn(confirmWipe, "modern", "decline");
   expect(await refused.callTool({ name: "wipe", arguments: {} })).toMatchObject({ isError: true });
   for (const era of ["legacy", "modern"] as const) {
     const mute = await clientOn(confirmWipe, era);
     expect(await mute.callTool({ name: "wipe", arguments: {} })).toMatchObject({
       isError: true,
-      content: [{ text: "Tool call denied: nobody said yes to it." }],
+      content: [{ text: "Tool call denied: no one said yes to it." }],
     });
   }
 });
 
-test("a call that is denied is not asked about, and the client is told why", async () => {
+test("a call that is denied is not asked about, and the client is informed why", async () => {
   const options: McpServerOptions = { decide: () => ({ deny: "not on a Monday." }) };
   const client = await clientOn(options, "modern", "accept");
   expect(await client.callTool({ name: "wipe", arguments: {} })).toMatchObject({
@@ -133,14 +133,14 @@ test("a call that is denied is not asked about, and the client is told why", asy
   });
 });
 
-test("a yes counts once, for the call it was asked for, and until its time is over", () => {
+test("approval counts once, for the call it was asked for, and until its time is over", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const confirmations = new Confirmations(1000);
   const call = { name: "wipe", args: { path: "a" } };
   const ask = () => {
     const asked = confirmations.check(call, undefined, undefined);
-    if (typeof asked === "string") throw new Error(`Nobody was asked: ${asked}`);
+    if (typeof asked === "string") throw new Error(`No one was asked: ${asked}`);
     return asked.requestState;
   };
   const [first, second, third] = [ask(), ask(), ask()];

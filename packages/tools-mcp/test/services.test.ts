@@ -13,7 +13,7 @@ function askedWith(answer: Awaited<ReturnType<NonNullable<PackHost["ask"]>>>) {
   return { questions, ask };
 }
 
-test("a question of a server is put to the person under the server's name", async () => {
+test("a question of a server is put to the user under the server's name", async () => {
   const { questions, ask } = askedWith({ answer: "yes", values: { name: "Ada", colour: "red" } });
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) }, { host: { ask } });
   expect((await registry.run("mcp__docs__asks", {})).text).toBe(
@@ -29,7 +29,7 @@ test("a question of a server is put to the person under the server's name", asyn
   });
 });
 
-test("a person takes as long as they like; the deadline of the call waits", async () => {
+test("a user takes as long as they like; the deadline of the call waits", async () => {
   const ask: PackHost["ask"] = async () => {
     await new Promise((resolve) => setTimeout(resolve, 3000));
     return { answer: "no" };
@@ -39,14 +39,14 @@ test("a person takes as long as they like; the deadline of the call waits", asyn
   expect((await registry.run("mcp__docs__asks", {})).text).toBe('{"action":"decline"}');
 });
 
-test("without somebody to ask a question is refused", async () => {
+test("without someone to ask a question is refused", async () => {
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) });
   const result = await registry.run("mcp__docs__asks", {});
   expect(result.text).not.toContain("accept");
 });
 
 test.each(["javascript:alert(1)", "file:///etc/passwd", "vscode://extension/install", "nowhere", 7])(
-  "a question with the address %j is put to nobody",
+  "a question with the address %j is put to no one",
   async (url) => {
     const { questions, ask } = askedWith({ answer: "yes", values: {} });
     const behaviour = { tools: [{ name: "asks" }], question: { mode: "url", url } };
@@ -74,7 +74,7 @@ test("what a server calls fields and choices has a title that can be shown, and 
   ]);
 });
 
-test("a question with a name of a hundred thousand characters is put to nobody", async () => {
+test("a question with a name of a hundred thousand characters is put to no one", async () => {
   const { questions, ask } = askedWith({ answer: "yes", values: {} });
   const properties = { ["x".repeat(100_000)]: { type: "string" } };
   const question = { requestedSchema: { type: "object", properties } };
@@ -126,7 +126,7 @@ test("a prompt of 500 long messages is shortened", async () => {
   expect(made).toContain("more texts are left out");
 });
 
-test("a resource whose address nobody can type is not offered", async () => {
+test("a resource whose address no one can type is not offered", async () => {
   const resources = [{ uri: "file:///a\u202Eb.md", name: "turned" }];
   const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} }, resources }) });
   const listed = await registry.services.mentions[0]?.list("", signal);

@@ -20,7 +20,7 @@ export interface Scope {
   readonly root: string | undefined;
   /** Canonical files and directories that are not searched, except for what is `granted`. */
   readonly secret: readonly string[];
-  /** Canonical paths inside secret places that a person allowed this search to read. */
+  /** Canonical paths inside secret places that a user allowed this search to read. */
   readonly granted: readonly string[];
   readonly includeIgnored: boolean;
 }

@@ -31,7 +31,7 @@ export interface Settings {
   readonly deadlineMs: number;
   readonly workers: number | undefined;
   readonly autoContext: boolean;
-  /** Canonical files and directories that are read only after a person's yes. */
+  /** Canonical files and directories that are read only after a user's yes. */
   readonly secret: readonly string[];
 }
 

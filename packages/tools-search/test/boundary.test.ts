@@ -131,7 +131,7 @@ describe("secret places", () => {
     expect(needs(".netrc")).toEqual([need(".netrc")]);
     for (const path of ["harmless", ".ssh/id", "harmless/old", ".netrc"]) {
       await expect(tool.execute({ query: "token", paths: [join(root, path)] })).rejects.toThrow(
-        /needs a person's yes/,
+        /needs a user's yes/,
       );
     }
     const files = new SearchFilesTool({}, access);
@@ -139,7 +139,7 @@ describe("secret places", () => {
     expect(files.describeCall({ pattern: "*", path: join(root, "harmless") }).needs).toHaveLength(2);
     expect(files.describeCall({ pattern: "*", path: root }).needs).toEqual([]);
     await expect(files.execute({ pattern: "*", path: join(root, ".ssh") })).rejects.toThrow(
-      /needs a person's yes/,
+      /needs a user's yes/,
     );
   });
 

@@ -14,13 +14,13 @@ export type ChatEvent =
   | AgentEvent
   /** The whole state: the first event of every connection. */
   | { readonly type: "snapshot"; readonly state: ChatState }
-  /** A person's message was accepted and is being answered. */
+  /** A user's message was accepted and is being answered. */
   | { readonly type: "sent"; readonly content: Content }
   /** A saved conversation continues: calls that waited for a decision when it was saved are asked about again. */
   | { readonly type: "resumed" }
   | { readonly type: "approval"; readonly request: PendingApproval }
   | { readonly type: "decided"; readonly id: string }
-  /** A person asked the agent to stop: running tools get a moment to end. */
+  /** A user asked the agent to stop: running tools get a moment to end. */
   | { readonly type: "stopping" }
   | { readonly type: "stopped" }
   | { readonly type: "failed"; readonly message: string };

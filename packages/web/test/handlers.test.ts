@@ -23,7 +23,7 @@ const GREET = { calls: [{ name: "greet", args: { who: "Ada" } }] };
 
 const greet = defineTool({
   name: "greet",
-  description: "Greets somebody.",
+  description: "Greets someone.",
   input: { type: "object", properties: { who: { type: "string" } }, required: ["who"] },
   execute: ({ who }, call) => {
     call?.onOutput("greeting…\n");
@@ -197,7 +197,7 @@ test("a call that waits when the server closes is asked about again by the next 
   });
 });
 
-test("tools learn whose conversation it is, also when it goes on after a decision", async () => {
+test("tools learn whose conversation it is, also when it continues after a decision", async () => {
   const whoAmI = defineTool({
     name: "who_am_i",
     description: "Tells who is asking.",
@@ -279,7 +279,7 @@ test.each([
   ["an invalid decision", JSON_TYPE, '{"type":"decide","id":"a","decision":true}', 400, "decision"],
   ["a decision without an id", JSON_TYPE, '{"type":"decide","decision":"allow"}', 400, '"id"'],
   [
-    "a decision nobody waits for",
+    "a decision no one waits for",
     JSON_TYPE,
     '{"type":"decide","id":"a","decision":"allow"}',
     409,
@@ -292,14 +292,14 @@ test.each([
     413,
     "1000 bytes",
   ],
-])("%s is refused in words", async (_name, headers, body, status, words) => {
+])("%s is refused with a message", async (_name, headers, body, status, words) => {
   const page = await open(await start(nodeHttp, [], { maxBodyBytes: 1000 }));
   const response = await page.post(body, headers);
   const { error } = (await response.json()) as { error: string };
   expect([response.status, error]).toEqual([status, expect.stringContaining(words)]);
 });
 
-test("a conversation that nobody watches is closed after a while, and opened again", async () => {
+test("a conversation that no one watches is closed after a while, and opened again", async () => {
   const disposals = new EventEmitter();
   const disposed = once(disposals, "dispose");
   let opened = 0;

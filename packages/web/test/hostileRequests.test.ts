@@ -131,7 +131,7 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
     expect(page.state.messages[0]).toEqual({ role: "user", content: [{ type: "text", text: "Hi." }] });
   });
 
-  test("a body that is too large is refused in words, and the next request is answered", async () => {
+  test("a body that is too large is refused with a message, and the next request is answered", async () => {
     const url = await serveOn(startServer, { maxBodyBytes: 1000 });
     const answer = await post(url, JSON.stringify({ type: "send", content: "x".repeat(50_000) }));
     expect([answer.status, await answer.json()]).toEqual([

@@ -1,4 +1,4 @@
-// The pack as a client of the conformance suite: it does what a person does with it. It looks into the server, logs in
+// The pack as a client of the conformance suite: it does what a user does with it. It looks into the server, logs in
 // where the error says so, connects, and calls every tool.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const oauth = {
 const server = { url, oauth, enable: true, timeoutMs: 20_000 };
 const host = createConnectionHost({}, directory, undefined);
 
-/** The browser of a person who agrees to everything. */
+/** The browser of a user who agrees to everything. */
 async function openBrowser(address) {
   const page = await fetch(address, { redirect: "manual" });
   await fetch(page.headers.get("location"));
@@ -37,7 +37,7 @@ async function login(scope) {
   await loginServer("suite", server, host, { openBrowser, signal, ...(scope && { scope }) });
 }
 
-/** What a person answers who takes every default. */
+/** What a user answers who takes every default. */
 async function ask({ fields }) {
   const filled = fields.filter((field) => field.default !== undefined);
   return { answer: "yes", values: Object.fromEntries(filled.map((field) => [field.name, field.default])) };
@@ -48,7 +48,7 @@ async function main() {
     await inspectServer("suite", server, host);
   } catch (error) {
     if (!(error instanceof LoginNeededError)) throw error;
-    // A server that moved to another issuer meanwhile refuses the first login: a person tries once more.
+    // A server that moved to another issuer meanwhile refuses the first login: a user tries once more.
     await login().catch((refused) => {
       if (!String(refused).includes("still refuses")) throw refused;
       return login();

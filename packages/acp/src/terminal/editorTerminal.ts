@@ -13,7 +13,7 @@ const EXIT_WAIT_MS = 1000;
 /**
  * A terminal of the editor that shows a command of the agent. The command itself runs as a child of the agent, because
  * only the agent can guarantee its sandbox, its limits, an environment without keys and the end of all its processes. The
- * terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the person closes it.
+ * terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the user closes it.
  */
 export async function openEditorTerminal(
   editor: Editor,

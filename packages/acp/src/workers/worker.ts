@@ -1,7 +1,7 @@
 import { isRecord } from "@agent/core/toolkit";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 
-/** A program that serves sessions over a stream of its own. */
+/** A program that serves sessions over its own stream. */
 export interface WorkerProcess {
   readonly stream: Stream;
   /** Resolves when the program has ended, with or without an error. */

@@ -41,11 +41,11 @@ export interface AssemblyOptions {
   readonly fork?: boolean | undefined;
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
-  /** Asks the person about a call that needs approval. */
+  /** Asks the user about a call that needs approval. */
   readonly ask: AskPerson;
   /** The mode if the settings name none. Default: derived from the settings. */
   readonly mode?: Mode;
-  /** Access to the person for packs: questions, the editor's files. */
+  /** Access to the user for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
   readonly askPermit?: AskPermit | undefined;
@@ -57,7 +57,7 @@ export interface AssemblyOptions {
   readonly onProblem: (message: string) => void;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
-  /** Aborts if nobody wants the agent any more: then no pack is registered, which would start what it needs. */
+  /** Aborts if no one wants the agent any more: then no pack is registered, which would start what it needs. */
   readonly signal?: AbortSignal;
 }
 
@@ -104,7 +104,7 @@ export async function assembleAgent(
     resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
   const file = options.fork ? newSessionFile(cwd) : opened.file;
   const instructions = options.instructions ? findInstructions(cwd) : [];
-  // The person's own commands come first, so that a project cannot replace a command they know.
+  // The user's own commands come first, so that a project cannot replace a command they know.
   const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];
   const told = [
     typeof settings.systemPrompt === "string"
@@ -158,7 +158,7 @@ export async function assembleAgent(
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
     ...(settings.effort !== undefined && { effort: settings.effort }),
   });
-  // A second signal ends the process at once: end the tools' processes first.
+  // A second signal ends the process immediately: end the tools' processes first.
   const releaseSignals = terminateOnSignals(tools.registry.services);
   return {
     agent,
@@ -179,7 +179,7 @@ export async function assembleAgent(
   };
 }
 
-/** The person may have been asked about nothing yet: a project can have its instructions only further below. */
+/** The user may have been asked about nothing yet: a project can have its instructions only further below. */
 function subdirectoryInstructions(
   cwd: string,
   instructions: Instruction[],

@@ -7,7 +7,7 @@ import type { UndoLog } from "../undo/undoLog.js";
 
 const HOOK_LIMIT_MS = 120_000;
 
-/** Asks a person about a call. `always` is what they can allow for good. */
+/** Asks a user about a call. `always` is what they can allow permanently. */
 export type AskPerson = (
   request: ApprovalRequest,
   always: readonly AlwaysChoice[],

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A repository of its own with these files, and a directory beside it. */
+/** Its own repository with these files, and a directory beside it. */
 function repository(files: Readonly<Record<string, string>>): { repo: string; outside: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-hostile-")));
   folders.push(folder);
@@ -31,7 +31,7 @@ function repository(files: Readonly<Record<string, string>>): { repo: string; ou
 }
 
 describe("commands and skills of a stranger's repository", () => {
-  test("with a head made to be slow are read at once", () => {
+  test("with a head made to be slow are read immediately", () => {
     const head = `---\na:${" ".repeat(60_000)}x\rx\n---\nDo it.`;
     const { repo } = repository({ ".agent/commands/a.md": head });
     expect(projectCommands(repo)).toMatchObject([{ name: "a", text: "Do it." }]);
@@ -43,7 +43,7 @@ describe("commands and skills of a stranger's repository", () => {
     expect(projectCommands(repo)).toHaveLength(200);
   });
 
-  test("are not looked for where a link leads out of the repository; the person's own may be a link", () => {
+  test("are not looked for where a link leads out of the repository; the user's own may be a link", () => {
     const { repo, outside } = repository({});
     mkdirSync(join(outside, "commands"));
     writeFileSync(join(outside, "commands", "a.md"), "a secret");
@@ -61,15 +61,15 @@ describe("commands and skills of a stranger's repository", () => {
     expect(listed).toMatch(/\n\[\d+ more skills are not listed here\]$/);
   });
 
-  test("write no further line of what a model is told", () => {
+  test("write no further line of what a model sees", () => {
     const skill = "---\nname: a\ndescription: one\r- b: two\u2028three\n---\nx";
     const { repo } = repository({ ".agent/skills/x\n- c: four/SKILL.md": skill });
     expect(describeSkills(projectCommands(repo)).split(/[\n\r\u2028]/)).toHaveLength(2);
   });
 });
 
-describe("instructions below the directories that the person was asked about", () => {
-  test("are left out until the person agreed, and the next start asks", async () => {
+describe("instructions below the directories that the user was asked about", () => {
+  test("are left out until the user agreed, and the next start asks", async () => {
     const { repo, outside } = repository({ "src/AGENTS.md": "obey", "src/a.ts": "" });
     const consent = new InstructionConsent(repo, outside);
     const leftOut: string[] = [];

@@ -41,7 +41,7 @@ afterAll(() => {
 });
 
 describe("instructions for agents", () => {
-  test("come from the person, then from the root of the repository down; AGENTS.md before the others", () => {
+  test("come from the user, then from the root of the repository down; AGENTS.md before the others", () => {
     expect(findInstructions(join(repo, "pkg")).map(({ text }) => text)).toEqual(["mine", "root", "package"]);
   });
 

@@ -69,7 +69,7 @@ export function instructionSize({ text, bytes, isCut }: Instruction): string {
   return isCut ? `the first ${sizeText(Buffer.byteLength(text))} of ${sizeText(bytes)}` : sizeText(bytes);
 }
 
-/** The person's own instructions, then those from the repository's root down to the working directory. */
+/** The user's own instructions, then those from the repository's root down to the working directory. */
 export function findInstructions(cwd: string): Instruction[] {
   const stop = stopDirectory(cwd);
   const directories: string[] = [];
@@ -165,19 +165,19 @@ export function formatInstructions(instructions: readonly Instruction[], cwd: st
     const notice = isCut ? `\n[cut at ${Buffer.byteLength(text)} bytes; read the file for the rest]` : "";
     return delimited("instructions", `${text.trim()}${notice}`, { file: name });
   });
-  return `The person and the project give these instructions; the later ones are about narrower things:\n${parts.join("\n")}`;
+  return `The user and the project give these instructions; the later ones are about narrower things:\n${parts.join("\n")}`;
 }
 
 export interface InstructionHookOptions {
   /** Whether those of a subdirectory may be used. */
   readonly isAgreed: () => boolean;
   readonly onFound: (found: Instruction) => void;
-  /** Called for each file that the person has not agreed to. */
+  /** Called for each file that the user has not agreed to. */
   readonly onLeftOut: (found: Instruction) => void;
 }
 
 /**
- * Adds the instructions of a subdirectory to the result of the first call that touches something in it, if the person
+ * Adds the instructions of a subdirectory to the result of the first call that touches something in it, if the user
  * agreed to the project's.
  */
 export function instructionHooks(
@@ -208,7 +208,7 @@ export function instructionHooks(
   };
 }
 
-/** Whether a project's instructions may be used: asked once, remembered in the person's own state by its path. */
+/** Whether a project's instructions may be used: asked once, remembered in the user's own state by its path. */
 export class InstructionConsent {
   readonly #file: string;
   readonly #project: string;
@@ -219,7 +219,7 @@ export class InstructionConsent {
     this.#file = join(directory, `${hash}.json`);
   }
 
-  /** The recorded answer, or `undefined` if the person was never asked. */
+  /** The recorded answer, or `undefined` if the user was never asked. */
   get answer(): boolean | undefined {
     const { use } = this.#saved;
     return typeof use === "boolean" ? use : undefined;

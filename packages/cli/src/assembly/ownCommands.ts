@@ -15,7 +15,7 @@ const LONGEST_DESCRIPTION = 300;
 const KEY = /^[\w-]+$/;
 const NAME = /^[a-z][\w-]{0,63}$/i;
 
-/** A command or a skill that a person or a project wrote: text for the model, not code. */
+/** A command or a skill that a user or a project wrote: text for the model, not code. */
 export interface OwnCommand {
   readonly name: string;
   readonly description: string;
@@ -61,7 +61,7 @@ export function projectCommands(cwd: string): OwnCommand[] {
   );
 }
 
-/** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the person wrote after its name. */
+/** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the user wrote after its name. */
 export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: string): string {
   if (kind === "skill") {
     return `Use this skill, which lies in ${file}:\n\n${text}${argument === "" ? "" : `\n\n${argument}`}`;

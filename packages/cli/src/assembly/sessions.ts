@@ -14,7 +14,7 @@ const EXTENSION = ".jsonl";
 const UNDO_DIRECTORY = /^[0-9a-f]{10}\.undo$/;
 const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 
-/** A conversation to go on with, and the file it lives in. */
+/** A conversation to continue with, and the file it lives in. */
 export interface OpenSession {
   readonly file: string;
   readonly session?: Session;
@@ -108,7 +108,7 @@ export function removeOldSessions(cwd: string): void {
   const directory = sessionDirectory(cwd);
   for (const name of sessionFiles(directory).slice(KEPT_SESSIONS)) removeSession(join(directory, name));
   const elsewhere = elsewhereDirectory();
-  // Their files are a person's own, wherever they are, and are never removed.
+  // Their files are a user's own, wherever they are, and are never removed.
   for (const name of lastUsedFirst(elsewhere, UNDO_DIRECTORY).slice(KEPT_SESSIONS))
     rmSync(join(elsewhere, name), { recursive: true, force: true });
 }
@@ -155,7 +155,7 @@ export function idOf(name: string): string {
 }
 
 /**
- * Last used first. The name does not tell: a person may continue an old session, and two may start within one second.
+ * Last used first. The name does not tell: a user may continue an old session, and two may start within one second.
  */
 function sessionFiles(directory: string): string[] {
   return lastUsedFirst(directory, SESSION_FILE);

@@ -16,7 +16,7 @@ const SCOPES: Readonly<Record<GrantScope, string>> = {
 
 /**
  * A question about a call, answered with one key: `y` runs it, `n` refuses it and asks for a reason, `a` offers what
- * can be allowed for good. Text that the person was typing when the question came is not taken for an answer.
+ * can be allowed permanently. Text that the user was typing when the question came is not taken for an answer.
  */
 export class ApprovalDialog {
   readonly request: ApprovalRequest;
@@ -24,7 +24,7 @@ export class ApprovalDialog {
   #stage: "question" | "always" | "reason" = "question";
   #scope: GrantScope = "session";
 
-  /** `always` is what can be allowed for good. */
+  /** `always` is what can be allowed permanently. */
   constructor(request: ApprovalRequest, always: readonly AlwaysChoice[]) {
     this.request = request;
     this.#choices = always;
@@ -53,7 +53,7 @@ export class ApprovalDialog {
     }
   }
 
-  /** Refuses the call with the written reason. The person may also type `no, use npm ci` as one line. */
+  /** Refuses the call with the written reason. The user may also type `no, use npm ci` as one line. */
   deny(reason: string): PersonDecision {
     return { deny: denial(reason.replace(/^o?(?=[\s,:]|$)[\s,:]*/i, "")) };
   }

@@ -29,7 +29,7 @@ describe("the question about a call", () => {
     ]);
   });
 
-  test("a command longer than a row goes on right of the bar", () => {
+  test("a command longer than a row continues right of the bar", () => {
     const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, 24);
     expect(rows.map((row) => row.trimEnd())).toEqual([
       "? run_bash wants to",
@@ -39,7 +39,7 @@ describe("the question about a call", () => {
     ]);
   });
 
-  test("a line of a diff that is longer than a row goes on right of its sign", () => {
+  test("a line of a diff that is longer than a row continues right of its sign", () => {
     const preview = { changes: [edited("a", ["-one two three", "+one"])] };
     const rows = approvalRows(call({}, [], { preview }), PLAIN_STYLE, 14);
     expect(rows.slice(-3).map((row) => row.trimEnd())).toEqual(["│ 1 -one two", "│    three", "│ 1 +one"]);
@@ -96,7 +96,7 @@ describe("the question about a call", () => {
     expect(text).toContain("! command is long: 1000012 characters on 1 line, not all of it shown");
   });
 
-  test("names each path that needs a yes, on a line of its own", () => {
+  test("names each path that needs approval, on its own line", () => {
     const need = { kind: "write", path: "/home/me/.ba\nshrc", reason: "outside the project" };
     expect(question({}, [need])).toContain("│ ! it writes /home/me/.ba\\nshrc (outside the project)");
   });

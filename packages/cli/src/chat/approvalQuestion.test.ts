@@ -7,7 +7,7 @@ describe("readDecision", () => {
     [" YES ", "allow"],
     ["a", { always: "run_bash", scope: "session" }],
     ["always", { always: "run_bash", scope: "session" }],
-    ["n", { deny: "the person said no." }],
+    ["n", { deny: "the user said no." }],
     ["no, use npm ci", { deny: "use npm ci" }],
     ["n: two\nlines", { deny: "two\nlines" }],
   ])("%j is %j", (answer, decision) => {

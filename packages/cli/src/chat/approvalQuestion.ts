@@ -8,11 +8,11 @@ import { wrapLine } from "../display/width.js";
 import { MODE_NAMES } from "../permissions/mode.js";
 import type { PersonDecision } from "../permissions/permissions.js";
 
-const NO_REASON = "the person said no.";
+const NO_REASON = "the user said no.";
 // A longer value fills more than a screen, which hides its start: print its length.
 const LONG_TEXT = 1500;
 const LONG_LINES = 15;
-// The maximum that is shown: nobody reads more, and terminals print it slowly.
+// The maximum that is shown: no one reads more, and terminals print it slowly.
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 const LONGEST_TITLE = 80;
@@ -126,7 +126,7 @@ export function readDecision(answer: string, name: string): PersonDecision | und
   return no ? { deny: denial(no[1] ?? "") } : undefined;
 }
 
-/** What a person decided, as the conversation shows it: `always in this project: run_bash(npm test *)`. */
+/** What a user decided, as the conversation shows it: `always in this project: run_bash(npm test *)`. */
 export function decisionText(decision: PersonDecision): string {
   if (decision === "allow") return "yes";
   if ("deny" in decision) return decision.deny === NO_REASON ? "no" : `no: ${decision.deny}`;

@@ -7,13 +7,13 @@ import { composeMessage, type MessagePlace } from "./outgoing.js";
 /** A message as it is sent. */
 export interface ComposedMessage {
   readonly content: Content;
-  /** The notes in it, to be put back if it is not delivered. */
+  /** The notes in it, to be restored if it is not delivered. */
   readonly notes: readonly string[];
-  /** What was attached to it, in words. */
+  /** What was attached to it, as text. */
   readonly attached: readonly string[];
 }
 
-/** Composes messages, and keeps notes for the model until the next one: commands the person ran, changes undone. */
+/** Composes messages, and keeps notes for the model until the next one: commands the user ran, changes undone. */
 export class Composer {
   #notes: string[] = [];
 

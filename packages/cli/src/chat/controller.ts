@@ -24,7 +24,7 @@ interface Running extends Omit<ReadyChat, "end"> {
 }
 
 /**
- * One conversation between a person and an agent: takes the person's input and reports to the view what happens. A
+ * One conversation between a user and an agent: takes the user's input and reports to the view what happens. A
  * message that is sent while another is answered steers that answer, or waits for its turn.
  */
 export class ChatController {
@@ -109,7 +109,7 @@ export class ChatController {
     return this.#running?.slash.commandItems(this.#running.commands) ?? [];
   }
 
-  /** What packs let a person mention, for the list that opens after an @. */
+  /** What packs let a user mention, for the list that opens after an @. */
   mentionSources(): readonly MentionSource[] {
     return this.#running?.agent.registry.services.mentions ?? [];
   }
@@ -131,12 +131,12 @@ export class ChatController {
     return mode;
   }
 
-  /** Lets the newest running command go on in the background; the answer goes on without waiting for it. */
+  /** Lets the newest running command go on in the background; the answer continues without waiting for it. */
   async moveToBackground(): Promise<void> {
     this.#view.print([await moveToBackground(this.#log, this.#running?.settings.jobs)]);
   }
 
-  /** Stops the answer that is being written; waiting messages go back to the person's line. */
+  /** Stops the answer that is being written; waiting messages go back to the user's line. */
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
@@ -175,7 +175,7 @@ export class ChatController {
     }
   }
 
-  /** Runs a line as a turn of its own, or as a part of the turn that runs, which then ends with it. */
+  /** Runs a line as its own turn, or as a part of the turn that runs, which then ends with it. */
   async #shellLine(command: string, shown: string): Promise<void> {
     this.#view.echo(shown);
     const run = async (signal: AbortSignal): Promise<void> => {
@@ -199,7 +199,7 @@ export class ChatController {
     }
   }
 
-  /** Gives a message to the running turn. If that ends first, the message gets a turn of its own. */
+  /** Gives a message to the running turn. If that ends first, the message gets its own turn. */
   async #steer(message: Message): Promise<void> {
     const composed = await this.#compose(message);
     if (!composed || !this.#running) return;

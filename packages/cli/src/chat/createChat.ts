@@ -46,7 +46,7 @@ export function createChat(places: ChatPlaces): Chat {
     ),
     askPermit: async (request) => (view ? await askPermit(request, view) : undefined),
     aside: async (work) => {
-      // Whoever has left is asked nothing more.
+      // A user who has left is asked nothing more.
       left.signal.throwIfAborted();
       if (!shown) return await work();
       release();
@@ -94,7 +94,7 @@ export function createChat(places: ChatPlaces): Chat {
             return loaded;
           });
         }
-        // Ends when the person leaves or the agent fails to load.
+        // Ends when the user leaves or the agent fails to load.
         const code = await Promise.race([controller.finished, loading.then(() => controller.finished)]);
         farewell = leavingLines(ready);
         return code;

@@ -3,7 +3,7 @@ import { readDecision } from "./approvalQuestion.js";
 import type { Key } from "./input/keys.js";
 import type { TerminalView } from "./terminalView.js";
 
-// A question that appears this soon after the last typed key gets no answer from the keyboard: the person is still
+// A question that appears this soon after the last typed key gets no answer from the keyboard: the user is still
 // typing a message.
 const TYPING_MS = 500;
 const UNCLEAR = "Please answer with one of the keys above.";
@@ -19,7 +19,7 @@ export class DialogKeys {
     this.#view = view;
   }
 
-  /** A person typed text into the line. */
+  /** A user typed text into the line. */
   typed(): void {
     this.#lastTyped = performance.now();
   }

@@ -1,13 +1,13 @@
 import type { Agent, AgentEvent, Content } from "@agent/core";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 
-const STOPPED = "Stopped. The conversation goes on from here.";
+const STOPPED = "Stopped. The conversation continues from here.";
 
 /** How an exchange ended. */
 export interface ExchangeEnd {
   /** Why there is no answer, if there is none, in words that are safe to show. */
   readonly problem: string | undefined;
-  /** Whether it ended because something failed, and not because the person stopped it. */
+  /** Whether it ended because something failed, and not because the user stopped it. */
   readonly hasFailed: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Content } from "@agent/core";
 
-/** A message of the person: its full text, and the line as it was typed. */
+/** A message of the user: its full text, and the line as it was typed. */
 export interface Message {
   readonly text: string;
   readonly shown: string;

@@ -9,14 +9,14 @@ export interface MessagePlace {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A message as it is sent, and what was attached to it, in words. */
+/** A message as it is sent, and what was attached to it, as text. */
 export interface Outgoing {
   readonly content: Content;
   readonly notes: readonly string[];
 }
 
 /**
- * Composes a message: the person's text, then the files and other things it mentions, then what happened since the last
+ * Composes a message: the user's text, then the files and other things it mentions, then what happened since the last
  * message. Rejects, saying what is wrong, if one of them exists and cannot be attached.
  */
 export async function composeMessage(

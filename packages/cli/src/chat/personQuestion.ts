@@ -13,7 +13,7 @@ const MOST_TRIES = 3;
 type Desk = Pick<ChatView, "print" | "pick" | "style">;
 
 /**
- * Asks the person a pack's question, field by field, under the name of who asks. If the person closes a field, the
+ * Asks the user a pack's question, field by field, under the name of who asks. If the user closes a field, the
  * question is dismissed; the values are sent only after a final yes. An address is shown whole and never opened.
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
@@ -65,7 +65,7 @@ function questionLines(source: string, message: string, style: Desk["style"]): s
 }
 
 /**
- * The field's value in `given`, which is `undefined` for an optional field left empty; `undefined` if the person closed
+ * The field's value in `given`, which is `undefined` for an optional field left empty; `undefined` if the user closed
  * it.
  */
 async function askField(

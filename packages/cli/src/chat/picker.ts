@@ -1,6 +1,6 @@
 import type { MenuItem } from "./menu.js";
 
-/** A list from which a person chooses one, narrowed by what is typed. */
+/** A list from which a user chooses one, narrowed by what is typed. */
 export class Picker {
   /** Closes the list with a choice, or with `undefined`. */
   readonly choose: (value: string | undefined) => void;

@@ -11,7 +11,7 @@ import type { ChatView, PickOptions } from "./view.js";
 
 // Plain output cannot be expanded later, so more is shown than in the live terminal.
 const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40, readRows: 40 };
-const CLOSED = "the person closed the question.";
+const CLOSED = "the user closed the question.";
 const KEYS = [
   ["Enter", "send; \\ at the end of a line continues it"],
   ["Ctrl+C", "stop the answer; without one, leave, as Ctrl+D does"],

@@ -24,7 +24,7 @@ async function run(command: string, printed = (): void => undefined, stop = new 
   return { note, output, end: events.at(-1) };
 }
 
-test("a line is reported as a call, and the model is told what it printed and how it ended", async () => {
+test("a line is reported as a call, and the model is informed what it printed and how it ended", async () => {
   const { note, output, end } = await run("echo one; echo two >&2; exit 3");
   expect(output.split("\n").sort()).toEqual(["", "one", "two"]);
   expect(end).toMatchObject({ type: "tool_end", name: "!", outcome: "error", summary: "exit code 3" });
@@ -36,7 +36,7 @@ test("a line is reported as a call, and the model is told what it printed and ho
 test.each([
   ["longer than the system takes", `echo ${"x".repeat(300_000)}`],
   ["with a NUL character", "echo a\0b"],
-])("a line %s is a call that failed, and the chat goes on", async (_, command) => {
+])("a line %s is a call that failed, and the chat continues", async (_, command) => {
   const { note, end } = await run(command);
   expect(end).toMatchObject({ type: "tool_end", outcome: "error" });
   expect(note).toContain("The user ran this command: echo");

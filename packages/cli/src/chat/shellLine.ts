@@ -6,17 +6,17 @@ import { renderOutput } from "../display/commandOutput.js";
 
 const MOST_BYTES = 32 * 1024;
 const MOST_KEPT = 1024 * 1024;
-// A line that was told to end and goes on this long is killed.
+// A line that was told to end and continues this long is killed.
 const GRACE_MS = 2000;
 
-/** How a line ended, in words, and whether that is a success. */
+/** How a line ended, as text, and whether that is a success. */
 interface LineEnd {
   readonly ok: boolean;
   readonly summary: string;
 }
 
 /**
- * Runs a line the person typed after `!`, in their own shell and with their own rights: no model is involved. Reports
+ * Runs a line the user typed after `!`, in their own shell and with their own rights: no model is involved. Reports
  * it as a call, and resolves to a note for the model, sent with the next message. Never rejects.
  */
 export async function runShellLine(

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@agent/core";
 
-/** The lines that the person runs with `!`, alone or beside an answer. */
+/** The lines that the user runs with `!`, alone or beside an answer. */
 export class ShellLines {
   readonly #emit: (event: AgentEvent) => void;
   readonly #running = new Set<Promise<string>>();

@@ -10,7 +10,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { createChat } from "./createChat.js";
 import type { Chat, ChatSessions, ReadyChat } from "./types.js";
 
-// Ring the bell after turns that take longer: the person probably looks elsewhere.
+// Ring the bell after turns that take longer: the user probably looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
 
 type Sessions = typeof import("../assembly/sessions.js");
@@ -126,7 +126,7 @@ function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** `--resume` without a name: the person chooses, unless there is only one. */
+/** `--resume` without a name: the user chooses, unless there is only one. */
 async function pickSession({ pick }: Chat, { listSessions }: Sessions): Promise<string | true | undefined> {
   const sessions = await listSessions(process.cwd());
   if (sessions.length < 2) return true;

@@ -80,7 +80,7 @@ export class Terminal {
     this.#input.pause();
   }
 
-  /** Stops the process as Ctrl-Z does; the shell takes over until the person continues it. */
+  /** Stops the process as Ctrl-Z does; the shell takes over until the user continues it. */
   suspend(): void {
     this.#leave();
     // Stop the whole process group, so that a wrapper such as npx stops too and the shell takes over.

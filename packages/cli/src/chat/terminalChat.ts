@@ -258,7 +258,7 @@ export class TerminalChat {
     const controller = this.#controller;
     if (!controller) return;
     const { start, candidates } = await complete(text, cursor, (before) => controller.complete(before));
-    // The person went on writing while a directory was read.
+    // The user continued writing while a directory was read.
     if (editor.text !== text || editor.cursor !== cursor || candidates.length === 0) return;
     const [only = ""] = candidates;
     const common = commonStart(candidates);

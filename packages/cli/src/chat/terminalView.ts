@@ -145,7 +145,7 @@ export class TerminalView implements ChatView {
     return this.#question?.dialog;
   }
 
-  /** Adds text that was typed just after the question appeared to the line the person was writing. */
+  /** Adds text that was typed just after the question appeared to the line the user was writing. */
   typeAhead(text: string): void {
     if (this.#question) this.#question = { ...this.#question, draft: this.#question.draft + text };
   }
@@ -250,7 +250,7 @@ export class TerminalView implements ChatView {
     this.#region.clear();
   }
 
-  /** Hides for good. */
+  /** Hides permanently. */
   close(): void {
     this.#frames.close();
     this.#activity.end();

@@ -15,18 +15,18 @@ export interface ChatSessions {
   /** The name of the current one, for `agent --resume`. */
   readonly id: () => string;
   list(): Promise<SessionInfo[]>;
-  /** Goes on with another one, by the start of its name. Rejects if there is none. */
+  /** Continues with another one, by the start of its name. Rejects if there is none. */
   open(id: string): Promise<void>;
   /** Starts a new one, without the conversation so far. */
   startNew(): Promise<void>;
-  /** Goes on in a copy. */
+  /** Continues in a copy. */
   fork(): Promise<void>;
 }
 
-/** An instruction file of the project or the person, given to the model at the start. */
+/** An instruction file of the project or the user, given to the model at the start. */
 interface ReadInstruction {
   readonly path: string;
-  /** How large it is, and how much of it the model is told. */
+  /** How large it is, and how much of it the model sees. */
   readonly size: string;
 }
 
@@ -35,7 +35,7 @@ export interface ChatSettings {
   /** Shown when the chat starts: which model answers, what is not available, warnings. */
   readonly banner: readonly string[];
   readonly model: string;
-  /** Tools whose calls run only after a yes. */
+  /** Tools whose calls run only after approval. */
   readonly confirm: ReadonlySet<string>;
   readonly permissions: Permissions;
   /** The file changes of each message; absent if they are not recorded. */
@@ -52,7 +52,7 @@ export interface ChatSettings {
   readonly sessions?: ChatSessions;
   /** What was read from AGENTS.md and the like, for `/context`. */
   readonly instructions?: () => readonly ReadInstruction[];
-  /** Commands and skills of the person and the project. */
+  /** Commands and skills of the user and the project. */
   readonly ownCommands?: readonly OwnCommand[];
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
@@ -87,7 +87,7 @@ export interface ReadyChat {
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
   readonly ask: AskPerson;
-  /** Puts a question of a pack to the person. */
+  /** Puts a question of a pack to the user. */
   readonly question: NonNullable<PackHost["ask"]>;
   /** Asks whether a running call may do more than was approved. */
   readonly askPermit: AskPermit;
@@ -97,11 +97,11 @@ export interface Chat {
   readonly aside: Aside;
   /** Shows a warning. */
   readonly notice: (message: string) => void;
-  /** Lets the person choose from a list. */
+  /** Lets the user choose from a list. */
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
-   * Runs the chat until the person quits; the terminal is restored whatever happens. Messages written while `load` runs
-   * wait for its end. Its signal aborts when the person leaves meanwhile; what it makes all the same is ended. `isPromptShown`
+   * Runs the chat until the user quits; the terminal is restored whatever happens. Messages written while `load` runs
+   * wait for its end. Its signal aborts when the user leaves meanwhile; what it makes all the same is ended. `isPromptShown`
    * says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
    * rejects with.
    */

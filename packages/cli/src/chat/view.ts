@@ -23,15 +23,15 @@ export interface ChatView {
   /** Lines of the chat itself, safe to show. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
-  /** What the person sent, as it takes effect. */
+  /** What the user sent, as it takes effect. */
   echo(input: string): void;
   /** `doing` describes work that reports no events. */
   turnStarted(doing?: string): void;
   /** `problem` says why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
-  /** `always` is what the person can allow for good. */
+  /** `always` is what the user can allow permanently. */
   ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision>;
-  /** Lets the person choose; resolves to nothing if they do not want to, or when the signal aborts. */
+  /** Lets the user choose; resolves to nothing if they do not want to, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
   /** The titles of results that were shown in part, the newest first. `expand` prints one of them by its index. */
   readonly expandable: readonly string[];
@@ -40,9 +40,9 @@ export interface ChatView {
   queued(messages: readonly string[]): void;
   /** Updates the status row, where the view has one. */
   status(status: Status): void;
-  /** Draws attention, because a long turn has ended and the person may look elsewhere. */
+  /** Draws attention, because a long turn has ended and the user may look elsewhere. */
   notify(): void;
-  /** Called when no message is left to answer: it is the person's turn. */
+  /** Called when no message is left to answer: it is the user's turn. */
   idle(): void;
   /** Puts unsent text back on the input line. */
   giveBack(text: string): void;

@@ -15,7 +15,7 @@ import { loadOptional } from "./optionalPackage.js";
 
 /**
  * `agent acp`: serves an editor over standard input and output. The settings of a session depend on the working directory
- * and take the keys out of the environment: each further session gets a process of its own.
+ * and take the keys out of the environment: each further session gets its own process.
  */
 export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promise<ExitCode> {
   const program = {

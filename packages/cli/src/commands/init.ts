@@ -16,7 +16,7 @@ const FILE = "agent.config.ts";
 const BASH_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 const LONGER_LIMIT_MS = 600_000;
 const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
-/** The tools of the default packs that are off until somebody opts in, and what each can do. */
+/** The tools of the default packs that are off until someone opts in, and what each can do. */
 const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
 
 /** Packs outside the default preset, and what each is for. */
@@ -77,7 +77,7 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** The tools that ask first: run_bash, if it is on, unless the person says otherwise. */
+/** The tools that ask first: run_bash, if it is on, unless the user says otherwise. */
 function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
   if (flag === false) return [];
   const named = Array.isArray(flag) ? flag.flatMap(splitNames) : [];

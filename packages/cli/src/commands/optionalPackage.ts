@@ -10,7 +10,7 @@ import { resolvePack } from "../settings/packs/resolve.js";
 /**
  * Loads a package that the command does not depend on: from one of `directories`, which must be trusted because it is
  * code (see `trustedDirectories`), or from beside the command. If it is missing, one line says what to install; in a
- * terminal the person is offered to install it for themselves.
+ * terminal the user is offered to install it for themselves.
  */
 export async function loadOptional<T>(
   command: string,
@@ -37,7 +37,7 @@ export async function loadOptional<T>(
 }
 
 /**
- * The directory whose link started the command: the person who ran the command from there trusts it. pnpm stores the
+ * The directory whose link started the command: the user who ran the command from there trusts it. pnpm stores the
  * command's own files elsewhere, from where the packages installed beside the link are not found.
  */
 function startDirectory(): string[] {

@@ -9,7 +9,7 @@ import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 const MOST_NAMED = 10;
 
 /**
- * Loads the settings. If only a model server on this machine could answer, asks the person about servers not decided on
+ * Loads the settings. If only a model server on this machine could answer, asks the user about servers not decided on
  * yet.
  */
 export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
@@ -30,7 +30,7 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
 }
 
 /**
- * Whether the project's instructions are used. The person is asked once per project; if nobody can be asked, they are
+ * Whether the project's instructions are used. The user is asked once per project; if no one can be asked, they are
  * used and a note names them.
  */
 export async function mayUseInstructions(

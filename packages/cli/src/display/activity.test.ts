@@ -272,7 +272,7 @@ describe("Activity", () => {
     expect([...above, ...rows].join("")).toHaveLength(1_000_000);
   });
 
-  test("a retry discards what can still be taken back, and says when it cannot", () => {
+  test("a retry discards what can still be reverted, and says when it cannot", () => {
     const subject = activity();
     subject.event({ type: "text", text: "wrong" });
     subject.event({ type: "retry", attempt: 1, delayMs: 0, reason: "cut off" });
@@ -298,7 +298,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above).toEqual(["", "a\\x1b[2Jb", "c\\rd"]);
   });
 
-  test("lines of the chat come between lines of an answer, not into one, and its code block goes on", () => {
+  test("lines of the chat come between lines of an answer, not into one, and its code block continues", () => {
     const subject = new Activity({ style: COLOR_STYLE, now: () => 0 });
     subject.event({ type: "text", text: "```\nlet a" });
     subject.frame(WIDTH, ROWS);

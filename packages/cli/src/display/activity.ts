@@ -18,7 +18,7 @@ const LONGEST_SUBJECT = 200;
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
-  /** How a person expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
+  /** How a user expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
   readonly expandHint?: string;
 }
 

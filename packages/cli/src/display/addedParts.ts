@@ -6,7 +6,7 @@ export function withNotes(content: Content, notes: readonly string[]): Content {
   return [...partsOf(content), ...notes.map((note) => textPart(`<note>\n${note}\n</note>`))];
 }
 
-/** The message of a command: the line that the person typed, then the content that the command made of it. */
+/** The message of a command: the line that the user typed, then the content that the command made of it. */
 export function commandMessage(name: string, argument: string, made: Content): Content {
   const parts = partsOf(made).map((part) =>
     part.type === "text"

@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago something was, as a person says it: `just now`, `5 min ago`, `3 days ago`. */
+/** How long ago something was, as a user says it: `just now`, `5 min ago`, `3 days ago`. */
 export function formatAge(milliseconds: number): string {
   if (!(milliseconds >= MINUTE)) return "just now";
   if (milliseconds < HOUR) return `${Math.floor(milliseconds / MINUTE)} min ago`;

@@ -1,4 +1,4 @@
-/** A time span as a person reads it: `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
+/** A time span as a user reads it: `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 59.95) return `${seconds.toFixed(1)}s`;

@@ -70,7 +70,7 @@ export class Frames {
     if (this.#settling === waited) this.settle();
   }
 
-  /** Stops drawing for good. */
+  /** Stops drawing permanently. */
   close(): void {
     this.settle();
     this.rest();

@@ -13,7 +13,7 @@ export interface Cursor {
 }
 
 export interface Frame {
-  /** Lines that leave the region for good, into the scrollback. They may be wider than the terminal. */
+  /** Lines that leave the region permanently, into the scrollback. They may be wider than the terminal. */
   readonly above: readonly string[];
   /** The rows that stay at the bottom; each must fit the terminal's width with a column to spare. */
   readonly rows: readonly string[];
@@ -83,7 +83,7 @@ export class LiveRegion {
   }
 
   #printAbove(above: readonly string[], rows: readonly string[]): string {
-    // End the last line with a line break even if there are no rows: the region starts on a row of its own.
+    // End the last line with a line break even if there are no rows: the region starts on its own row.
     return `${this.#erased()}${above.join("\r\n")}\r\n${rows.join("\r\n")}`;
   }
 

@@ -99,7 +99,7 @@ test.each<[line: string, state: MarkdownState, indent: number | undefined]>([
   ["```ts", MARKDOWN_START, undefined],
   ["- in code", IN_CODE, undefined],
   ["```", IN_CODE, undefined],
-])("where %j goes on when it is broken", (line, state, indent) => {
+])("where %j continues when it is broken", (line, state, indent) => {
   const next = renderMarkdownLine(line, state, PLAIN_STYLE).state;
   expect(hangingIndent(line, state, next)).toBe(indent);
 });

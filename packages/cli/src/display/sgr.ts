@@ -22,7 +22,7 @@ const PLAIN: Look = {
   background: "",
 };
 
-// Blinking (5, 6) and concealed text (8) are left out: a person must be able to read what is there.
+// Blinking (5, 6) and concealed text (8) are left out: a user must be able to read what is there.
 const SWITCHES: Readonly<Record<number, Partial<Look>>> = {
   1: { bold: true },
   2: { dim: true },

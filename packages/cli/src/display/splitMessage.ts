@@ -5,7 +5,7 @@ const ADDED = /^<(?:file path=|directory path=|(command) name=|(note)>)("(?:[^"\
 // What the agent puts in place of older messages.
 const COMPACTED = /^\[(Summary of the conversation so far|Earlier turns were left out to save room\.)\]/;
 
-/** A part that the program added to what the person wrote, as the model got it. */
+/** A part that the program added to what the user wrote, as the model got it. */
 export interface AddedPart {
   readonly kind: "file" | "image" | "command" | "note" | "summary";
   readonly name: string;
@@ -13,7 +13,7 @@ export interface AddedPart {
   readonly text: string;
 }
 
-/** Splits a message into what the person wrote and what was added to it. */
+/** Splits a message into what the user wrote and what was added to it. */
 export function splitMessage(content: Content): {
   readonly text: string;
   readonly added: readonly AddedPart[];

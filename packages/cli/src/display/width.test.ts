@@ -34,7 +34,7 @@ describe("width", () => {
     expect(wrapRows("", 5)).toEqual([""]);
   });
 
-  test("a style goes on in the next row and ends with each", () => {
+  test("a style continues in the next row and ends with each", () => {
     const [first = "", second = ""] = wrapRows(COLOR_STYLE.red("abcdef"), 4);
     expect(first).toBe("\x1b[31mabcd\x1b[0m");
     expect(second).toBe("\x1b[31mef\x1b[39m");
@@ -71,7 +71,7 @@ describe("width", () => {
     for (const row of found) expect(textWidth(row)).toBeLessThanOrEqual(width);
   });
 
-  test("a style that spans words goes on in the next row and ends with each", () => {
+  test("a style that spans words continues in the next row and ends with each", () => {
     expect(wrapWords(`a ${COLOR_STYLE.red("bcd efg")} h`, 5)).toEqual([
       "a \x1b[31mbcd\x1b[0m",
       "\x1b[31mefg\x1b[39m h",

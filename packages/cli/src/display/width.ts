@@ -43,7 +43,7 @@ class LazySegmenter {
 
 const SEGMENTER = new LazySegmenter();
 
-/** The characters as a person counts them: an emoji with its modifiers, or a letter with its accents, is one. */
+/** The characters as a user counts them: an emoji with its modifiers, or a letter with its accents, is one. */
 export function graphemes(text: string): readonly string[] {
   if (SINGLE_LETTERS.test(text)) return text.split("");
   const found: string[] = [];

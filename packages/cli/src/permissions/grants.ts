@@ -15,7 +15,7 @@ export interface Grant {
 }
 
 /**
- * What a person allowed for good. Grants for a project are kept in the person's own state, under the project's path: a
+ * What a user allowed permanently. Grants for a project are kept in the user's own state, under the project's path: a
  * project cannot contain grants, and a copy of it elsewhere has none.
  */
 export class Grants {

@@ -72,10 +72,10 @@ test("the modes follow each other", () => {
   expect(MODES.map(nextMode)).toEqual(["ask", "edits", "auto", "plan"]);
 });
 
-describe("what was allowed for good", () => {
+describe("what was allowed permanently", () => {
   const state = join(folder, "state");
 
-  test("holds in the project it was given for, after a restart, until it is taken back", async () => {
+  test("holds in the project it was given for, after a restart, until it is reverted", async () => {
     const grants = new Grants(state, root);
     await grants.add(parseRule("run_bash(npm test *)"), "project");
     await grants.add(parseRule("run_bash(npm test *)"), "project");

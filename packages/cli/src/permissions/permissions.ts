@@ -37,7 +37,7 @@ export interface PermissionsOptions {
   readonly root: string;
 }
 
-/** What the agent may do now: the mode, the rules of the configuration, and what the person allowed for good. */
+/** What the agent may do now: the mode, the rules of the configuration, and what the user allowed permanently. */
 export class Permissions {
   readonly rules: RuleSet;
   readonly #options: PermissionsOptions;
@@ -73,7 +73,7 @@ export class Permissions {
     return this.#mode;
   }
 
-  /** The person turned a tool off: it stays off when plan mode ends. */
+  /** The user turned a tool off: it stays off when plan mode ends. */
   leaveOff(name: string): void {
     this.#turnedOff = this.#turnedOff.filter((one) => one !== name);
   }

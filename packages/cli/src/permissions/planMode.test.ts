@@ -29,7 +29,7 @@ function permissionsOf(registry: ToolRegistry): Permissions {
   });
 }
 
-test("tools that come while the person plans are off until they leave plan mode", () => {
+test("tools that come while the user plans are off until they leave plan mode", () => {
   const registry = createToolRegistry(new Conversation(), []);
   const permissions = permissionsOf(registry);
   permissions.mode = "plan";
@@ -41,7 +41,7 @@ test("tools that come while the person plans are off until they leave plan mode"
   expect(enabled()).toEqual(["look", "write"]);
 });
 
-test("plan mode takes tools away and gives them back, except those the person turned off meanwhile", () => {
+test("plan mode takes tools away and gives them back, except those the user turned off meanwhile", () => {
   const registry = createToolRegistry(new Conversation(), [
     {
       packName: "test",

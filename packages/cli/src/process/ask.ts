@@ -2,19 +2,19 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { wrapWords } from "../display/width.js";
 
-/** Whether a person can be asked on the terminal. */
+/** Whether a user can be asked on the terminal. */
 export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
 
-/** Gives `work` the terminal to itself while it asks, even if the person is writing in a chat. */
+/** Gives `work` the terminal to itself while it asks, even if the user is writing in a chat. */
 export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The `Aside` for a terminal that nothing else uses. */
 export const atOnce: Aside = (work) => work();
 
 /**
- * Asks on the terminal and resolves to the trimmed line; "" if the person closed the input or the signal aborted. Text
+ * Asks on the terminal and resolves to the trimmed line; "" if the user closed the input or the signal aborted. Text
  * typed before the question appeared is no answer to it and is dropped.
  */
 export async function ask(question: string, signal?: AbortSignal): Promise<string> {

@@ -16,7 +16,7 @@ export class CrashGuard {
   /** Installs the handlers. `exit` ends the process: nothing can be awaited any more. */
   watch(exit: (code: number) => never): void {
     const crash = (error: unknown): void => {
-      this.#end(`an error nobody caught${this.#whileRunning()}: ${describe(error)}`);
+      this.#end(`an error no one caught${this.#whileRunning()}: ${describe(error)}`);
       exit(EXIT.crashed);
     };
     process.on("uncaughtException", crash);
@@ -40,7 +40,7 @@ export class CrashGuard {
     return () => void this.#running.delete(key);
   }
 
-  /** Calls `write` with the message of a crash, until the returned function is called. It must write at once. */
+  /** Calls `write` with the message of a crash, until the returned function is called. It must write immediately. */
   onCrash(write: (message: string) => void): () => void {
     this.#lastWords.add(write);
     return () => void this.#lastWords.delete(write);

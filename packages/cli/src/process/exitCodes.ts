@@ -7,7 +7,7 @@ export const EXIT = {
   config: 2,
   /** A tool failed, where the run was about that tool. */
   tool: 3,
-  /** A call needed a person's consent, or the project its trust, and there was none. */
+  /** A call needed a user's consent, or the project its trust, and there was none. */
   refused: 4,
   /** The turn limit, or the same calls again and again. */
   turnLimit: 5,

@@ -9,7 +9,7 @@ export function printLine(text: string): void {
   print(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** A message for the person, on standard error. Always escaped: it may quote a file or a server. */
+/** A message for the user, on standard error. Always escaped: it may quote a file or a server. */
 export function note(text: string): void {
   process.stderr.write(`${escapeInvisible(text)}\n`);
 }

@@ -4,7 +4,7 @@ import { canonicalPath, isInside } from "@agent/internal";
 import { homeDirectory } from "./paths.js";
 
 /**
- * The path of a program on the person's PATH that does not belong to a project. Package runners put a project's
+ * The path of a program on the user's PATH that does not belong to a project. Package runners put a project's
  * `node_modules/.bin` first: a `git` in there, from the project or written by a model, would run unasked. `undefined`
  * if there is no such program.
  */
@@ -26,7 +26,7 @@ export function ownProgram(
 }
 
 /**
- * A directory and the root of its repository. A directory that contains the whole home is left out: the person's own
+ * A directory and the root of its repository. A directory that contains the whole home is left out: the user's own
  * programs are below it.
  */
 function foreignDirectories(cwd: string): string[] {

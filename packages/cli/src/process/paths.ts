@@ -15,7 +15,7 @@ const NO_HOME = "/dev/null";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the person's own config lives: `$AGENT_CONFIG_DIR`, `$XDG_CONFIG_HOME/agent` or `~/.config/agent`. */
+/** Where the user's own config lives: `$AGENT_CONFIG_DIR`, `$XDG_CONFIG_HOME/agent` or `~/.config/agent`. */
 export function configDirectory(env: Environment = process.env): string {
   const path = absolute(env.AGENT_CONFIG_DIR) ?? join(base(env, "XDG_CONFIG_HOME", ".config"), "agent");
   return assertOwn(path, WRITABLE_BY_OTHERS);
@@ -26,18 +26,18 @@ export function stateDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_STATE_HOME", ".local/state"), "agent"), OPEN_TO_OTHERS);
 }
 
-/** Where images that the person pasted are kept. */
+/** Where images that the user pasted are kept. */
 export function imageDirectory(): string {
   return join(stateDirectory(), "images");
 }
 
-/** Where packages the person installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
+/** Where packages the user installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
 export function userPackagesDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_DATA_HOME", ".local/share"), "agent"), WRITABLE_BY_OTHERS);
 }
 
 /**
- * The person's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files kept
+ * The user's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files kept
  * there would end up in the project.
  */
 export function homeDirectory(env: Environment = process.env): string {
@@ -60,7 +60,7 @@ export function ensurePrivateDirectory(path: string): void {
 }
 
 /**
- * Returns the path if the directory is the person's own or does not exist yet. Throws for one that another user made in
+ * Returns the path if the directory is the user's own or does not exist yet. Throws for one that another user made in
  * a shared place: its content would decide what may run. Removes `unwanted` permissions of other users.
  */
 function assertOwn(path: string, unwanted: number): string {

@@ -6,15 +6,15 @@ import type { AskPermit } from "../permissions/permit.js";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
-/** Without a terminal, a call that needs approval is denied, and the model is told why. */
+/** Without a terminal, a call that needs approval is denied, and the model is informed why. */
 export const refuseWithoutTerminal: AskPerson = async ({ name, description }) => {
   const { needs, caution } = description;
   const { describeNeed } = await import("../chat/approvalQuestion.js");
   return {
     deny:
       needs.length === 0
-        ? `${caution === undefined ? "" : `${escapeToLine(caution)}. `}${name} runs only after a person's yes, and there is no terminal to ask on. Take it out of "confirm", or allow it under "permissions", to run it unattended.`
-        : `${needs.map(describeNeed).join("; ")}. That takes a person's yes, and there is no terminal to ask on. The person can allow it with --add-dir DIR or addDirs in the config.`,
+        ? `${caution === undefined ? "" : `${escapeToLine(caution)}. `}${name} runs only after a user's yes, and there is no terminal to ask on. Take it out of "confirm", or allow it under "permissions", to run it unattended.`
+        : `${needs.map(describeNeed).join("; ")}. That takes a user's yes, and there is no terminal to ask on. The user can allow it with --add-dir DIR or addDirs in the config.`,
   };
 };
 

@@ -10,7 +10,7 @@ export interface Interruption {
   release(): void;
 }
 
-/** The first signal aborts and lets the run clean up; the second ends the process at once, as without a handler. */
+/** The first signal aborts and lets the run clean up; the second ends the process immediately, as without a handler. */
 export function watchInterruption(timeoutMs: number | undefined): Interruption {
   const controller = new AbortController();
   let stop: Stop | undefined;

@@ -53,7 +53,7 @@ export async function runTask(
     resume,
     record,
     instructions,
-    // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
+    // "auto": calls that the settings do not ask about run, because no one may be there to switch the mode.
     mode: "auto",
     ask: canAsk()
       ? (request, always) => asking(() => askOnTerminal(request, always), request)

@@ -6,7 +6,7 @@ import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/pl
 import { namedSecretPlaces, SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
 /**
- * What tools may do without asking: write in the project and in the directories the person added, and read everywhere
+ * What tools may do without asking: write in the project and in the directories the user added, and read everywhere
  * except in places where secrets are kept. The project is the repository around the working directory, or the directory
  * itself. A directory that contains the whole home, or lies in a secret place, is no project.
  */

@@ -13,7 +13,7 @@ import { configFiles } from "./trust/configFiles.js";
 import { type ProjectFiles, readProjectFile } from "./trust/projectFiles.js";
 import { requireTrust, TrustedSources, type TrustPolicy } from "./trust/trust.js";
 
-/** Finds, checks and runs the config files: the person's own, then the project's. */
+/** Finds, checks and runs the config files: the user's own, then the project's. */
 export async function loadConfigLayers(options: LoadOptions): Promise<LoadedLayers> {
   const user = options.userConfig === false ? undefined : await loadUserConfig();
   const project = options.file
@@ -39,7 +39,7 @@ async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
   return await readConfigFile(file, admitAnything);
 }
 
-/** Admits a file the person wrote or named: it and the files it imports run without a question. */
+/** Admits a file the user wrote or named: it and the files it imports run without a question. */
 async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
   const canonical = realpathSync(file);
   return new ModuleLoader(dirname(canonical), {

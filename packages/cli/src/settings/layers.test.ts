@@ -19,7 +19,7 @@ test("later layers win, and each value knows where it comes from", () => {
   });
 });
 
-test("what must be confirmed adds up, and nobody lifts read-only", () => {
+test("what must be confirmed adds up, and no one lifts read-only", () => {
   const settings = mergeLayers(
     [
       layer("user", { confirm: ["move"], readOnly: true }),

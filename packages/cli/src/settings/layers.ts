@@ -72,7 +72,7 @@ export const DEFAULT_PACK = "@agent/preset-default";
 type Values = { -readonly [Key in keyof AgentConfig]: AgentConfig[Key] };
 
 /**
- * Merges the layers, lowest first. `flags` come last, after the chosen profile, so that what the person types always
+ * Merges the layers, lowest first. `flags` come last, after the chosen profile, so that what the user types always
  * wins. Throws for a profile that does not exist.
  */
 export function mergeLayers(

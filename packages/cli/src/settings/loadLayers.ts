@@ -5,16 +5,16 @@ import type { TrustPolicy } from "./trust/trust.js";
 
 export interface LoadOptions {
   readonly cwd: string;
-  /** `--config`: this file instead of the project's. A file that the person names is trusted. */
+  /** `--config`: this file instead of the project's. A file that the user names is trusted. */
   readonly file?: string;
-  /** `--no-config`: neither the project's config nor the person's own. */
+  /** `--no-config`: neither the project's config nor the user's own. */
   readonly none?: boolean;
   readonly trust: TrustPolicy;
-  /** `false` leaves out the person's own config. */
+  /** `false` leaves out the user's own config. */
   readonly userConfig?: boolean;
 }
 
-/** The layers below the flags: the person's own config, the project's, the environment. */
+/** The layers below the flags: the user's own config, the project's, the environment. */
 export interface LoadedLayers {
   readonly layers: readonly ConfigLayer[];
   /** The project's config file, if it is in use. */

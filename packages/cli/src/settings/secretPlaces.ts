@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute, join } from "node:path";
 
 /**
- * Files and directories below a home where secrets are kept. Reading one needs a yes. This is the only table: add a
+ * Files and directories below a home where secrets are kept. Reading one needs approval. This is the only table: add a
  * missing place here.
  */
 export const SECRET_PLACES: readonly string[] = [

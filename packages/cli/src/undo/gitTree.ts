@@ -75,7 +75,7 @@ export class GitTree {
   async #convertedPaths({ attributes, allText }: ConversionSettings): Promise<string[]> {
     const attributesFile = join(this.#directory, "attributes");
     for (const content of attributes) appendFileSync(attributesFile, content);
-    // Without a file of its own, git reads the one in the user's directory.
+    // Without its own file, git reads the one in the user's directory.
     const configured = attributes.length === 0 ? [] : ["-c", `core.attributesFile=${attributesFile}`];
     const list = async (options: readonly string[], where: readonly string[]): Promise<string[]> => {
       const listed = await this.#git.run([...configured, "ls-files", "-z", ...options, "--", ...where]);
@@ -136,7 +136,7 @@ export class GitTree {
    */
   async #oldState(mode: string, blob: string, now: FileState): Promise<FileState> {
     if (mode === "000000") return MISSING;
-    if (mode === "160000") return { kind: "other", reason: "it is a repository of its own" };
+    if (mode === "160000") return { kind: "other", reason: "it is its own repository" };
     const content = await this.#git.run(["cat-file", "blob", blob]);
     if (mode === "120000") return { kind: "link", target: content.toString() };
     const base = now.kind === "file" ? now.mode & ~EXECUTABLE : 0o644 & ~process.umask();

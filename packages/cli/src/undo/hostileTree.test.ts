@@ -96,7 +96,7 @@ test("a program of the project that is called git is not run", async () => {
   expect(readFileSync(at("a"), "utf8")).toBe("1");
 });
 
-test("a directory that is exchanged for a link while changes are taken back leads nowhere", async () => {
+test("a directory that is exchanged for a link while changes are reverted leads nowhere", async () => {
   const outside = join(folder, "outside");
   mkdirSync(outside);
   mkdirSync(at("d"));

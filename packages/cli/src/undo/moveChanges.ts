@@ -7,7 +7,7 @@ const MOST_SHOWN = 20;
 // In columns.
 const LONGEST_MESSAGE = 60;
 
-/** The result, as lines for the person, and a note for the model that is sent with the next message. */
+/** The result, as lines for the user, and a note for the model that is sent with the next message. */
 export interface MovedChanges {
   readonly lines: readonly string[];
   readonly told?: string;
@@ -21,7 +21,7 @@ export async function moveChanges(
 ): Promise<MovedChanges> {
   const result = await log[direction]();
   if (!result) {
-    return { lines: [direction === "undo" ? "No message changed a file." : "Nothing was taken back."] };
+    return { lines: [direction === "undo" ? "No message changed a file." : "Nothing was reverted."] };
   }
   const { restored, kept, message } = result;
   const did = direction === "undo" ? "Took back" : "Made again";
@@ -34,7 +34,7 @@ export async function moveChanges(
     ...shownPaths(restored, cwd),
     ...keptLines(result, cwd),
     ...(canRedo ? ["/redo makes them again."] : []),
-    ...(direction === "undo" && restored.length === 0 ? ["/undo goes on with the message before it."] : []),
+    ...(direction === "undo" && restored.length === 0 ? ["/undo continues with the message before it."] : []),
   ];
   return { lines, ...(restored.length > 0 && { told: tell(direction, restored, cwd) }) };
 }
@@ -43,7 +43,7 @@ function tell(direction: "undo" | "redo", restored: readonly string[], cwd: stri
   const names = restored.map((path) => relative(cwd, path)).join(", ");
   const done = direction === "undo" ? "took back your changes to" : "made these changes again:";
   const when = direction === "undo" ? "before" : "after";
-  return `[The person ${done} ${names}. The files are as they were ${when} them.]`;
+  return `[The user ${done} ${names}. The files are as they were ${when} them.]`;
 }
 
 function shownPaths(paths: readonly string[], cwd: string): string[] {

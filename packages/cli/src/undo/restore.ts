@@ -84,7 +84,7 @@ async function findObstacle(
   to: FileState,
   blobs: BlobStore,
 ): Promise<string | undefined> {
-  if (mixed) return "it was changed by somebody else in between";
+  if (mixed) return "it was changed by someone else in between";
   if (to.kind === "other") return to.reason;
   if (from.kind === "other") return from.reason;
   const now = await readState(path, blobs);

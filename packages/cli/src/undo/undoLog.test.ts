@@ -76,7 +76,7 @@ async function turn(work: () => Promise<void>): Promise<void> {
 const at = (...names: string[]): string => join(project, ...names);
 
 describe("undo of what file tools changed", () => {
-  test("an edit, a new file with its directories, a move and a removal are taken back, and done again", async () => {
+  test("an edit, a new file with its directories, a move and a removal are reverted, and done again", async () => {
     writeFileSync(at("a.txt"), "old");
     mkdirSync(at("gone", "deep"), { recursive: true });
     writeFileSync(at("gone", "deep", "x"), Buffer.from([0, 255, 1]));
@@ -101,7 +101,7 @@ describe("undo of what file tools changed", () => {
     expect(await log.redo()).toBeUndefined();
   });
 
-  test("each /undo takes back one message, the latest first", async () => {
+  test("each /undo reverts one message, the latest first", async () => {
     const hashes = [treeHash(project)];
     for (const content of ["one", "two", "three"]) {
       await turn(() => call(["f"], () => writeFileSync(at("f"), content)));
@@ -114,7 +114,7 @@ describe("undo of what file tools changed", () => {
     expect(await log.undo()).toBeUndefined();
   });
 
-  test("a file that changed since is named and left alone; the others are taken back", async () => {
+  test("a file that changed since is named and left alone; the others are reverted", async () => {
     writeFileSync(at("a"), "1");
     writeFileSync(at("b"), "1");
     await turn(async () => {
@@ -127,7 +127,7 @@ describe("undo of what file tools changed", () => {
     expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["mine", "1"]);
   });
 
-  test("a message of which nothing can be taken back does not hide those before it; it can be tried again", async () => {
+  test("a message of which nothing can be reverted does not hide those before it; it can be tried again", async () => {
     await turn(() => call(["first"], () => writeFileSync(at("first"), "1")));
     writeFileSync(at("a"), "1");
     await turn(() => call(["a"], () => writeFileSync(at("a"), "2")));
@@ -141,18 +141,18 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("1");
   });
 
-  test("a change by somebody else between two calls is never lost", async () => {
+  test("a change by someone else between two calls is never lost", async () => {
     writeFileSync(at("a"), "1");
     await turn(async () => {
       await call(["a"], () => writeFileSync(at("a"), "2"));
-      writeFileSync(at("a"), "by the person");
+      writeFileSync(at("a"), "by the user");
       await call(["a"], () => writeFileSync(at("a"), "3"));
     });
-    expect((await log.undo())?.kept[0]?.reason).toBe("it was changed by somebody else in between");
+    expect((await log.undo())?.kept[0]?.reason).toBe("it was changed by someone else in between");
     expect(readFileSync(at("a"), "utf8")).toBe("3");
   });
 
-  test("a new directory into which somebody put a file stays with that file", async () => {
+  test("a new directory into which someone put a file stays with that file", async () => {
     await turn(() =>
       call(["d/f"], () => {
         mkdirSync(at("d"));
@@ -165,7 +165,7 @@ describe("undo of what file tools changed", () => {
     expect(readdirSync(at("d"))).toEqual(["mine"]);
   });
 
-  test("a link is written through, and what is behind it is taken back", async () => {
+  test("a link is written through, and what is behind it is reverted", async () => {
     writeFileSync(at("real"), "1");
     symlinkSync("real", at("link"));
     const before = treeHash(project);
@@ -185,7 +185,7 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
   });
 
-  test("what was taken back is known after a restart", async () => {
+  test("what was reverted is known after a restart", async () => {
     await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     log = new UndoLog(join(folder, "state"), project);
     expect((await log.undo())?.message).toBe("do something");
@@ -307,7 +307,7 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(existsSync(at(".git", "ran"))).toBe(false);
   });
 
-  test("commands and file tools of one message are taken back together", async () => {
+  test("commands and file tools of one message are reverted together", async () => {
     const before = treeHash(project);
     await turn(async () => {
       await call(["tracked"], () => writeFileSync(at("tracked"), "by a tool"));
@@ -318,7 +318,7 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(treeHash(project)).toBe(before);
   });
 
-  test("a file the person changed after the command is named", async () => {
+  test("a file the user changed after the command is named", async () => {
     await turn(() => shell("echo 2 > tracked; echo 2 > untracked"));
     writeFileSync(at("tracked"), "mine");
     expect((await log.undo())?.kept).toEqual([{ path: at("tracked"), reason: "it has changed since" }]);
@@ -336,7 +336,7 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(readdirSync(folder)).not.toContain("pwned");
   });
 
-  test("without a work tree commands change nothing that can be taken back", async () => {
+  test("without a work tree commands change nothing that can be reverted", async () => {
     const plain = join(folder, "plain");
     cpSync(project, plain, { recursive: true, filter: (path) => !path.includes(".git") });
     project = plain;

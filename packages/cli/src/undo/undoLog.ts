@@ -48,7 +48,7 @@ export class UndoLog {
   #done: Turn[] = [];
   #undone: Turn[] = [];
 
-  /** `editorFiles` are those of the editor the person works in: its unsaved text is part of the state before a call. */
+  /** `editorFiles` are those of the editor the user works in: its unsaved text is part of the state before a call. */
   constructor(directory: string, cwd: string, editorFiles?: EditorFiles) {
     this.#directory = directory;
     this.#cwd = cwd;

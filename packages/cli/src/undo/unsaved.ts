@@ -4,8 +4,8 @@ import type { BlobStore } from "./blobStore.js";
 import type { FileState } from "./fileState.js";
 
 /**
- * The states with the unsaved text of the person's editor. A tool edits such a file from the editor's text: undoing to
- * the content on disk would lose the person's own changes.
+ * The states with the unsaved text of the user's editor. A tool edits such a file from the editor's text: undoing to
+ * the content on disk would lose the user's own changes.
  */
 export async function withUnsaved(
   states: ReadonlyMap<string, FileState>,

@@ -79,7 +79,7 @@ const OPTIONS: OptionChecks<ConversationOptions> = {
 };
 
 /**
- * The messages between a person, a model and its tools, and the system prompt beside them. Its history is one that
+ * The messages between a user, a model and its tools, and the system prompt beside them. Its history is one that
  * every provider accepts at any time: an answer with tool calls joins it together with all their results.
  */
 export class Conversation implements ToolContext {
@@ -125,7 +125,7 @@ export class Conversation implements ToolContext {
     return this.#messages;
   }
 
-  /** The answer whose calls wait for a decision, if there is one: `Agent.resume` goes on with it. */
+  /** The answer whose calls wait for a decision, if there is one: `Agent.resume` continues with it. */
   get pending(): PendingRound | undefined {
     return this.#pending;
   }

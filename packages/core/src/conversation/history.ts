@@ -14,7 +14,7 @@ export function findHistoryProblem(messages: unknown): string | undefined {
     if (problem !== undefined) return `messages[${index}] ${problem}`;
     const { role, tool_call_id: answered, tool_calls: asked = [] } = message;
     if (role === "tool") {
-      if (!open.delete(answered)) return `messages[${index}] answers a tool call nobody made`;
+      if (!open.delete(answered)) return `messages[${index}] answers a tool call no one made`;
     } else if (open.size > 0) {
       return `messages[${index}] comes before the result of tool call "${[...open][0]}"`;
     }

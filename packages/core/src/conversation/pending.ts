@@ -26,11 +26,11 @@ export interface PendingRound {
 export function findPendingProblem({ answer, results, calls }: PendingRound): string | undefined {
   const open = new Set((answer.tool_calls ?? []).map(({ id }) => id));
   for (const { tool_call_id: id } of results) {
-    if (!open.delete(id)) return `a result answers the tool call "${id}", which nobody made`;
+    if (!open.delete(id)) return `a result answers the tool call "${id}", which no one made`;
   }
   if (!Array.isArray(calls) || calls.length === 0) return "no call waits for a decision";
   const unknown = calls.find((call) => !open.has(call?.id));
   return unknown === undefined
     ? undefined
-    : `the call "${unknown?.id}" waits for a decision, and nobody made it`;
+    : `the call "${unknown?.id}" waits for a decision, and no one made it`;
 }

@@ -180,7 +180,7 @@ describe("going on with a file", () => {
 describe("files that are not to be written", () => {
   test("another conversation's file is refused and stays as it is", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
-    await saveSession(path, { systemPrompt: "", messages: [user("somebody else's")] });
+    await saveSession(path, { systemPrompt: "", messages: [user("someone else's")] });
     const before = readFileSync(path, "utf8");
     expect(() => recordSession(new Conversation(), path)).toThrow(/holds another conversation/);
     expect(readFileSync(path, "utf8")).toBe(before);
@@ -193,7 +193,7 @@ describe("files that are not to be written", () => {
     expect(readFileSync(path, "utf8")).toBe("dear diary\n");
   });
 
-  test("a path that cannot be is refused at once", () => {
+  test("a path that cannot be is refused immediately", () => {
     const file = join(temporaryDirectory(), "file");
     writeFileSync(file, "");
     expect(() => recordSession(new Conversation(), join(file, "session.jsonl"))).toThrow(
@@ -201,7 +201,7 @@ describe("files that are not to be written", () => {
     );
   });
 
-  test("a directory or a FIFO is refused at once", () => {
+  test("a directory or a FIFO is refused immediately", () => {
     const directory = temporaryDirectory();
     const fifo = join(directory, "fifo");
     execFileSync("mkfifo", [fifo]);
@@ -231,7 +231,7 @@ describe("files that are not to be written", () => {
     expect((await loadSession(path)).messages).toEqual([user("first")]);
   });
 
-  test("of two programs that go on with one file, the second to write is refused", async () => {
+  test("of two programs that continue with one file, the second to write is refused", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "", messages: [user("one")] });
     const errors: Error[] = [];
@@ -275,7 +275,7 @@ describe("writes that fail", () => {
     expect(await warning).toMatchObject([{ code: expect.stringMatching(/EEXIST|ENOTDIR/) }]);
   });
 
-  test("on a full disk the file keeps every whole line, and the agent goes on", async () => {
+  test("on a full disk the file keeps every whole line, and the agent continues", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const child = fileURLToPath(new URL("../../test/recordingChild.mjs", import.meta.url));
     // The limit of 64 blocks makes writes fail half-way, as a full disk does.

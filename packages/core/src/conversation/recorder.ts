@@ -38,7 +38,7 @@ const OPTIONS: OptionChecks<RecorderOptions> = { onError: checkFunction };
 
 /**
  * Writes a conversation to a session file as it happens, so that a killed program loses nothing that was complete:
- * each answer and each result of a tool is appended as one line and handed to the system before the work goes on.
+ * each answer and each result of a tool is appended as one line and handed to the system before the work continues.
  * The file is made with the first change. An existing file must hold this very conversation, and one recorder at a
  * time may write to it: a second one is noticed and reported. Throws `session_invalid` for any other file.
  *
@@ -113,7 +113,7 @@ export class SessionRecorder {
     if (failure) throw failure;
   }
 
-  /** Stops recording; the conversation goes on without it. Rejects if something could not be written. */
+  /** Stops recording; the conversation continues without it. Rejects if something could not be written. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

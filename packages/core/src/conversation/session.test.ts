@@ -30,7 +30,7 @@ const messages: ChatMessage[] = [
 ];
 
 describe("saving and loading", () => {
-  test("the error about a damaged file has its whole path, so that a person can find it", async () => {
+  test("the error about a damaged file has its whole path, so that a user can find it", async () => {
     const path = join(temporaryDirectory(), `${"long-name-".repeat(15)}.json`);
     writeFileSync(path, "{");
     await expect(loadSession(path)).rejects.toThrow(`"${path}" is not an intact session`);
@@ -136,7 +136,7 @@ describe("save_session_context", () => {
   });
 
   describe("without a configured path", () => {
-    /** Runs the test with a state directory of its own, in an empty working directory. */
+    /** Runs the test with its own state directory, in an empty working directory. */
     function places(): { saved: string; cwd: string } {
       const [state, cwd] = [temporaryDirectory(), temporaryDirectory()];
       vi.stubEnv("XDG_STATE_HOME", state);
@@ -193,7 +193,7 @@ describe("save_session_context", () => {
 });
 
 describe("resuming", () => {
-  test("a loaded session goes on: the model sees the earlier conversation and its system prompt", async () => {
+  test("a loaded session continues: the model sees the earlier conversation and its system prompt", async () => {
     const path = join(temporaryDirectory(), "session.json");
     const first = new Agent(scriptedProvider(["hello"]), {
       conversation: new Conversation({ systemPrompt: "Be brief.", sessionContextFilePath: path }),

@@ -38,7 +38,7 @@ export interface Session {
 
 /**
  * Writes a session atomically. An existing file is replaced only if it is a session (or empty): a damaged
- * one, or somebody else's file, stays as it is and the save fails.
+ * one, or someone else's file, stays as it is and the save fails.
  */
 export async function saveSession(path: string, session: Omit<Session, "savedAt">): Promise<void> {
   checkText("path", path);

@@ -39,7 +39,7 @@ test("a tool that can change something runs only once everything before it is st
   const { conversation, close } = await openConversation(slow, "a", { systemPrompt: "Be brief." });
   const agent = new Agent(scriptedProvider([call("write"), "Done."]), {
     conversation,
-    tools: [fakeTool("write", () => (log.push("wrote"), "ok"), { capabilities: ["write"] })],
+    tools: [fakeTool("write", () => `ok ${log.push("wrote")}`, { capabilities: ["write"] })],
   });
   await agent.chat("Go.");
   await close();
@@ -50,7 +50,7 @@ test("a tool that can change something runs only once everything before it is st
   expect(again.conversation.systemPrompt).toBe("Be brief.");
 });
 
-test("a call that was running when the program died is interrupted, and the conversation goes on", async () => {
+test("a call that was running when the program died is interrupted, and the conversation continues", async () => {
   const store = memoryStore();
   const { conversation } = await openConversation(store, "a");
   let running = (): void => undefined;
@@ -59,7 +59,16 @@ test("a call that was running when the program died is interrupted, and the conv
   });
   const agent = new Agent(scriptedProvider([call("write")]), {
     conversation,
-    tools: [fakeTool("write", () => (running(), new Promise(() => undefined)), { capabilities: ["write"] })],
+    tools: [
+      fakeTool(
+        "write",
+        () => {
+          running();
+          return new Promise(() => undefined);
+        },
+        { capabilities: ["write"] },
+      ),
+    ],
   });
   void agent.chat("Go.").catch(() => undefined);
   await started;

@@ -123,7 +123,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["Tool call denied: the approval failed: terminal gone"]);
   });
 
-  test("a tool disabled while the person decides does not run", async () => {
+  test("a tool disabled while the user decides does not run", async () => {
     const execute = vi.fn(() => "ran");
     const agent: Agent = approved([call("t"), "done"], () => {
       agent.disableTool("t");
@@ -134,7 +134,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["Tool not available: t"]);
   });
 
-  test("abort while the question is open rejects at once and runs nothing", async () => {
+  test("abort while the question is open rejects immediately and runs nothing", async () => {
     const controller = new AbortController();
     const asked = deferred();
     const execute = vi.fn(() => "ran");

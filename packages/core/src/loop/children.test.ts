@@ -17,7 +17,7 @@ const usage = { inputTokens: 10, outputTokens: 1 };
 const say = (content: string): ChatResponse => ({ content, toolCalls: [], finishReason: "stop", usage });
 
 describe("a child agent", () => {
-  test("has a conversation of its own, and its answer is the tool's to use", async () => {
+  test("has its own conversation, and its answer is the tool's to use", async () => {
     const requests: ChatRequest[] = [];
     const agent = agentWith(
       [
@@ -165,7 +165,7 @@ describe("a child agent", () => {
     ]);
   });
 
-  test("below the deepest level a start is refused with words, and the work goes on there", async () => {
+  test("below the deepest level a start is refused with words, and the work continues there", async () => {
     const agent = agentWith(
       [call("delegate"), call("delegate"), "Then here.", "Done."],
       [delegate({ message: "Deeper." })],

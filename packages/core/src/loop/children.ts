@@ -86,7 +86,7 @@ export class ChildSlots {
 }
 
 /**
- * A child works like its parent: the same loop, model, hooks and approval, on a conversation of its own. What it uses
+ * A child works like its parent: the same loop, model, hooks and approval, on its own conversation. What it uses
  * counts against the parent's limits, and its tools are never more than the parent's.
  */
 export function createChildStarter(parent: Exchange, run: typeof runLoop): ChildStarter {

@@ -43,7 +43,7 @@ export class ExchangeLock {
       await this.#running;
       return result;
     } catch (error) {
-      // After any failure other than an abort no tool is running, so the caller may send the next message at once.
+      // After any failure other than an abort no tool is running, so the caller may send the next message immediately.
       if (!signal.aborted) await this.#running;
       throw error;
     } finally {

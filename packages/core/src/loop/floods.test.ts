@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentWith, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
 import { fakeTool } from "../../test/fixtures.js";
 
-test("of 100,000 calls in one answer, as many run as one answer may hold, and the model is told of the rest", async () => {
+test("of 100,000 calls in one answer, as many run as one answer may hold, and the model is informed of the rest", async () => {
   let ran = 0;
   const count = fakeTool("count", () => `${++ran}`);
   const calls = Array.from({ length: 100_000 }, () => ({ name: "count" }));

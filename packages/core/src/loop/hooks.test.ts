@@ -42,7 +42,7 @@ describe("before a call", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "denied" }));
   });
 
-  test("changed arguments are what the person is asked about, what is shown and what runs", async () => {
+  test("changed arguments are what the user is asked about, what is shown and what runs", async () => {
     const approve = vi.fn(() => "allow" as const);
     const { agent, read } = reader([{ name: "root", beforeCall: () => ({ args: { path: "root/a.txt" } }) }], {
       approve,
@@ -178,7 +178,7 @@ describe("before a call", () => {
     ["no function at all", { name: "typo", beforecall: goOn }],
     ["no name", { beforeCall: goOn }],
     ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: goOn }],
-  ])("hooks with %s are refused at once", (_, hooks) => {
+  ])("hooks with %s are refused immediately", (_, hooks) => {
     expect(() => reader([hooks as unknown as CallHooks])).toThrow(/hooks\[0\]/);
     expect(() => reader([], { tools: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);
   });

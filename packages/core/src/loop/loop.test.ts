@@ -170,7 +170,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(toolTexts(agent)).toEqual(["Error executing bad: broken", "fine"]);
   });
 
-  test("missing ids and equal ids: each call is answered under an id of its own", async () => {
+  test("missing ids and equal ids: each call is answered under its own id", async () => {
     const toolCall = (id: string) => ({
       id,
       type: "function" as const,

@@ -76,7 +76,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(respond).not.toHaveBeenCalled();
   });
 
-  test("abort while the model answers rejects at once, also if the provider ignores the signal", async () => {
+  test("abort while the model answers rejects immediately, also if the provider ignores the signal", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const agent = new Agent({
@@ -143,7 +143,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(await exchange(agent, "and now?", mode)).toBe("next answer");
   });
 
-  test("a second message while one is answered is refused; the first goes on", async () => {
+  test("a second message while one is answered is refused; the first continues", async () => {
     const hold = deferred<string>();
     const agent = agentWith([async () => await hold.promise]);
     const first = exchange(agent, "one", mode);

@@ -79,11 +79,11 @@ test("a schema no answer can satisfy ends after the allowed number of attempts",
     code: "output_invalid",
     message: expect.stringContaining("in 3 attempts"),
   });
-  // The conversation goes on as an ordinary one.
+  // The conversation continues as an ordinary one.
   expect(await agent.chat("Never mind.")).toBe("{}");
 });
 
-test("a server's own mode is used where there is one; otherwise the model is told in words", async () => {
+test("a server's own mode is used where there is one; otherwise the model is asked in plain text", async () => {
   const requests: ChatRequest[] = [];
   const ask = async (nativeOutput: boolean) => {
     const script = scriptedProvider([

@@ -6,7 +6,7 @@ import type { ChatTool } from "../tools/interface.js";
 import { asToolName } from "../tools/toolName.js";
 import { meantTool } from "./toolNames.js";
 
-/** A call as the model asked for it: an id of its own, and arguments that could be read, or why not. */
+/** A call as the model asked for it: its own id, and arguments that could be read, or why not. */
 export interface RequestedCall {
   readonly id: string;
   readonly name: string;

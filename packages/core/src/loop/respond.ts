@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.js";
 import type { TelemetryAttributes } from "./telemetry.js";
 import { withCost } from "./usage.js";
 
-/** One request to the model, inside a span of its own. Rejects with a coded error, whatever the provider does. */
+/** One request to the model, inside its own span. Rejects with a coded error, whatever the provider does. */
 export function respond(
   { provider, telemetry, context }: Pick<Exchange, "provider" | "telemetry" | "context">,
   request: ChatRequest,

@@ -15,7 +15,7 @@ const TWO_CALLS = {
   ],
 };
 
-/** An agent that reads at once and deploys only after a decision that nobody gives now. */
+/** An agent that reads at once and deploys only after a decision that no one gives now. */
 function deployer(answers: readonly ScriptedAnswer[], options: AgentOptions = {}) {
   const read = vi.fn(() => "page 1");
   const deploy = vi.fn(({ to }: Record<string, unknown>) => `deployed to ${to}`);
@@ -54,7 +54,7 @@ describe("a call that waits for a decision", () => {
   });
 
   test.each(["recorded", "saved"])(
-    "is part of the %s conversation: another process decides and goes on, and nothing runs twice",
+    "is part of the %s conversation: another process decides and continues, and nothing runs twice",
     async (how) => {
       const path = `${temporaryDirectory()}/session.jsonl`;
       const conversation = new Conversation({ sessionContextFilePath: path });
@@ -79,7 +79,7 @@ describe("a call that waits for a decision", () => {
     },
   );
 
-  test("may be denied: the model is told why", async () => {
+  test("may be denied: the model is informed why", async () => {
     const { agent, deploy } = deployer([TWO_CALLS, "Then not."]);
     await agent.chat("Deploy.").catch(() => undefined);
     const events = [];
@@ -90,7 +90,7 @@ describe("a call that waits for a decision", () => {
     expect(toolTexts(agent)[1]).toBe("Tool call denied: Not on Friday.");
   });
 
-  test("that nobody decided about is asked about again, and may wait on", async () => {
+  test("that no one decided about is asked about again, and may wait on", async () => {
     const { agent } = deployer([TWO_CALLS, "Done."]);
     await agent.chat("Deploy.").catch(() => undefined);
     await expect(agent.resume({})).rejects.toMatchObject(suspended);
@@ -161,7 +161,7 @@ describe("a call that waits for a decision", () => {
     };
     const session = { systemPrompt: "", messages: [], pending };
     expect(() => new Conversation({ session: session as never })).toThrow(
-      "waits for a decision, and nobody made it",
+      "waits for a decision, and no one made it",
     );
   });
 });

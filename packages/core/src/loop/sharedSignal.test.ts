@@ -35,7 +35,7 @@ async function withServer(body: string, work: (url: string) => Promise<unknown>)
   }
 }
 
-test("a listener of its own for each of fifty calls does warn, so that these tests can fail", async () => {
+test("its own listener for each of fifty calls does warn, so that these tests can fail", async () => {
   const { signal } = new AbortController();
   const warnings = await warningsDuring(async () => {
     for (let call = 0; call < CALLS; call++) signal.addEventListener("abort", () => undefined);

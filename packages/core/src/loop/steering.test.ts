@@ -59,7 +59,7 @@ describe("steering", () => {
     expect(roles.filter((role, index) => role === "user" && roles[index - 1] === "user")).toEqual([]);
   });
 
-  test("before the start and after the end nothing is kept, and the caller is told", async () => {
+  test("before the start and after the end nothing is kept, and the caller is informed", async () => {
     const agent = agentWith(["Hello."]);
     expect(agent.steer("too early")).toBe(false);
     await agent.chat("hi");
@@ -87,7 +87,7 @@ describe("steering", () => {
     expect(agent.takeSteering()).toEqual([]);
   });
 
-  test("what a stopped message did not deliver can be taken back", async () => {
+  test("what a stopped message did not deliver can be reverted", async () => {
     const started = deferred();
     const controller = new AbortController();
     const tool = fakeTool("wait", (_, running) => {
@@ -105,7 +105,7 @@ describe("steering", () => {
     expect(agent.takeSteering()).toEqual(["never delivered"]);
   });
 
-  test("what is not taken back comes before the next message, in the order it was given", async () => {
+  test("what is not reverted comes before the next message, in the order it was given", async () => {
     let agent: Agent;
     agent = agentWith([
       () => {

@@ -66,7 +66,7 @@ describe("a journal under the agent", () => {
     expect(events.filter((event) => "replayed" in event)).toEqual([]);
   });
 
-  test("work goes on after the last completed step", async () => {
+  test("work continues after the last completed step", async () => {
     const steps = new Journal();
     const ran: unknown[] = [];
     const tool = fakeTool(
@@ -121,7 +121,7 @@ describe("a journal under the agent", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "interrupted" }));
   });
 
-  test("a suspended approval ends the message; once decided, it goes on without running anything twice", async () => {
+  test("a suspended approval ends the message; once decided, it continues without running anything twice", async () => {
     const steps = new Journal();
     const read = vi.fn(() => "read");
     const write = vi.fn(() => "wrote");
@@ -130,7 +130,7 @@ describe("a journal under the agent", () => {
     const waiting = agentWith([both], tools, {
       steps,
       approve: ({ name }) => {
-        if (name === "write") throw new AgentError("suspended", "Somebody must decide.");
+        if (name === "write") throw new AgentError("suspended", "Someone must decide.");
         return "allow";
       },
     });
@@ -144,7 +144,7 @@ describe("a journal under the agent", () => {
     expect(toolTexts(resumed)).toEqual(["read", "wrote", "read"]);
   });
 
-  test("a denied call stays denied, although nobody would deny it now", async () => {
+  test("a denied call stays denied, although no one would deny it now", async () => {
     const steps = new Journal();
     const tool = fakeTool("write");
     await agentWith(script, [tool], { steps, approve: () => ({ deny: "no" }) }).chat("go");
@@ -225,7 +225,7 @@ describe("a journal under the agent", () => {
       approve: ({ name, scope, turn, id }) => {
         if (name === "ask") return "allow";
         asked.push({ scope, turn, id });
-        throw new AgentError("suspended", "Somebody must decide.");
+        throw new AgentError("suspended", "Someone must decide.");
       },
     });
     await expect(waiting.chat("go")).rejects.toMatchObject({ code: "suspended" });

@@ -29,7 +29,7 @@ export interface CallKey {
 
 /**
  * Every answer and every call goes through these functions. The default runs them. A journal returns what it has
- * recorded for a key instead, so that a message goes on in another process after the last completed step; events of a
+ * recorded for a key instead, so that a message continues in another process after the last completed step; events of a
  * step that was not run again are marked `replayed`.
  *
  * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is

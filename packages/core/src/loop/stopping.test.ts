@@ -31,7 +31,7 @@ function patientAgent(answers: Parameters<typeof agentWith>[0], ...tools: Return
 }
 
 describe("an abort", () => {
-  test("rejects at once; the tool's own result joins the history, and settled tells when", async () => {
+  test("rejects immediately; the tool's own result joins the history, and settled tells when", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();
     const agent = patientAgent([call("command"), "Second."], tool);
@@ -104,7 +104,7 @@ describe("an abort", () => {
     expectValidHistory(agent);
   });
 
-  test("a tool that never stops is given up after the grace period, and the model is told", async () => {
+  test("a tool that never stops is given up after the grace period, and the model is informed", async () => {
     const started = deferred();
     const controller = new AbortController();
     const deaf = fakeTool("deaf", () => {
@@ -155,7 +155,7 @@ describe("an abort", () => {
     expect(toolTexts(agent)).toEqual(['{"stdout":"half","aborted":true}']);
   });
 
-  test("a call that waits for a person when the user stops is not asked about again", async () => {
+  test("a call that waits for a user when the user stops is not asked about again", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const approve = vi.fn(() => {
@@ -190,7 +190,7 @@ describe("what the model had written when it was stopped", () => {
     };
   }
 
-  test("stays in the conversation, marked, and the model is told with the next message", async () => {
+  test("stays in the conversation, marked, and the model is informed with the next message", async () => {
     const requests: ChatRequest[] = [];
     const controller = new AbortController();
     const agent = new Agent(writing(requests));

@@ -12,7 +12,7 @@ export type TelemetryAttributes = Readonly<Record<string, string | number | bool
 
 /**
  * Adds attributes that are known only later. `error.type` marks the span as failed although its work resolves.
- * `content` is what people and models wrote; it is built only if somebody wants to keep it.
+ * `content` is what people and models wrote; it is built only if someone wants to keep it.
  */
 export type SetAttributes = (attributes: TelemetryAttributes, content?: () => TelemetryAttributes) => void;
 

@@ -39,12 +39,12 @@ export function findWrittenCall(text: string, tools: readonly ChatTool[]): strin
   return undefined;
 }
 
-/** What the model is told about a call that it wrote as text. */
+/** What the model sees about a call that it wrote as text. */
 export function writtenCallCorrection(name: string): string {
   return `Your last answer has a call of ${quote(name)} written as text. It was not run. Call the tool through the tool interface, or answer without it.`;
 }
 
-/** What the user is told about it. */
+/** What the user sees about it. */
 export function writtenCallReason(name: string): string {
   return `the model wrote a call of ${quote(name)} as text, which is not run`;
 }

@@ -51,7 +51,7 @@ export interface ModelInfo extends ModelFacts {
 export interface ProviderFactory<Options extends ProviderOptions = ProviderOptions> {
   /** The provider's name in settings: `anthropic`, as in `anthropic/claude-sonnet-5-5`. */
   readonly name: string;
-  /** Environment variables for the key. The first that is set counts; a host offers the first one to the person. */
+  /** Environment variables for the key. The first that is set counts; a host offers the first one to the user. */
   readonly keyVariables: readonly string[];
   /** The environment variable that replaces `baseURL`. */
   readonly baseURLVariable: string;

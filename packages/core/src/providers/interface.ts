@@ -121,7 +121,7 @@ export interface ChatRequest {
   onToolDraft?(draft: ToolDraft): void;
   /** Called before the provider asks again after a failure. Text sent so far for this answer is void. */
   onRetry?(retry: ProviderRetry): void;
-  /** Something the person should know about this request, such as a schema that had to be simplified. One sentence. */
+  /** Something the user should know about this request, such as a schema that had to be simplified. One sentence. */
   onNotice?(text: string): void;
 }
 

@@ -44,7 +44,7 @@ async function chat(to: Agent, message: string, mode: Mode): Promise<{ text: str
   return { text: last?.type === "done" ? last.text : "", streamed };
 }
 
-/** A model on a wire: it streams its answers character by character where somebody listens. */
+/** A model on a wire: it streams its answers character by character where someone listens. */
 function streamingProvider(...answers: (string | readonly ChatToolCall[])[]): ChatProvider {
   return {
     id: "wire",

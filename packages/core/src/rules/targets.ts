@@ -27,7 +27,7 @@ export function matchFile(pattern: string, target: FileTarget, root: string): Ma
   const isOwn = matches(glob, realPath);
   if (tree) {
     const coversBelow = glob === "**" || glob.endsWith("/**");
-    // Whoever may read all below a directory may list it. Removing it changes the directory around it.
+    // Permission to read everything below a directory includes listing it. Removing it changes the directory around it.
     const isRead = target.access === "read" && matches(glob.replace(/\/?\*\*$/, "") || ".", realPath);
     if (coversBelow && (isOwn || isRead)) return covers(target);
   } else if (isOwn) return covers(target);

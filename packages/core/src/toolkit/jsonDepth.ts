@@ -3,7 +3,7 @@ const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 
 
 /**
  * Whether a JSON text is nested more than `most` levels deep. Looks at the text, because a value that is nested a million
- * levels deep costs gigabytes, or the stack of whoever walks through it.
+ * levels deep costs gigabytes, or the stack of anyone who walks through it.
  */
 export function isNestedDeeper(text: string, most: number): boolean {
   // Each level takes two characters.

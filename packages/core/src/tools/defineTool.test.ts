@@ -105,12 +105,12 @@ test("arguments are typed in execute", () => {
 });
 
 test("a check may wait for something, such as a database", async () => {
-  const input = z.object({ id: z.string().refine(async (id) => id === "known", "nobody knows it") });
+  const input = z.object({ id: z.string().refine(async (id) => id === "known", "no one knows it") });
   const registry = registryWith(
     defineTool({ name: "look", description: "Test.", input, execute: ({ id }) => `found ${id}` }),
   );
   expect(await registry.execute("look", { id: "known" })).toBe("found known");
-  expect(await registry.execute("look", { id: "other" })).toContain("nobody knows it");
+  expect(await registry.execute("look", { id: "other" })).toContain("no one knows it");
 });
 
 test("a schema of valibot that was not wrapped says how", () => {

@@ -99,7 +99,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
  *
  * export const greet = defineTool({
  *   name: "greet",
- *   description: "Greets somebody.",
+ *   description: "Greets someone.",
  *   input: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
  *   execute: ({ name }) => `Hello, ${name}!`,
  * });

@@ -4,7 +4,7 @@ import type { AccessNeed, ToolCall, ToolCapability } from "./types.js";
 /** A JSON Schema object. Kept structural so that a pack's types never pull in an SDK. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What the model is told about one tool: the function-tool shape of the chat completions API. */
+/** What the model sees about one tool: the function-tool shape of the chat completions API. */
 export interface ChatTool {
   readonly type: "function";
   readonly function: {
@@ -40,7 +40,7 @@ export interface ExecutableTool {
   readonly capabilities?: readonly ToolCapability[];
   /**
    * Milliseconds the registry waits before it gives up on a call, instead of the registry's own default.
-   * `Infinity` is for a tool that enforces a limit of its own.
+   * `Infinity` is for a tool that enforces its own limit.
    */
   readonly deadlineMs?: number;
   /**

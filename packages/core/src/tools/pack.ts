@@ -34,7 +34,7 @@ export interface RegisterOptions {
 
 /**
  * The part of the registry a pack works with. An interface, so that two copies of core work together. `Names` are the
- * tools the pack registers: with them an editor completes and checks `enable` and `disable` of whoever selects the pack.
+ * tools the pack registers: with them an editor completes and checks `enable` and `disable` of anyone who selects the pack.
  */
 export interface PackRegistry<Names extends string = string> {
   register(tool: ExecutableTool & { readonly name: Names }, options?: RegisterOptions): void;

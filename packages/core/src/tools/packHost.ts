@@ -48,14 +48,14 @@ export interface PackHost<Options = unknown> {
    * Absent where no one would see the turn, such as in a single task: then say how to look instead.
    */
   readonly wake?: (notice: WakeNotice) => void;
-  /** Asks the person who uses the agent. Absent where nobody can answer. */
+  /** Asks the user. Absent where no one can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
   /**
    * Asks whether a running call may do something that its approval did not cover, such as connecting to a host. The host
    * may remember the answer for the session or the project. Absent: nothing of that kind is allowed.
    */
   readonly permit?: (request: PermitRequest) => Promise<PermitAnswer>;
-  /** The files of the editor the person works in. Absent where there is none: tools then use the disk alone. */
+  /** The files of the editor the user works in. Absent where there is none: tools then use the disk alone. */
   readonly editorFiles?: EditorFiles;
 }
 
@@ -103,14 +103,14 @@ export interface PermitRequest {
 /** `allowed` holds until the call has ended. `unanswered`: no one can be asked, or the question was closed. */
 export type PermitAnswer = "allowed" | "refused" | "unanswered";
 
-/** A question of a pack to the person who uses the agent. */
+/** A question of a pack to the user. */
 export interface PersonQuestion {
-  /** Who asks: `the MCP server "github"`. Shown with the question, so that nobody can pretend to be the agent. */
+  /** Who asks: `the MCP server "github"`. Shown with the question, so that no one can pretend to be the agent. */
   readonly source: string;
   readonly message: string;
-  /** The fields of the form that the person fills in. Empty: the question is answered with yes or no. */
+  /** The fields of the form that the user fills in. Empty: the question is answered with yes or no. */
   readonly fields: readonly QuestionField[];
-  /** An address the person is asked to open. The host shows it whole and opens nothing by itself. */
+  /** An address the user is asked to open. The host shows it whole and opens nothing by itself. */
   readonly url?: string;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
@@ -133,7 +133,7 @@ export type PersonAnswer =
   | { readonly answer: "no" | "dismissed" };
 
 /**
- * The text files of an editor, as the person sees them: unsaved changes included. Paths are absolute and canonical. A
+ * The text files of an editor, as the user sees them: unsaved changes included. Paths are absolute and canonical. A
  * tool checks a path under its own rules before it asks: the editor knows none of them.
  */
 export interface EditorFiles {

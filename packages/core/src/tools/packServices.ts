@@ -8,7 +8,7 @@ export interface PackServices {
   readonly jobs?: BackgroundJobs;
   /** Says what works on this machine and what does not: printed by `agent doctor`. */
   readonly diagnose?: () => readonly Diagnosis[] | Promise<readonly Diagnosis[]>;
-  /** Commands a person can give in the chat: `/deploy staging`. */
+  /** Commands a user can give in the chat: `/deploy staging`. */
   readonly commands?: readonly PackCommand[];
   /**
    * Asked about every call of every tool, and about messages and sessions. A pack can deny, change and add, never allow what
@@ -20,7 +20,7 @@ export interface PackServices {
    * starts, and the same until it ends. At most 2,000 tokens; a longer text is cut. `undefined`: nothing for now.
    */
   readonly prompt?: () => PackPrompt | undefined;
-  /** Skills: instructions for special tasks. The model is told their names and reads the file of one that it needs. */
+  /** Skills: instructions for special tasks. The model gets their names and reads the file of one that it needs. */
   readonly skills?: readonly PackSkill[];
   /** Agents that a tool can start as child agents. */
   readonly agents?: readonly PackAgent[];
@@ -29,7 +29,7 @@ export interface PackServices {
    * asked for the first time. Must return quickly.
    */
   readonly warmUp?: () => void | Promise<void>;
-  /** What a person can mention in a message, such as the resources of a server. */
+  /** What a user can mention in a message, such as the resources of a server. */
   readonly mentions?: readonly MentionSource[];
   /** Ends everything the registration started. Called once; the tools are gone by then. */
   readonly dispose?: () => void | Promise<void>;
@@ -56,7 +56,7 @@ export interface PackSkill {
   readonly file: string;
 }
 
-/** An agent with a task of its own, which a tool starts with `startAgent`. */
+/** An agent with its own task, which a tool starts with `startAgent`. */
 export interface PackAgent {
   /** Letters, digits, `-` and `_`, starting with a letter: `reviewer`. */
   readonly name: string;
@@ -71,7 +71,7 @@ export interface PackAgent {
   readonly maxTurns?: number;
 }
 
-/** A command for people. Its result is sent to the model as the person's message, or only shown. */
+/** A command for people. Its result is sent to the model as the user's message, or only shown. */
 export interface PackCommand {
   /** What is typed after the slash: letters, digits, `-`, `_` and `:`. */
   readonly name: string;
@@ -79,7 +79,7 @@ export interface PackCommand {
   run(input: string, signal: AbortSignal): Promise<{ readonly send: Content } | { readonly show: string }>;
 }
 
-/** Things that a person can mention with `@` in a message, to be put into it. */
+/** Things that a user can mention with `@` in a message, to be put into it. */
 export interface MentionSource {
   /** What the mentions begin with: `@docs:`. Letters, digits, `-` and `_`. */
   readonly name: string;
@@ -116,13 +116,13 @@ export interface BackgroundJobs {
   end(id: string): Promise<boolean>;
   /**
    * Ends a command that a call is still waiting for, by the process id the call gave to `onProcess`. The call
-   * returns what the command had printed and says who ended it; the turn goes on. Resolves to whether there was
+   * returns what the command had printed and says who ended it; the turn continues. Resolves to whether there was
    * such a command. Absent if the pack's calls cannot be ended one by one.
    */
   endProcess?(pid: number): Promise<boolean>;
   /**
    * Moves a command that a call is still waiting for to the background, by the same process id. The call returns what the
-   * command had printed and the id of the job; the command goes on and is listed. Resolves to whether there was such a
+   * command had printed and the id of the job; the command continues and is listed. Resolves to whether there was such a
    * command.
    */
   detachProcess?(pid: number): Promise<boolean>;

@@ -109,7 +109,7 @@ describe("registerPack", () => {
     expect(registry.hasTool("mine")).toBe(false);
   });
 
-  test("a pack may disable and unregister its own tools, and nobody else's", () => {
+  test("a pack may disable and unregister its own tools, and no one else's", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("theirs"));
     registerPack(

@@ -176,7 +176,7 @@ test("shared schemas are those of the enabled tools in order, the same frozen ob
   const properties = first?.function.parameters?.properties as { deep: object } | undefined;
   expect(properties?.deep).toBeDefined();
   expect([first, first?.function, properties, properties?.deep].map(Object.isFrozen)).not.toContain(false);
-  // A caller that changes its list changes nobody else's.
+  // A caller that changes its list changes no one else's.
   (shared as unknown[]).length = 0;
   expect(registry.getSharedSchemas()).toHaveLength(2);
   registry.disable("b");

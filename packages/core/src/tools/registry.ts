@@ -219,7 +219,7 @@ export class ToolRegistry implements PackRegistry {
     return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
   }
 
-  /** What a person may want to know about every tool, in registration order. */
+  /** What a user may want to know about every tool, in registration order. */
   describeTools(): ToolInfo[] {
     return [...this.#tools].map(([name, entry]) => describe(name, entry));
   }

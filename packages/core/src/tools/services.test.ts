@@ -144,7 +144,7 @@ describe("what packs bring besides tools", () => {
     expect(warmUp).not.toHaveBeenCalled();
   });
 
-  test("what a pack provides after the end is ended at once", async () => {
+  test("what a pack provides after the end is ended immediately", async () => {
     const registry = registryOf();
     await registry.dispose();
     const dispose = vi.fn();

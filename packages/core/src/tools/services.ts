@@ -63,7 +63,7 @@ export class PackServiceList {
   #refreshers: (() => void)[] | undefined;
   readonly #ended = new LazySignal();
 
-  /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of at once. */
+  /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of immediately. */
   add(services: PackServices, source = "a pack"): void {
     checkServices(services);
     this.#services.push(services);

@@ -4,7 +4,7 @@ import type { ChatTool, JsonSchema } from "./interface.js";
 
 /** A tool's schema, shared by all agents that have the tool. */
 export interface SharedSchema {
-  /** The schema as JSON text: parsing it hands out a fresh copy that nobody else can have changed. */
+  /** The schema as JSON text: parsing it hands out a fresh copy that no one else can have changed. */
   readonly text: string;
   /** The schema, frozen through and through: for readers that need no copy. */
   readonly schema: ChatTool;

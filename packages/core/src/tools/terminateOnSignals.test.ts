@@ -52,6 +52,6 @@ test("released, it leaves no handler behind", () => {
   expect(process.listenerCount("SIGTERM")).toBe(before);
 });
 
-test("something that cannot be terminated is refused at once", () => {
+test("something that cannot be terminated is refused immediately", () => {
   expect(() => terminateOnSignals({} as never)).toThrow("services.terminate");
 });

@@ -12,7 +12,7 @@ export interface Terminable {
 
 /**
  * Ends what the packs started (commands, servers) when SIGINT, SIGTERM or SIGHUP ends the process, and then lets the signal
- * do so. A signal for which the program has a handler of its own is left to that handler. Returns a function that removes
+ * do so. A signal for which the program has its own handler is left to that handler. Returns a function that removes
  * the handlers.
  *
  *     const release = terminateOnSignals(agent.registry.services);

@@ -31,7 +31,7 @@ export interface WorkerParts {
   readonly claimParts: ClaimParts;
 }
 
-/** Takes tickets from the queues and claims their runs in the database; renews leases and gives back lost runs. */
+/** Takes tickets from the queues and claims their runs in the database; renews leases and returns lost runs. */
 export class BullmqWorker implements EngineWorker {
   readonly #parts: WorkerParts;
   readonly #handle: ClaimHandler;
@@ -77,7 +77,7 @@ export class BullmqWorker implements EngineWorker {
     await this.#parts.tickets.close();
   }
 
-  /** Repeats `work` until the worker is closed; reports a fault to `onFault` and goes on. */
+  /** Repeats `work` until the worker is closed; reports a fault to `onFault` and continues. */
   #loop(everyMs: number, work: () => Promise<void>): void {
     const run = async (): Promise<void> => {
       while (!this.#closed.signal.aborted) {
@@ -216,7 +216,7 @@ export class BullmqWorker implements EngineWorker {
     }
   }
 
-  /** Without a lease nothing more may be started, even if nobody else can take the run at the moment. */
+  /** Without a lease nothing more may be started, even if no one else can take the run at the moment. */
   #loseExpired(): void {
     for (const claim of this.#claims.values()) {
       if (claim.heldUntil < performance.now() && !claim.signal.aborted) claim.stop("lost");

@@ -46,7 +46,7 @@ export async function redisTickets(
   };
 }
 
-/** BullMQ on Postgres, in a schema of its own. */
+/** BullMQ on Postgres, in its own schema. */
 export async function postgresTickets(
   config: ReturnType<typeof clientConfig>,
   schema: string,

@@ -58,7 +58,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect((await engine.get(newer))?.state).toBe("queued");
   });
 
-  test("when every connection is cut in the middle of a call, the run goes on and nothing is done twice", async () => {
+  test("when every connection is cut in the middle of a call, the run continues and nothing is done twice", async () => {
     const { schema } = await testSchema();
     const engine = await openEngine(schema);
     const write = vi.fn(async () => {

@@ -96,7 +96,7 @@ export class Leases {
     });
   }
 
-  /** Gives back runs whose lease has ended, and finds queued runs that are in no queue. */
+  /** Returns runs whose lease has ended, and finds queued runs that are in no queue. */
   async sweep(): Promise<Swept & { readonly isAll: boolean }> {
     const expired = await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
@@ -168,7 +168,7 @@ export class Leases {
   }
 }
 
-/** How a run ends after it lost another worker; `undefined` if it goes on. */
+/** How a run ends after it lost another worker; `undefined` if it continues. */
 function endOf(
   { cancel_reason: cancelled, max_crashes: most, worker }: ExpiredRow,
   crashes: number,

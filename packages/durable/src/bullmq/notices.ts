@@ -59,7 +59,7 @@ export class Notices {
     }, waitMs);
   }
 
-  /** Whether somebody follows the run, as far as this process knows: it has to listen to something. */
+  /** Whether someone follows the run, as far as this process knows: it has to listen to something. */
   isFollowed(id: string): boolean {
     return (this.#followed.get(id) ?? -Infinity) > performance.now() - FOLLOWED_MS;
   }

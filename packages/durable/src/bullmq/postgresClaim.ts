@@ -99,7 +99,7 @@ export class PostgresClaim implements RunClaim {
     }
   }
 
-  /** A fault of the database is no fault of the run: it goes on elsewhere, or here later. */
+  /** A fault of the database is no fault of the run: it continues elsewhere, or here later. */
   #lose(cause?: unknown): StoppedError {
     const message = cause === undefined ? undefined : `The database failed: ${errorMessage(cause)}`;
     const error = new StoppedError("lost", { ...(message !== undefined && { message }), cause });

@@ -12,7 +12,7 @@ const READ_AT_ONCE = 500;
 const POLL_MS = 1000;
 // A follower outlives a restart of the database: so many reads in a row may fail, one a second.
 const MAX_FAILED_READS = 60;
-// Must be well below the time after which the run's worker assumes that nobody follows.
+// Must be well below the time after which the run's worker assumes that no one follows.
 const FOLLOW_EVERY_MS = 2000;
 const CURSOR = /^\d{1,18}$/;
 

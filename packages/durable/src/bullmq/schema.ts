@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from "pg";
 import { sqlFunctions } from "./functions.js";
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
-// Any number, as long as nothing else in the database uses it: two programs that start at once migrate once.
+// Any number, as long as nothing else in the database uses it: two programs that start immediately migrate once.
 const MIGRATION_LOCK = 7_203_914_001;
 
 /** The journal's format within the database: a run that a newer one wrote is left to newer workers. */

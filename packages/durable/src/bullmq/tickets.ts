@@ -16,7 +16,7 @@ export interface TicketBackend {
 /** Says which run may be claimed next. Losing or doubling one does no harm: the database decides. */
 export interface Ticket {
   readonly runId: string;
-  /** Takes the ticket out of the queue for good. */
+  /** Takes the ticket out of the queue permanently. */
   done(): Promise<void>;
 }
 

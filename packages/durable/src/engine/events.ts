@@ -14,7 +14,7 @@ export interface ClaimedEvent {
   readonly worker: string;
 }
 
-/** The run goes on with code of another version than the one it was last worked on. */
+/** The run continues with code of another version than the one it was last worked on. */
 export interface VersionEvent {
   readonly type: "version";
   readonly from: string;

@@ -14,7 +14,7 @@ export type RunState = (typeof RUN_STATES)[number];
 
 const ENDED: ReadonlySet<RunState> = new Set(["done", "failed", "cancelled", "set_aside"]);
 
-/** Whether nothing happens any more in this state, unless somebody asks for a retry. */
+/** Whether nothing happens any more in this state, unless someone asks for a retry. */
 export function isEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
@@ -36,7 +36,7 @@ export interface NewRun {
   readonly input: unknown;
   /** What the run is about, for people who look at many. */
   readonly title?: string;
-  /** The W3C `traceparent` of whoever started the run. */
+  /** The W3C `traceparent` of anyone who started the run. */
   readonly trace?: string;
   /** No worker takes it before this time, in milliseconds since 1970. */
   readonly startAt?: number;
@@ -44,7 +44,7 @@ export interface NewRun {
 
 /** A call that waits for a decision. */
 export interface Approval {
-  /** Names the call within the run: stable when another worker goes on with the run. */
+  /** Names the call within the run: stable when another worker continues with the run. */
   readonly key: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -123,7 +123,7 @@ export interface RunSummary extends Omit<NewRun, "input" | "startAt"> {
   readonly decisions: readonly DecidedApproval[];
   /** Why it failed, was cancelled or set aside. */
   readonly error?: RunError;
-  /** Set while the run is running and somebody asked to cancel it. */
+  /** Set while the run is running and someone asked to cancel it. */
   readonly cancelReason?: string;
   readonly usage?: TokenUsage;
   /** What it has cost in dollars, where its definition knows. */

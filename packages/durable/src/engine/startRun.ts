@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly title?: string;
   /** No worker takes it before this time: a `Date`, or milliseconds since 1970. Default: now. */
   readonly startAt?: Date | number;
-  /** A W3C `traceparent`, to find the run in the trace of whoever started it. */
+  /** A W3C `traceparent`, to find the run in the trace of anyone who started it. */
   readonly trace?: string | undefined;
 }
 

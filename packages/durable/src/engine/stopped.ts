@@ -3,7 +3,7 @@ import type { StopCode } from "./engine.js";
 const MESSAGES: Readonly<Record<StopCode, string>> = {
   lost: "The run is no longer this worker's: another one may have taken it.",
   cancelled: "The run was cancelled.",
-  closing: "The worker is closing; the run goes on elsewhere.",
+  closing: "The worker is closing; the run continues elsewhere.",
 };
 
 /**

@@ -52,7 +52,7 @@ describe("a directory of runs", () => {
     expect((await engine.count()).done).toBe(2);
   });
 
-  test("a torn last line of a journal does not count, and the run goes on without it", async () => {
+  test("a torn last line of a journal does not count, and the run continues without it", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(directory);
     const definition = scripted(["Done."]);
@@ -139,7 +139,7 @@ describe("a directory of runs", () => {
     expect(() => createFileEngine(5 as never)).toThrow("directory must be a string, got number 5.");
   });
 
-  test("a process that cannot open the next log takes no commands after the seal, and goes on when it can", async () => {
+  test("a process that cannot open the next log takes no commands after the seal, and continues when it can", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(directory);
     const id = await startRun(engine, scripted([]), {});
@@ -190,7 +190,7 @@ describe("a directory of runs", () => {
     await follow(engine, ended);
     expect(await engine.prune(Date.now() + 1000)).toBe(1);
     expect(readFileSync(join(directory, "log.2.jsonl")).length).toBeLessThan(2000);
-    // Both, and one that comes new, go on with the new log.
+    // Both, and one that comes new, continue with the new log.
     const last = await startRun(other, definition, {});
     await follow(engine, last);
     const fresh = openEngine(directory);
@@ -212,7 +212,7 @@ describe("a directory of runs", () => {
     onTestFinished(() => void worker.kill("SIGKILL"));
     await follow(engine, ids[0] ?? "");
     const copied = join(directory, "copied");
-    // A program that copies file after file while the worker goes on.
+    // A program that copies file after file while the worker continues.
     execFileSync("cp", ["-r", join(directory, "runs"), copied]);
     worker.kill("SIGKILL");
     await once(worker, "exit");
@@ -226,7 +226,7 @@ describe("a directory of runs", () => {
     }
   });
 
-  test("a killed worker's run goes on in another process at once, long before its lease ends", async () => {
+  test("a killed worker's run continues in another process immediately, long before its lease ends", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(join(directory, "runs"));
     const doomed = spawnWorker(crowd(directory), "after write:1");

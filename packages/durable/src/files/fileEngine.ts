@@ -43,7 +43,7 @@ const FORGET_AT_ONCE = 1000;
 
 export interface FileEngineOptions {
   /**
-   * Whether each step is flushed to the disk before the run goes on: then a power failure loses nothing either, and a
+   * Whether each step is flushed to the disk before the run continues: then a power failure loses nothing either, and a
    * step takes as long as the disk does. Default `false`: what is written survives the process, not the machine.
    */
   readonly flush?: boolean;
@@ -185,7 +185,7 @@ class FileEngine implements RunEngine {
     for (let start = 0; start < ids.length; start += FORGET_AT_ONCE) {
       const some = ids.slice(start, start + FORGET_AT_ONCE);
       this.#log.submit({ op: "forget", ids: some });
-      // A run that somebody retried in between is still in the table.
+      // A run that someone retried in between is still in the table.
       for (const id of some) if (!this.#log.table.get(id)) this.#files.remove(id);
     }
     for (const id of this.#files.untouchedSince(Date.now() - ABANDONED_AFTER_MS)) {

@@ -112,7 +112,7 @@ function parseCursor(cursor: string | undefined): Position {
   return { epoch: Number(epoch), byte: Number(byte), index: Number(index) };
 }
 
-/** Waits for changes in directories; one that comes while nobody waits is not missed. */
+/** Waits for changes in directories; one that comes while no one waits is not missed. */
 class Changes {
   #isPending = false;
   #wake: (() => void) | undefined;

@@ -23,7 +23,7 @@ interface Parts {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** Claims runs of a directory while there are any, and gives back those of workers that are gone. */
+/** Claims runs of a directory while there are any, and returns those of workers that are gone. */
 export class FileWorker implements EngineWorker {
   readonly #parts: Parts;
   readonly #handle: ClaimHandler;
@@ -172,7 +172,7 @@ export class FileWorker implements EngineWorker {
 
   /**
    * Retries while the disk is full: no other process can end the claim of a live worker. A worker that closes tries
-   * once more and leaves the run to the next worker, which goes on from the journal.
+   * once more and leaves the run to the next worker, which continues from the journal.
    */
   async #end(write: () => void): Promise<void> {
     for (;;) {

@@ -40,7 +40,7 @@ export class Heartbeats {
   }
 
   /**
-   * Why a worker counts as lost, or `undefined` while it does not. A process that is gone is known at once; one that
+   * Why a worker counts as lost, or `undefined` while it does not. A process that is gone is known immediately; one that
    * is stopped or hangs, when its heartbeat has not changed for a lease, by this process's monotonic clock: changes of
    * the system clock have no effect.
    */

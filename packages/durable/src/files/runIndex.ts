@@ -26,7 +26,7 @@ class Block {
 
 /**
  * A row of about 50 bytes for each run, in the order of creation. Rows are found by a hash of the run's id, which is
- * not kept: whoever looks for a run compares the ids of the candidates.
+ * not kept: anyone who looks for a run compares the ids of the candidates.
  */
 export class RunIndex {
   readonly #blocks: Block[] = [];
@@ -34,7 +34,7 @@ export class RunIndex {
   readonly #tenantNumbers = new Map<string, number>();
   /** Open addressing: the row plus one, or 0. */
   #slots = new Uint32Array(FIRST_SLOTS);
-  // Differs between processes, so that nobody can choose ids that all have one hash.
+  // Differs between processes, so that no one can choose ids that all have one hash.
   readonly #seed = randomInt(MAX_UINT32);
   #count = 0;
   #rows = 0;

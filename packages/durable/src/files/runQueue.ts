@@ -17,7 +17,7 @@ interface Group {
 }
 
 /**
- * The runs that wait for a worker. Tenants take turns, so that one with many runs delays nobody else's; the cost of a
+ * The runs that wait for a worker. Tenants take turns, so that one with many runs delays no one else's; the cost of a
  * choice grows with tenants and kinds of runs, not with runs.
  */
 export class RunQueue {

@@ -44,7 +44,7 @@ describe.each([
   ["on disk", ""],
   // No file can be made here, as on a full disk.
   ["on a disk that takes nothing", "missing"],
-])("runs that nobody works on, %s", (_, folder) => {
+])("runs that no one works on, %s", (_, folder) => {
   test("are found, listed, counted, changed and removed like all others", () => {
     const directory = temporaryDirectory();
     const runs = open(join(directory, folder, ".idle"));

@@ -11,7 +11,7 @@ export interface StoredRun {
 }
 
 /**
- * The runs of a table. In memory are those that are queued or running. The others wait for a person or have ended, and
+ * The runs of a table. In memory are those that are queued or running. The others wait for a user or have ended, and
  * there may be very many of them: they are in a file of this process.
  */
 export class StoredRuns {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@agent/core";
 import type { FollowedEvent, RunEvent } from "../engine/events.js";
 
-// A run that goes on in another worker reports these again for every step it replays.
+// A run that continues in another worker reports these again for every step it replays.
 const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
   "tool_requested",
   "tool_end",

@@ -26,7 +26,7 @@ export class JournalWriter {
     this.#onFault = onFault;
   }
 
-  /** Adds an entry that is written while the run goes on: whatever must not start before it is stored calls `settle`. */
+  /** Adds an entry that is written while the run continues: whatever must not start before it is stored calls `settle`. */
   add(entry: JournalEntry): void {
     this.#entries.push(entry);
     this.#soon ??= setImmediate(() => this.#writeBehind());

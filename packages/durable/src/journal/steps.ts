@@ -34,7 +34,7 @@ export interface JournalOptions {
 
 /**
  * The steps of a run, kept in a journal. A step with a result is never run again; an interrupted call is run again
- * only if it is repeatable, and otherwise the model is told once that it may or may not have run.
+ * only if it is repeatable, and otherwise the model is informed once that it may or may not have run.
  */
 export class JournalSteps implements Steps {
   readonly #entries = new Map<string, JournalEntry>();

@@ -7,7 +7,7 @@ import { workerCases } from "./cases/workerCases.js";
 import type { EngineCase } from "./engineCase.js";
 
 /**
- * What every engine has to do, as tests for any test runner. Each uses a store of its own.
+ * What every engine has to do, as tests for any test runner. Each uses its own store.
  *
  * @example
  * ```ts

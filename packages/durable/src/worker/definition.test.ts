@@ -11,7 +11,7 @@ const write = defineTool({
 });
 
 describe("a definition", () => {
-  test("a run that goes on with other code says so, and is not broken", async () => {
+  test("a run that continues with other code says so, and is not broken", async () => {
     const engine = openEngine();
     const definition = scripted(["Done."]);
     await workWith(engine, { ...definition, version: "2" });

@@ -13,8 +13,8 @@ export interface RunContext<Input = unknown> {
   /** Must be passed to the agent as `steps`: without it nothing survives. */
   readonly steps: Steps;
   /**
-   * Suspends the run until somebody has decided. Pass it to the agent as `approve`, or call it from an `approve` of
-   * your own for the calls that need a person.
+   * Suspends the run until someone has decided. Pass it to the agent as `approve`, or call it from an `approve` of
+   * your own for the calls that need a user.
    */
   readonly approve: Approve;
   readonly signal: AbortSignal;
@@ -44,13 +44,13 @@ export interface PreparedRun {
 }
 
 /**
- * How runs of one name are executed. `create` is called again whenever a run goes on in another process: with the
+ * How runs of one name are executed. `create` is called again whenever a run continues in another process: with the
  * same input it must give an agent with the same conversation to start from.
  */
 export interface RunDefinition<Input = unknown> {
   readonly name: string;
   /**
-   * Changes whenever prompts, tools or the model change. A run that goes on under another version says so. What
+   * Changes whenever prompts, tools or the model change. A run that continues under another version says so. What
    * follows a "+" may be known to workers alone: a run that was started with "2.0" fits a worker with "2.0+a81f".
    */
   readonly version: string;

@@ -38,7 +38,7 @@ describe("a worker", () => {
     });
   });
 
-  test("a call waits for a decision without a worker, and another process goes on with it", async () => {
+  test("a call waits for a decision without a worker, and another process continues with it", async () => {
     const directory = temporaryDirectory();
     const write = vi.fn(() => "wrote");
     const read = vi.fn(() => "read");
@@ -212,7 +212,7 @@ describe("a worker", () => {
     expect((await engine.get(ids[1] ?? ""))?.error?.message).toContain("Pass run.steps to the agent");
   });
 
-  test("a conversation that was too long stays shortened when the run goes on", async () => {
+  test("a conversation that was too long stays shortened when the run continues", async () => {
     const engine = openEngine();
     const asked = vi.fn();
     const long = call("read");

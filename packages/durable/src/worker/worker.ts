@@ -14,7 +14,7 @@ import type { RunTracing } from "./tracing.js";
 const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
 
 export interface WorkerOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: each definition has an input of its own.
+  // biome-ignore lint/suspicious/noExplicitAny: each definition has its own input.
   readonly definitions: readonly RunDefinition<any>[];
   /** For people: who works on a run. Default `worker`. */
   readonly name?: string;

@@ -22,7 +22,7 @@ test("a directory and a missing file cannot be read", () => {
   expect(readRegularFile(at("missing"), 4)).toBeUndefined();
 });
 
-test.skipIf(process.platform === "win32")("a FIFO without a writer is refused at once", () => {
+test.skipIf(process.platform === "win32")("a FIFO without a writer is refused immediately", () => {
   execFileSync("mkfifo", [at("fifo")]);
   expect(readRegularFile(at("fifo"), 4)).toBeUndefined();
 });

@@ -174,7 +174,7 @@ function expand(value: string, base: string): string {
     : nodePath.resolve(base, value);
 }
 
-/** Configuration that git reads in every repository: the system's and the person's. */
+/** Configuration that git reads in every repository: the system's and the user's. */
 function otherFiles(): string[] {
   const { join } = nodePath;
   const home = nodeOs.homedir();

@@ -1,4 +1,4 @@
-/** Makes a part of an expression match for good, without going back into it: JavaScript has no other way. */
+/** Makes a part of an expression match permanently, without going back into it: JavaScript has no other way. */
 export type Once = (source: string) => string;
 
 /** Numbers such parts, so that expressions made with the same `Once` can be joined. */

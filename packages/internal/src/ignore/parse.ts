@@ -2,7 +2,7 @@
 export interface IgnoreRule {
   /** The glob, without the marks around it. */
   readonly glob: string;
-  /** `!`: takes back what an earlier rule ignored. */
+  /** `!`: reverts what an earlier rule ignored. */
   readonly negated: boolean;
   /** A `/` at the end: directories only. */
   readonly directoriesOnly: boolean;

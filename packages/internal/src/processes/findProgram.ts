@@ -29,7 +29,7 @@ function isTrusted(path: string): boolean {
   return path === "/" || isTrusted(nodePath.dirname(path));
 }
 
-// In a user namespace, the owner of the system's files may be shown as "nobody".
+// In a user namespace, the owner of the system's files may be shown as "no one".
 const UNMAPPED_USER = 65534;
 
 function isOurs(uid: number): boolean {

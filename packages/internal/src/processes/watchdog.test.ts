@@ -20,7 +20,7 @@ import type { Mortal } from "./watchdog.js";
 
 const SOURCE = fileURLToPath(new URL("watchdog.ts", import.meta.url));
 
-/** A sleeper in a process group of its own. */
+/** A sleeper in its own process group. */
 function sleeper(env: Record<string, string>): ChildProcess {
   const child = spawn("/bin/sleep", ["600"], { detached: true, stdio: "ignore", env });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -108,7 +108,7 @@ test("when an agent is killed, placeholders that another one has noted stay, and
     writeFileSync(at(`${name}.users/own`), "");
   }
   writeFileSync(at("shared.users/other"), "");
-  symlinkSync("somebody 1 2", at("locked"));
+  symlinkSync("someone 1 2", at("locked"));
   const placeholders = ["shared", "locked", "alone"].map(noted);
   const agent = await agentWith(randomUUID(), { groups: [], placeholders }, "");
   agent.kill("SIGKILL");

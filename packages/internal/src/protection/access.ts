@@ -22,7 +22,7 @@ interface AccessOptions {
 }
 
 /**
- * What a person has to grant before a tool reads or writes (or moves, or removes) a canonical path: `undefined` if the
+ * What a user has to grant before a tool reads or writes (or moves, or removes) a canonical path: `undefined` if the
  * rules let it pass. Without rules everything passes.
  */
 export function findAccessNeed(
@@ -42,7 +42,7 @@ export function findAccessNeed(
 }
 
 /**
- * Throws, with what to do about it, unless the rules let the access pass or a person granted it for this call. A tool
+ * Throws, with what to do about it, unless the rules let the access pass or a user granted it for this call. A tool
  * asks with the canonical path of what it really opened or holds open. A grant for a directory covers what is in it.
  */
 export function assertAccess(

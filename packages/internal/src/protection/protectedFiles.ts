@@ -2,7 +2,7 @@
  * When a file of the table is protected:
  * - `always`: from every tool. Writing it changes what git or a server of the agent runs.
  * - `files`: from the file tools alone. Git itself has to write it, so a sandbox around a shell leaves it writable.
- * - `restricted`: where the host restricts the tools. With a `root` it is refused, under `AccessRules` a person is asked.
+ * - `restricted`: where the host restricts the tools. With a `root` it is refused, under `AccessRules` a user is asked.
  */
 type ProtectionScope = "always" | "files" | "restricted";
 
@@ -14,19 +14,19 @@ export interface ProtectedFile {
    */
   readonly pattern: string;
   readonly scope: ProtectionScope;
-  /** Why, for a person: continues the sentence "It is protected, since …". */
+  /** Why, for a user: continues the sentence "It is protected, since …". */
   readonly reason: string;
   /** What below the pattern is not protected. */
   readonly except?: readonly string[];
 }
 
 /**
- * What runs on a person's next command is listed; what a person has to name (a Makefile, a test) is not. Families of names
+ * What runs on a user's next command is listed; what a user has to name (a Makefile, a test) is not. Families of names
  * are better than names: programs add endings. The files of the
  * program that runs the agent are not listed either: it passes them to packs as `protectedPaths` and `protectedNames`.
  */
 export const PROTECTED_FILES: readonly ProtectedFile[] = [
-  ...rows("always", "it says which tools of MCP servers a person agreed to", ["mcp.lock.json"]),
+  ...rows("always", "it says which tools of MCP servers a user agreed to", ["mcp.lock.json"]),
 
   ...rows("always", "git runs the programs in it", [".git/hooks"]),
   ...rows("always", "it names programs that git runs", [".git/config", ".git/config.worktree"]),
@@ -36,7 +36,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
   ]),
   // No other program has a file of this name, so it is protected outside ".git" too.
   ...rows("always", "it makes git take hooks and configuration from another directory", ["commondir"]),
-  ...rows("files", 'git runs its "exec" lines when the rebase goes on', [
+  ...rows("files", 'git runs its "exec" lines when the rebase continues', [
     ".git/rebase-merge",
     ".git/rebase-apply",
     ".git/sequencer",

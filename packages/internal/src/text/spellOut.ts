@@ -1,7 +1,7 @@
 import { escapeInvisible } from "./visible.js";
 
 // Beyond what every text is cleaned of: everything that prints nothing or only blank, and code points without a
-// character. A command is not prose: nobody needs a variation selector in one.
+// character. A command is not prose: no one needs a variation selector in one.
 const NOT_SEEN =
   /\p{Cf}|\p{Co}|\p{Cn}|\p{Cs}|\p{Zl}|\p{Zp}|\u034f|\u115f|\u1160|[\u180b-\u180f]|\u2800|\u3164|[\ufe00-\ufe0f]|\uffa0|(?! )\p{Zs}/gu;
 // Characters drawn like a character of ASCII: full-width and mathematical letters, letters as signs and Roman numbers,
@@ -42,7 +42,7 @@ export function findConfusables(text: string): string[] {
   return found.size > MOST_SHOWN ? [...shown, `${found.size - MOST_SHOWN} more`] : shown;
 }
 
-/** What a reader of `text` could take for something else, in words; `label` says which text it is. */
+/** What a reader of `text` could take for something else, as text; `label` says which text it is. */
 export function misreadings(label: string, text: string): string[] {
   const found: string[] = [];
   const confusables = findConfusables(text);

@@ -22,7 +22,7 @@ function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
 export const DECLARATION_CHECKS: readonly Check[] = [
   {
     id: "names",
-    title: "gives each tool a valid name of its own",
+    title: "gives each tool its own valid name",
     run({ tools }) {
       const findings: Finding[] = [];
       for (const [index, { name }] of tools.entries()) {
@@ -156,7 +156,7 @@ function descriptionProblem(what: string, text: unknown): Problem[] {
   if (escapeInvisible(text) === text) return [];
   return [
     {
-      expected: `a description of ${what} that a person can read in full`,
+      expected: `a description of ${what} that a user can read in full`,
       got: escapeInvisible(text),
       cure: "Remove control and invisible characters: they hide instructions from the user.",
     },

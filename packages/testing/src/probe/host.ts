@@ -18,7 +18,7 @@ export function createWholeHost(options: unknown): PackHost {
   const model = { provider: "test", id: "test-model", contextTokens: 100_000 };
   return {
     ...createHost(options),
-    // With a conversation of its own, `registerPack` gives the pack a state.
+    // With its own conversation, `registerPack` gives the pack a state.
     context: new Conversation(),
     model,
     resolveModel: async (name) => ({ ...model, id: name }),

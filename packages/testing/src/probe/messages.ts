@@ -28,7 +28,7 @@ export interface LateTools {
 
 export interface Inspection {
   readonly importError?: string;
-  /** What importing changed in the process, in words. */
+  /** What importing changed in the process, as text. */
   readonly importEffects: readonly string[];
   /** What importing its dependencies changed in the process. Not counted against the pack. */
   readonly dependencyEffects: readonly string[];
@@ -36,7 +36,7 @@ export interface Inspection {
   readonly packApiVersion: unknown;
   readonly first: Registration;
   readonly second: Registration;
-  /** What registering changed in the process, in words. */
+  /** What registering changed in the process, as text. */
   readonly registerEffects: readonly string[];
   /** A registration with a host that provides everything; the others have a host that provides nothing. */
   readonly whole: Registration;

@@ -118,7 +118,7 @@ export const FAULT_CHECKS: readonly ProviderCheck[] = [
   },
   {
     id: "fails-in-words",
-    title: "rejects at once with provider_failed and the server's words when asking again cannot help",
+    title: "rejects immediately with provider_failed and the server's words when asking again cannot help",
     cure: "Throw an AgentError with the code provider_failed and what the server said: statusError and runAttempts do it.",
     run: (examination) =>
       inBothModes(async (mode) => {

@@ -43,7 +43,7 @@ function pageReply(title: string): Reply {
 export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "cancels",
-    title: "ends at once on the signal, closes the connection, and sends nothing once it fired",
+    title: "ends immediately on the signal, closes the connection, and sends nothing once it fired",
     cure: "Pass the request's signal to fetch and to every wait, and throw an AgentError with the code aborted.",
     run: (examination) =>
       inBothModes(async (mode) => {
@@ -174,7 +174,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
   {
     id: "prints-nothing",
     title: "prints nothing, whatever happens",
-    cure: "Leave printing to the host; use onNotice for what a person should know.",
+    cure: "Leave printing to the host; use onNotice for what a user should know.",
     run: (examination) =>
       inBothModes(async (mode) => {
         const replies = [examination.errorReply(500, "oops"), resetReply, examination.reply(FINE)];

@@ -53,7 +53,7 @@ export function checkedDirectory(args: Record<string, unknown>): string {
   return resolve(given);
 }
 
-/** The agent's own working directory, which somebody may have removed; `cure` says what to do then. */
+/** The agent's own working directory, which someone may have removed; `cure` says what to do then. */
 export function currentDirectory(cure = 'Pass "cwd".'): string {
   try {
     return process.cwd();

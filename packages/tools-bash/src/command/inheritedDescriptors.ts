@@ -6,7 +6,7 @@ const FLAGS = /^flags:\s*([0-7]+)$/m;
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * The file descriptors that a program gets from this process without being given them: those that whoever started this
+ * The file descriptors that a program gets from this process without being given them: those that anyone who started this
  * process left open. Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up
  * once, since Node opens none of this kind itself, and a server may have thousands of its own. Empty where there is no
  * /proc; throws if it cannot be read.

@@ -86,7 +86,7 @@ function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number
     closeSync(gate);
     info.destroy();
   });
-  // Whoever waits for it may come later.
+  // The caller may start to wait for it later.
   entered.catch(() => undefined);
   return entered;
 }

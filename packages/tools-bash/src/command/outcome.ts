@@ -36,7 +36,7 @@ export interface BackgroundWork {
   readonly jobId: string;
   readonly pids: readonly number[];
   readonly log?: string | undefined;
-  /** Whether a person moved the command itself there. */
+  /** Whether a user moved the command itself there. */
   readonly isDetached: boolean;
   /** Calls `callback` when nothing of it runs any more. */
   onFinished(callback: () => void): void;

@@ -26,9 +26,9 @@ export interface RunBashResult {
   readonly aborted?: true;
   /** If the user ended this command, and not the whole turn. */
   readonly ended_by?: "user";
-  /** If a person moved the command to the background: it still runs, and what it prints goes to `background_log`. */
+  /** If a user moved the command to the background: it still runs, and what it prints goes to `background_log`. */
   readonly moved_to_background?: true;
-  /** If something of the command still runs: the name by which a person sees and ends it. */
+  /** If something of the command still runs: the name by which a user sees and ends it. */
   readonly background_job?: string;
   readonly background_pids?: readonly number[];
   /** The file that gets what they print from now on. */

@@ -70,7 +70,7 @@ describe("a command always returns", () => {
     expect(result.stderr).not.toBe("");
   });
 
-  test("a command cannot ask a person: it has no controlling terminal, and its input is at its end", async () => {
+  test("a command cannot ask a user: it has no controlling terminal, and its input is at its end", async () => {
     const command = [
       "tty",
       "(: </dev/tty) 2>/dev/null && echo opened",

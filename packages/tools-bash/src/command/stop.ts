@@ -15,7 +15,7 @@ interface StopOptions {
 
 /** Everything that can end the wait for a command before its shell exits. */
 export interface StopWatch {
-  /** Resolves when the deadline passes, the caller aborts, a limit is exceeded or a person interferes; maybe never. */
+  /** Resolves when the deadline passes, the caller aborts, a limit is exceeded or a user interferes; maybe never. */
   readonly requested: Promise<StopReason | "detach">;
   /** The most memory the tree was seen to use, in MB. */
   readonly peakMb: number;

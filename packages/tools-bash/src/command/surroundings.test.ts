@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL("../../test/agent.mjs", import.meta.url));
 const { program: bwrap, problem } = await new Sandbox(resolveSandbox("auto")).status();
 const FLOOD = "head -c 5000000 /dev/zero; exit 3";
 
-/** What a command returns to an agent that runs in a world of its own, made by bubblewrap with `world`. */
+/** What a command returns to an agent that runs in its own world, made by bubblewrap with `world`. */
 async function runIn(world: readonly string[], command: string, env = {}): Promise<RunBashResult> {
   const [file = "", ...args] = [...world, process.execPath, program, command];
   const { stdout } = await run(file, args, { env: { ...process.env, ...env }, maxBuffer: 10e6 });

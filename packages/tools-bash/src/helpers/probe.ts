@@ -19,7 +19,7 @@ interface ProbeOptions {
   readonly network?: CommandNetwork | undefined;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Whether it gets a session of its own, without a terminal, as every command of a tool does. */
+  /** Whether it gets its own session, without a terminal, as every command of a tool does. */
   readonly detached?: boolean;
 }
 

@@ -111,7 +111,7 @@ export class CommandHost {
     return once;
   }
 
-  /** Kills everything at once, without waiting: for a process that is about to end. */
+  /** Kills everything immediately, without waiting: for a process that is about to end. */
   terminate(): void {
     for (const tree of this.#alive) tree.kill();
     if (this.#commands > 0) this.#killTagged();
@@ -119,7 +119,7 @@ export class CommandHost {
     this.files.remove();
   }
 
-  /** Ends every command and job, and gives back all that the host has of the system. Calls that wait return. */
+  /** Ends every command and job, and returns all that the host has of the system. Calls that wait return. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.running.endAll();
@@ -149,7 +149,7 @@ export class CommandHost {
     this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
   }
 
-  /** Gives back what an agent that runs no commands does not need. Output that a model may still read stays. */
+  /** Releases what an agent that runs no commands does not need. Output that a model may still read stays. */
   #rest(): void {
     if (this.#alive.size > 0) return;
     clearTimeout(this.#idleTimer);

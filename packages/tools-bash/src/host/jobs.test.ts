@@ -22,7 +22,7 @@ const hasSandbox = (await new Sandbox(resolveSandbox("auto")).status()).program 
 const newest = () => jobs.list().at(-1);
 
 describe("work in the background", () => {
-  test("goes on after the call, is reported with pids and log, and can be ended", async () => {
+  test("continues after the call, is reported with pids and log, and can be ended", async () => {
     const command = "(i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.05; done) & echo started";
     const tool = makeTool();
     const result = await runWith(tool, { command, env: { TEST_MARK: "job" } });
@@ -156,7 +156,7 @@ describe("a command that a call waits for", () => {
     return path;
   }
 
-  test("can be moved to the background: the call returns what was printed, and the command goes on", async () => {
+  test("can be moved to the background: the call returns what was printed, and the command continues", async () => {
     const { jobs, result, reports } = await detach(
       "echo before; while ! test -e go; do sleep 0.02; done; echo after; exit 3",
     );

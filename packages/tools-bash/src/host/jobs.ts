@@ -17,7 +17,7 @@ export interface Survivors {
   readonly command: string;
   readonly limits: Limits;
   readonly shell: ShellProcess;
-  /** Whether the command itself goes on, and not only what it left in the background. */
+  /** Whether the command itself continues, and not only what it left in the background. */
   readonly isDetached?: boolean;
 }
 
@@ -171,7 +171,7 @@ function keepReading(shell: ShellProcess, path: string): string | undefined {
   return log?.path;
 }
 
-/** `undefined` if no file can be made: the job goes on without a log. */
+/** `undefined` if no file can be made: the job continues without a log. */
 function openLog(path: string): RollingLog | undefined {
   try {
     return new RollingLog(path);

@@ -1,8 +1,8 @@
-/** Actions of a person on one command that a call waits for. */
+/** Actions of a user on one command that a call waits for. */
 export interface RunningCommand {
   /** Ends it with its tree; the call returns as usual and says who ended it. */
   end(): void;
-  /** Lets the call return now; the command goes on in the background. */
+  /** Lets the call return now; the command continues in the background. */
   detach(): void;
 }
 

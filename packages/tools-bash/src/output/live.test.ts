@@ -7,7 +7,7 @@ function collect() {
   return { chunks, live: new LiveOutput((chunk) => chunks.push(chunk)) };
 }
 
-test("the first output is shown at once, what follows together a little later", async () => {
+test("the first output is shown immediately, what follows together a little later", async () => {
   const { chunks, live } = collect();
   live.write("stdout", Buffer.from("a"));
   live.write("stdout", Buffer.from("b"));

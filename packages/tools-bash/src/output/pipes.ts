@@ -68,7 +68,7 @@ export class PipePool {
     return undefined;
   }
 
-  /** Removes the pipes that nobody uses. */
+  /** Removes the pipes that no one uses. */
   removeFree(): void {
     for (const path of this.#free.splice(0)) rmSync(path, { force: true });
   }

@@ -126,11 +126,7 @@ export class Lexer {
     const start = this.#cursor.at;
     let touchesFile = false;
     const refuse = (): NotInGrammar =>
-      this.#cursor.refusal(
-        at,
-        "a redirection of its own kind",
-        'use "<", ">", ">>", "2>&1", ">&2" or "<<WORD"',
-      );
+      this.#cursor.refusal(at, "its own redirection kind", 'use "<", ">", ">>", "2>&1", ">&2" or "<<WORD"');
     if (this.#cursor.source.startsWith("<<", start)) {
       if (start !== at || /[<>&|]/.test(this.#cursor.source[start + 2] ?? "")) throw refuse();
       this.#startHereDocument(at);

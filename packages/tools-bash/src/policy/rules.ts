@@ -202,7 +202,7 @@ function hasLongFlag(flag: string, texts: readonly string[]): boolean {
   });
 }
 
-// "-rf", "-fr", "-r -f" are the same; "-delete" is a word of its own.
+// "-rf", "-fr", "-r -f" are the same; "-delete" is its own word.
 function hasShortFlag(flag: string, texts: readonly string[]): boolean {
   if (texts.includes(flag)) return true;
   const letters = flag.slice(1);

@@ -87,7 +87,7 @@ export class ProcessTree {
     return this.#group?.ranOutOfMemory() ?? false;
   }
 
-  /** Gives back what the tree has of the system. Nothing of it may run any more. */
+  /** Releases the system resources of the tree. Nothing of it may run any more. */
   dispose(): void {
     this.#group?.remove();
   }

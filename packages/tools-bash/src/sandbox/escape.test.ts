@@ -257,7 +257,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
     );
   });
 
-  test("by a directory that whoever started the agent left open", (context) => {
+  test("by a directory that anyone who started the agent left open", (context) => {
     const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
     if (!existsSync(entry)) return context.skip("the package is not built");
     const code = `

@@ -68,7 +68,7 @@ describe.skipIf(program === undefined)(
       },
     );
 
-    test("nor be made, where there are none yet, also by a person's own configuration", async () => {
+    test("nor be made, where there are none yet, also by a user's own configuration", async () => {
       writeFileSync(join(at.outside, "gitconfig"), "[core]\n\thooksPath = .my-hooks\n");
       vi.stubEnv("GIT_CONFIG_GLOBAL", join(at.outside, "gitconfig"));
       const { stderr } = await runBash({ command: writeHook(".my-hooks") }, required);

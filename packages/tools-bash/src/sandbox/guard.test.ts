@@ -24,7 +24,7 @@ import { resolveSandbox } from "./settings.js";
 
 leaveNoProcessBehind();
 const { program, problem } = await new Sandbox(resolveSandbox("auto")).status();
-/** The user id of the account "nobody". */
+/** The user id of the account "no one". */
 const NOBODY = 65534;
 const required = { sandbox: "require" } as const;
 const at = useWorkspace();
@@ -220,7 +220,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       60_000,
     );
 
-    test("a file that a person replaces while a command runs stays", async () => {
+    test("a file that a user replaces while a command runs stays", async () => {
       git();
       writeFileSync(inWorkspace(".envrc"), "old");
       const running = runBash(
@@ -267,7 +267,7 @@ describe.skipIf(program === undefined)("tricks of a command to keep a file that 
     // Root is stopped by no mode.
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
     if (spawnSync(process.execPath, ["-e", `import(${JSON.stringify(entry)})`], user).status !== 0) {
-      return context.skip("the package is not built, or not readable for the user nobody");
+      return context.skip("the package is not built, or not readable for the user no one");
     }
     if ("uid" in user) {
       chownSync(at.workspace, NOBODY, NOBODY);

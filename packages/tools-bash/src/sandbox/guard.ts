@@ -185,7 +185,7 @@ function expand(pattern: string, names: ReadonlySet<string>): string[] {
 
 /**
  * Tells whether a protected file that was there before was replaced. A mount holds the file itself, but not the
- * directory it is in, which may be renamed, and no link. A person may replace the file in the same directory.
+ * directory it is in, which may be renamed, and no link. A user may replace the file in the same directory.
  */
 function replacementOf(root: string, path: string, before: Found): () => boolean {
   if (before.isLink) return () => identify(root, path)?.identity !== before.identity;

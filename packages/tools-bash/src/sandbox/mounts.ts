@@ -28,7 +28,7 @@ export type Mount =
   | { readonly kind: "empty file"; readonly path: string }
   | { readonly kind: "dev" | "proc"; readonly path: string };
 
-/** Places that hold sockets and other users' files: a command gets an empty one of its own. */
+/** Places that hold sockets and other users' files: a command gets its own empty one. */
 export function privatePlaces(): readonly string[] {
   const runtime = process.env.XDG_RUNTIME_DIR;
   const places = ["/tmp", "/run", "/var/run", ...(runtime?.startsWith("/") ? [runtime] : [])];

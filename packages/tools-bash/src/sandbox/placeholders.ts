@@ -24,11 +24,11 @@ export interface PlaceholderUse {
 
 /**
  * The empty files and directories that bubblewrap makes below a writable directory to mount on. Agents that work in the same
- * directory share them: whoever removes one takes the mount on it away from every other sandbox. Each use is therefore noted
+ * directory share them: anyone who removes one takes the mount on it away from every other sandbox. Each use is therefore noted
  * in a private directory of this user, under a lock, and the last one removes them.
  */
 export class Placeholders {
-  /** Uses that are told to nobody else. */
+  /** Uses that are told to no one else. */
   readonly #own = new Set<readonly string[]>();
 
   /**

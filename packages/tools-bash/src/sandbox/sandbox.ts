@@ -242,7 +242,7 @@ export class Sandbox {
     const covered = all.find((root) => places.some((place) => isInside(root, place)));
     if (covered !== undefined) {
       throw new Error(
-        `${quotePath(covered)} cannot be written from a sandbox: it is or holds ${quotePath(places.find((place) => isInside(covered, place)) ?? "")}, which every sandbox has empty and to itself. Start the agent in a directory of its own. Nothing was run.`,
+        `${quotePath(covered)} cannot be written from a sandbox: it is or holds ${quotePath(places.find((place) => isInside(covered, place)) ?? "")}, which every sandbox has empty and to itself. Start the agent in its own directory. Nothing was run.`,
       );
     }
     return all.filter((root) => !all.some((other) => other !== root && isInside(other, root)));

@@ -113,7 +113,7 @@ describe("the outcome a display sees", () => {
     expect(chunks.join("")).toBe("first\nsecond\n");
   });
 
-  test("an abort ends the command at once", async () => {
+  test("an abort ends the command immediately", async () => {
     const controller = new AbortController();
     const running = registry.run(
       "run_bash",

@@ -31,7 +31,7 @@ export type Executed = readonly string[];
 
 /**
  * Runs scripts in a shell and tells which of the marker commands ran, with their words. `ok_3` fails. Each
- * script has a shell of its own, in a directory of its own, without any other program to call.
+ * script has its own shell, in its own directory, without any other program to call.
  */
 export async function execute(shell: Shell, scripts: readonly string[]): Promise<Executed[][]> {
   const directory = mkdtempSync(join(tmpdir(), "policy-fuzz-"));

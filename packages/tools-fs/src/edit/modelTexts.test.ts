@@ -24,7 +24,7 @@ async function edit(one: Pick<EditCase, "path" | "file" | "oldText" | "newText">
   return { text, content: readFileSync(path, "utf8") };
 }
 
-test("leaves no file of the corpus as nobody meant it, and applies most edits", async () => {
+test("leaves no file of the corpus as no one meant it, and applies most edits", async () => {
   const cases = editCases();
   const wrong: string[] = [];
   let applied = 0;

@@ -15,7 +15,7 @@ export interface EditorSave {
 }
 
 /**
- * Lets the person's editor write a file, so that its open buffer has the text too. `isExact` tells whether the disk now
+ * Lets the user's editor write a file, so that its open buffer has the text too. `isExact` tells whether the disk now
  * holds exactly that text: an editor may format what it saves. `undefined` if there is no editor or it refuses the file:
  * the caller then writes it to the disk.
  */

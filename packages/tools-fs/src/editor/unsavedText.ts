@@ -3,7 +3,7 @@ import type { Workspace } from "../workspace.js";
 import { isPlainText } from "./plainText.js";
 
 /**
- * The text of a file with unsaved changes in the person's editor. `undefined` if there are no unsaved changes, if there
+ * The text of a file with unsaved changes in the user's editor. `undefined` if there are no unsaved changes, if there
  * is no editor, and for files that are not plain text. `target` is canonical and already checked.
  */
 export async function readUnsaved(

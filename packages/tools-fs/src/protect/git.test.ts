@@ -174,7 +174,7 @@ test("configuration that is included, and programs that it names, are protected"
   }
 });
 
-test("paths that a person's own git configuration names are protected too", async () => {
+test("paths that a user's own git configuration names are protected too", async () => {
   const home = temporaryDirectory();
   vi.stubEnv("HOME", home);
   onTestFinished(() => vi.unstubAllEnvs() && undefined);

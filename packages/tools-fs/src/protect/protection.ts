@@ -23,7 +23,7 @@ export interface ProtectionOptions {
   readonly protect: readonly string[] | undefined;
   /** Whether a root confines the tools: then restricted files (which other programs run or obey) are protected too. */
   readonly confined: boolean;
-  /** Whether a person can be asked: then, without a root, restricted files can be changed after the person agreed. */
+  /** Whether a user can be asked: then, without a root, restricted files can be changed after the user agreed. */
   readonly asks: boolean;
   /** Directories of the project besides the base: at the top of each, new dot files are asked about. */
   readonly tops: readonly string[];
@@ -47,7 +47,7 @@ const PLAIN_DOT_FILES = new Set([
 /** The content that a call would give a file, from the content it has; `undefined` if the call would fail. */
 export type NewContent = (before: string | undefined) => string | undefined;
 
-/** Decides which paths may not be changed, or only after the person agreed. Every method takes a canonical path. */
+/** Decides which paths may not be changed, or only after the user agreed. Every method takes a canonical path. */
 export class Protection {
   readonly #rules: readonly Rule[];
   readonly #asked: readonly Rule[];
@@ -82,12 +82,12 @@ export class Protection {
     );
   }
 
-  /** Throws if a path may not be changed, whatever a person granted. The error names the rule and how to lift it. */
+  /** Throws if a path may not be changed, whatever a user granted. The error names the rule and how to lift it. */
   check(change: Change, path: string): void {
     this.#check(change, path, this.#links.current());
   }
 
-  /** As `check`, and throws if the change needs the person's permission and this call was not granted it. */
+  /** As `check`, and throws if the change needs the user's permission and this call was not granted it. */
   checkGranted(change: Change, path: string, granted: readonly AccessNeed[] = []): void {
     const linked = this.#links.current();
     this.#check(change, path, linked);
@@ -96,12 +96,12 @@ export class Protection {
     if (!isGranted(path, granted)) throw ungranted(path, need.reason);
   }
 
-  /** The access that a person has to grant before a restricted file is changed. */
+  /** The access that a user has to grant before a restricted file is changed. */
   findNeed(change: Change, path: string): AccessNeed | undefined {
     return this.#asked.length === 0 ? undefined : this.#need(change, path, this.#links.current());
   }
 
-  /** The access that a person has to grant before a file gets new content that changes a restricted part of it. */
+  /** The access that a user has to grant before a file gets new content that changes a restricted part of it. */
   findContentNeed(path: string, newContent: NewContent): AccessNeed | undefined {
     if (!this.#askedKeys.some((rule) => isAbout(rule, path))) return undefined;
     const before = readRegularFile(path, LARGEST_JSON)?.toString("utf8");

@@ -156,7 +156,7 @@ test("the working directory, its ancestors and home are never moved", async () =
 });
 
 test.skipIf(!otherDevice)(
-  "files, directories and links move to another device as they are (needs /dev/shm on a device of its own)",
+  "files, directories and links move to another device as they are (needs /dev/shm on its own device)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);

@@ -35,7 +35,7 @@ const MAX_COUNTED_BYTES = 1024 * 1024 * 1024;
 // A larger file is read from the disk without asking the editor.
 const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
 const UNSAVED_NOTICE =
-  "This is the text in the person's editor. It has changes that are not saved on disk yet.";
+  "This is the text in the user's editor. It has changes that are not saved on disk yet.";
 
 /** The checked arguments of a call, with the resolved file. */
 interface Reading {
@@ -169,7 +169,7 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
   return await readPart(workspace, file, reading, size);
 }
 
-/** The unsaved text in the person's editor, if any. A call with another encoding gets the bytes on the disk. */
+/** The unsaved text in the user's editor, if any. A call with another encoding gets the bytes on the disk. */
 async function findUnsaved(
   workspace: Workspace,
   { fd }: OpenFile,

@@ -22,7 +22,7 @@ export class RemoveTool extends FileTool {
   getSchema(): ChatTool {
     return functionTool(
       this.name,
-      "Remove a file or a directory, recursively and for good: directories go with everything in them. A symbolic link is removed, never what it points to. Fine if nothing is there.",
+      "Remove a file or a directory, recursively and permanently: directories go with everything in them. A symbolic link is removed, never what it points to. Fine if nothing is there.",
       { path: { type: "string", description: "File, link or directory to remove" } },
     );
   }

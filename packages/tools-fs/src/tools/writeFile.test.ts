@@ -232,7 +232,7 @@ test("a writable file in a read-only directory is not replaced, and the error sa
   expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
 });
 
-test("a name of 250 bytes works, a longer one is refused in words and leaves nothing", async () => {
+test("a name of 250 bytes works, a longer one is refused with a message and leaves nothing", async () => {
   const directory = temporaryDirectory();
   const run = fileTools();
   const longest = "é".repeat(125);

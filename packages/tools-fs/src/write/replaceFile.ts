@@ -31,7 +31,7 @@ const SAVED_DIFFERENTLY =
   "The editor took the text, but the file on disk differs from it: it formats what it saves, or saves later. Read the file again before you edit it.";
 
 /**
- * Writes a whole file at a canonical path, parents included; remembers what it wrote. If the person works in an
+ * Writes a whole file at a canonical path, parents included; remembers what it wrote. If the user works in an
  * editor that can write files, the editor writes it; else this writes to the disk, atomically. A failure leaves the old
  * file and no new directory.
  */

@@ -15,13 +15,13 @@ export interface ServerSurroundings {
 }
 
 /**
- * A server whose tools a person agreed to. What talks to servers is loaded with the first use of one, because most
+ * A server whose tools a user agreed to. What talks to servers is loaded with the first use of one, because most
  * conversations use few of those that are configured, or none.
  */
 export class AgreedServer implements ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a person has agreed to; may change while the server runs. */
+  /** What a user has agreed to; may change while the server runs. */
   agreed: LockedServer;
   readonly #surroundings: ServerSurroundings;
   #use: ServerUse | undefined;

@@ -4,7 +4,7 @@ import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
 const MOST_EXTENSION = 30;
 
 /**
- * A time limit for one request that progress resets and a question to the person suspends. Progress gets a request thirty
+ * A time limit for one request that progress resets and a question to the user suspends. Progress gets a request thirty
  * times its limit in all, and no more. When the time is over, or the caller's own signal aborts, `signal` aborts and what
  * `race` waits for is left alone.
  */
@@ -60,7 +60,7 @@ export class CallDeadline {
 
   resume(): void {
     this.#pauses--;
-    // The time a person takes to answer does not count against the server.
+    // The time a user takes to answer does not count against the server.
     if (this.#pauses === 0) this.#startedAt += performance.now() - this.#pausedAt;
     this.reset();
   }

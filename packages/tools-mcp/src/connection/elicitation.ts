@@ -17,7 +17,7 @@ const MAX_NAME = 1000;
 const MAX_ADDRESS = 8000;
 
 /**
- * Puts a server's question to the person. Without somebody to ask the answer is a refusal. What the server wrote is
+ * Puts a server's question to the user. Without someone to ask the answer is a refusal. What the server wrote is
  * shown without control characters and under the server's name.
  */
 export async function elicit(
@@ -100,7 +100,7 @@ function titled(name: string, title: unknown): { title?: string } {
   return shown === name ? {} : { title: shown };
 }
 
-/** A name that is sent back as it is. Throws for one that nobody could be shown. */
+/** A name that is sent back as it is. Throws for one that no one could be shown. */
 function short(name: string): string {
   if (name.length <= MAX_NAME) return name;
   throw new Error(`a question has a name or a choice of ${name.length} characters`);

@@ -27,7 +27,7 @@ export interface OpenServer {
   readonly tools: ToolWatch;
 }
 
-/** Starts a server and connects to it. Rejects with the reason in words; nothing of the server is left then. */
+/** Starts a server and connects to it. Rejects with the reason; nothing of the server is left then. */
 export async function openServer(request: OpenServerRequest): Promise<OpenServer> {
   const { name, options, era, host, ended, onTools, onClose } = request;
   const { guard, logins, directory, ask, redact, secrets } = host;

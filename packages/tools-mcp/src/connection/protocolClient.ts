@@ -8,7 +8,7 @@ export interface Progress {
 }
 
 export interface RequestOptions {
-  /** Cancels the request: the server is told, and the request rejects with the signal's reason. */
+  /** Cancels the request: the server is informed, and the request rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -21,7 +21,7 @@ export interface ElicitResult extends Readonly<Record<string, unknown>> {
 
 /** What a server may send without being asked. */
 export interface ClientEvents {
-  /** Puts a question of the server to the person. Absent: the server is told that nobody can be asked. */
+  /** Puts a question of the server to the user. Absent: the server is informed that no one can be asked. */
   readonly elicit?: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
   readonly onToolsChanged: () => void;
   /** Called once when the open connection has ended. */
@@ -59,9 +59,9 @@ export interface ProtocolClient {
 
 /** A way to a server: a program that was started, or an address. */
 export interface ServerLink {
-  /** Connects. Rejects with the reason in words, or once `signal` aborts. */
+  /** Connects. Rejects with the reason, or once `signal` aborts. */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<ProtocolClient>;
-  /** Why the connection ended, in words; empty while it is open or where that is not known. */
+  /** Why the connection ended, as text; empty while it is open or where that is not known. */
   endReason(): string;
   /** Ends the connection. Resolves once nothing the server started is left. */
   close(): Promise<void>;

@@ -17,7 +17,7 @@ const REST_MS = 60_000;
 export interface ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a person has agreed to. May change while the server runs. */
+  /** What a user has agreed to. May change while the server runs. */
   readonly agreed: LockedServer;
   /** Called with the tools that are no longer as agreed, each time that was looked at. */
   onDiffering(tools: readonly string[]): void;
@@ -97,7 +97,7 @@ export class ServerConnection {
 
   /**
    * Something else is agreed to now. If a server that runs had other tools when it was asked last, it is asked again; if it
-   * still has them, it is an older one than the person looked at, and is ended: the next call starts it as it is now.
+   * still has them, it is an older one than the user looked at, and is ended: the next call starts it as it is now.
    */
   async reconsider(): Promise<void> {
     const opened = this.#opened;

@@ -57,7 +57,7 @@ export class Session {
     const { server, era, ask, onToolsChanged, onClose } = options;
     const deadlines = new Set<CallDeadline>();
     const askPerson = async (params: unknown, aborted: AbortSignal) => {
-      // Suspend the deadline: a person may take longer to answer than a call may last.
+      // Suspend the deadline: a user may take longer to answer than a call may last.
       for (const deadline of deadlines) deadline.pause();
       try {
         return await elicit(server, ask, params, aborted);

@@ -7,7 +7,7 @@ type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 /**
  * `fetch` with a limit on the size of an answer, the same as for one line of a server on this machine. An event stream
  * may carry more in all, since it stays open; its reader bounds each event. A stream that ends without an answer, and an
- * answer to a request that was never sent, become errors at once.
+ * answer to a request that was never sent, become errors immediately.
  */
 export function boundedFetch(inner: Fetch = fetch): Fetch {
   return async (input, init) => {

@@ -43,7 +43,7 @@ export function withEnd(
   });
 }
 
-/** The id of the request that a body holds and that is answered at once; undefined for anything else. */
+/** The id of the request that a body holds and that is answered immediately; undefined for anything else. */
 export function requestId(body: unknown): string | number | undefined {
   if (typeof body !== "string") return undefined;
   try {

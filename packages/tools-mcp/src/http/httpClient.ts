@@ -17,7 +17,7 @@ export class HttpClient implements ProtocolClient {
   readonly #client: Client;
   readonly #explain: (error: unknown) => unknown;
 
-  /** `client` is connected. `explain` turns what it throws into what a person can act on. */
+  /** `client` is connected. `explain` turns what it throws into what a user can act on. */
   constructor(client: Client, explain: (error: unknown) => unknown) {
     this.#client = client;
     this.#explain = explain;

@@ -39,7 +39,7 @@ export class HttpLink implements ServerLink {
       requestInit: { headers: sent },
       fetch: boundedFetch(),
       reconnectionOptions: RECONNECTION,
-      // A call never opens a browser: the person does, with `agent mcp login`.
+      // A call never opens a browser: the user does, with `agent mcp login`.
       onInsufficientScope: "throw",
       ...(auth && !hasOwnToken && { authProvider: auth }),
     });

@@ -36,7 +36,7 @@ export function readAgreement(name: string, server: ServerOptions, lock: Lock): 
   };
 }
 
-/** Why a tool is withheld, in words for a model and a person. */
+/** Why a tool is withheld, in words for a model and a user. */
 export function differsText(server: string, tool: string): string {
-  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A person can look at the difference with "agent mcp update ${server}".`;
+  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A user can look at the difference with "agent mcp update ${server}".`;
 }

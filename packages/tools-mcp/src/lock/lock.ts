@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@agent/core";
 
-/** A tool as a person agreed to it. */
+/** A tool as a user agreed to it. */
 export interface LockedTool {
   /** Its name on the server. */
   readonly tool: string;

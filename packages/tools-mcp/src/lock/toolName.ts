@@ -17,7 +17,7 @@ export function toolName(server: string, tool: string): string {
 }
 
 /**
- * The name under which a person runs a server's prompt in the chat: `github:review`. What cannot be typed as one word
+ * The name under which a user runs a server's prompt in the chat: `github:review`. What cannot be typed as one word
  * is left out, and a hash tells two such names apart.
  */
 export function commandName(server: string, prompt: string): string {

@@ -27,7 +27,7 @@ export interface InspectOptions {
 
 /**
  * Starts a server, asks for everything it has and ends it. Rejects with what went wrong in words;
- * with a `LoginNeededError` if somebody has to log in first.
+ * with a `LoginNeededError` if someone has to log in first.
  */
 export async function inspectServer(
   name: string,
@@ -65,7 +65,7 @@ async function inspectIn(
   const log = new ErrorLog(redact);
   const link = await openLink(server, { name, guard, log, directory, secrets, auth });
   const timer = AbortSignal.timeout(startMs);
-  // A login waits for a person, and has a limit of its own.
+  // A login waits for a user, and has its own limit.
   const signal = AbortSignal.any([
     ...(auth instanceof LoginProvider || !auth ? [timer] : []),
     ...(caller ? [caller] : []),

@@ -31,12 +31,12 @@ export interface LoginOptions {
   readonly secrets: string[];
   /** More scopes than the login has, as a server asked for them. */
   readonly scope?: string | undefined;
-  /** Shows or opens the address where the person agrees. */
+  /** Shows or opens the address where the user agrees. */
   readonly openBrowser: (url: URL) => void | Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Logs a person in when a server asks for it: the whole authorization code flow with PKCE, once. */
+/** Logs a user in when a server asks for it: the whole authorization code flow with PKCE, once. */
 export class InteractiveLogin implements AuthProvider {
   readonly #options: LoginOptions;
   #isDone = false;
@@ -145,7 +145,7 @@ class LoginFlow implements OAuthClientProvider {
     const issuer = tokens.issuer ?? context?.issuer ?? "";
     // A client of the options stays there: its secret must be in no file.
     const client = oauth.clientId === undefined ? this.#client : undefined;
-    // Take the lock only now, not while the person logs in: chats that refresh the old login must not wait for that.
+    // Take the lock only now, not while the user logs in: chats that refresh the old login must not wait for that.
     await store.exclusively(() =>
       store.write(url, {
         issuer,

@@ -15,7 +15,7 @@ const LONGEST_REFRESH_MS = 20_000;
 // The scope is printed in a command to paste into a shell: only harmless characters are allowed.
 const PLAIN_SCOPE = /^[\w:./ -]{1,300}$/;
 
-/** A server wants a person to log in. `agent mcp login` does it. */
+/** A server wants a user to log in. `agent mcp login` does it. */
 export class LoginNeededError extends Error {
   override readonly name = "LoginNeededError";
 
@@ -74,7 +74,7 @@ export class LoginProvider implements AuthProvider {
   /** The server refused the token. Another process may have a newer one; otherwise it is refreshed. */
   async onUnauthorized(): Promise<void> {
     const login = this.#store.read(this.#url);
-    if (login?.tokens === undefined) throw new LoginNeededError(this.#name, "nobody has logged in yet");
+    if (login?.tokens === undefined) throw new LoginNeededError(this.#name, "no one has logged in yet");
     if (login.tokens.access_token !== this.#used) return;
     if (!login.tokens.refresh_token) throw new LoginNeededError(this.#name, "the last one has expired");
     await this.#refresh(login.tokens.access_token);

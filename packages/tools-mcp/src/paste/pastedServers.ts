@@ -15,7 +15,7 @@ import {
   withoutSecretVariables,
 } from "./withoutSecrets.js";
 
-/** A server that somebody pasted, ready for a config. */
+/** A server that someone pasted, ready for a config. */
 export interface PastedServer {
   readonly name: string;
   readonly options: ServerOptions;
@@ -176,7 +176,7 @@ function toHttp(
 }
 
 function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Omit<PastedServer, "ignored"> {
-  // Zed had the program in an object of its own, opencode has a list.
+  // Zed had the program in its own object, opencode has a list.
   const nested = isRecord(raw.command) ? { ...raw.command, command: raw.command.path } : raw;
   const list = Array.isArray(nested.command) ? nested.command.map(String) : [String(nested.command)];
   const args = [...list.slice(1), ...(Array.isArray(nested.args) ? nested.args.map(String) : [])];

@@ -42,7 +42,7 @@ export function withoutSecretVariables(
   return { value: isNamesOnly ? Object.keys(kept) : kept, variables, secrets };
 }
 
-/** Headers in which every secret is a variable of its own: `Bearer ${GITHUB_TOKEN}`. */
+/** Headers in which every secret is its own variable: `Bearer ${GITHUB_TOKEN}`. */
 export function withoutSecretHeaders(
   server: string,
   headers: Readonly<Record<string, string>>,

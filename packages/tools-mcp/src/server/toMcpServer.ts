@@ -47,7 +47,7 @@ export interface McpServerOptions {
   readonly offer?: (tool: ToolInfo) => boolean;
 }
 
-/** `ask`: the call runs only after the client's person said yes. `deny` is the reason, which the client is told. */
+/** `ask`: the call runs only after the client's person said yes. `deny` is the reason, which the client is informed. */
 export type CallDecision = "allow" | "ask" | { readonly deny: string };
 
 const OPTIONS: OptionChecks<McpServerOptions> = {
@@ -78,7 +78,7 @@ export interface McpToolServer {
 
 /**
  * The enabled tools of a registry as an MCP server, in both eras of the protocol. A tool that is off is neither listed
- * nor run. Calls that need a yes ask the client's person; where that is not possible, or takes too long, they are denied.
+ * nor run. Calls that need approval ask the client's person; where that is not possible, or takes too long, they are denied.
  */
 export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = {}): McpToolServer {
   if (typeof registry?.prepare !== "function") throw invalidArgument("registry", "a ToolRegistry", registry);
@@ -111,7 +111,7 @@ export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = 
       if (decision === "allow" && described.needs.length === 0)
         return await run(prepared, [], schema, context);
       const answer = canAsk(server, context) ? ask(prepared, confirmations, context) : "no";
-      if (answer === "no") return failure("Tool call denied: nobody said yes to it.");
+      if (answer === "no") return failure("Tool call denied: no one said yes to it.");
       return answer === "yes" ? await run(prepared, described.needs, schema, context) : answer;
     });
     return server;

@@ -108,7 +108,7 @@ export class StdioClient implements ProtocolClient {
     const questions = Object.entries(isRecord(inputRequests) ? inputRequests : {});
     if (questions.length === 0) await delay(ROUND_MS);
     const responses: Record<string, unknown> = {};
-    // One after the other: a person answers one question at a time.
+    // One after the other: a user answers one question at a time.
     for (const [key, question] of questions) {
       signal.throwIfAborted();
       const { method, params } = isRecord(question) ? question : {};
@@ -124,7 +124,7 @@ export class StdioClient implements ProtocolClient {
   }
 }
 
-/** What the server is told that this client can do: neither sampling, roots nor logging. */
+/** What the server sees that this client can do: neither sampling, roots nor logging. */
 function offered({ elicit }: ClientEvents): Readonly<Record<string, unknown>> {
   return elicit ? { elicitation: { form: {}, url: {} } } : {};
 }

@@ -49,7 +49,7 @@ export class StdioTransport {
     this.#onClose = onClose;
   }
 
-  /** Starts the program. Rejects with the reason in words if that is not possible. */
+  /** Starts the program. Rejects with the reason if that is not possible. */
   async start(): Promise<void> {
     const { command, args, cwd, env } = this.#program;
     const mark = this.#guard.newMark();
@@ -122,7 +122,7 @@ export class StdioTransport {
     for (const one of Array.isArray(message) ? message : [message]) if (isRecord(one)) this.#onMessage(one);
   }
 
-  /** Ends the connection for a reason, in words. Only the first reason counts. */
+  /** Ends the connection for a reason, as text. Only the first reason counts. */
   end(reason: string): Promise<void> {
     if (this.#ending) return this.#ending;
     // Set before the callbacks run: they may call again.

@@ -50,7 +50,7 @@ class FilesProgress {
   #total = 0;
   /** The first paths in order, as far as they are known. */
   readonly #paths: string[] = [];
-  /** Where they end: from the start of the search down to the first directory that nobody has looked into. */
+  /** Where they end: from the start of the search down to the first directory that no one has looked into. */
   readonly #trail: Branch[] = [];
   /** The directories for other tasks; the last one is taken first. */
   readonly #open: Branch[] = [];

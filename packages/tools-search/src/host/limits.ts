@@ -33,7 +33,7 @@ export async function withLimits(
     await run;
     return undefined;
   } catch (error) {
-    // One part failed: nobody needs the rest of the job.
+    // One part failed: no one needs the rest of the job.
     job.cancel(error as Error);
     return stoppedBy(error);
   } finally {

@@ -215,7 +215,7 @@ function leftOut(tally: Tally): string[] {
     tally.special > 0 ? `${tally.special} not regular files` : "",
     tally.outside > 0 ? `${tally.outside} that led outside the root` : "",
     tally.secret > 0
-      ? `${countOf(tally.secret, "place")} for keys or credentials (name one as the path to ask a person for it)`
+      ? `${countOf(tally.secret, "place")} for keys or credentials (name one as the path to ask a user for it)`
       : "",
     tally.process > 0 ? `${tally.process} with the memory or environment of a process` : "",
   ].filter(Boolean);

@@ -34,7 +34,7 @@ export class SearchTextTool implements ExecutableTool {
   readonly #settings: Settings;
 
   /**
-   * `access` says which places are read only after a person's yes. Throws on an unknown or mistyped option, and if
+   * `access` says which places are read only after a user's yes. Throws on an unknown or mistyped option, and if
    * `root` does not exist.
    */
   constructor(options?: SearchOptions, access?: AccessRules) {

@@ -30,10 +30,10 @@ const DIRECTORY = constants.O_DIRECTORY ?? 0;
 // Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
 const PATH_ONLY = 0o10000000;
 
-/** How a message goes on after the path. */
+/** How a message continues after the path. */
 export const REFUSALS = {
   outside: "lies outside the root",
-  secret: "is a place of keys or credentials, and reading it needs a person's yes",
+  secret: "is a place of keys or credentials, and reading it needs a user's yes",
   process: "shows the memory or the environment of a process",
 } as const;
 

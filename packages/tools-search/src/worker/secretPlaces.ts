@@ -29,7 +29,7 @@ export class SecretPlaces {
     return this.#places.length === 0;
   }
 
-  /** Whether reading a canonical path needs a person's yes that was not given. */
+  /** Whether reading a canonical path needs a user's yes that was not given. */
   needsYes(path: string): boolean {
     if (this.isEmpty) return false;
     const folded = withSlash(foldPath(path));

@@ -25,7 +25,7 @@ import { walkTask } from "./walkTask.js";
 /** The context in which a task runs. */
 export interface TaskHost {
   post(reply: Reply): void;
-  /** Called often: shows that the task goes on, and throws once it is cancelled. */
+  /** Called often: shows that the task continues, and throws once it is cancelled. */
   heartbeat(place: number): void;
 }
 

@@ -9,7 +9,7 @@ export interface BrowserCookieOptions {
 const LIFETIME_SECONDS = 31_536_000;
 
 /**
- * For `identify`: gives every browser a conversation of its own by a cookie that no script can read. It is no login: whoever
+ * For `identify`: gives every browser its own conversation by a cookie that no script can read. It is no login: anyone who
  * has the browser has the conversation.
  *
  * @example

@@ -23,7 +23,7 @@ export interface ChatHandlersOptions extends OriginOptions {
   readonly open: OpenChat;
   /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
   readonly store?: ConversationStore;
-  /** How long a conversation that nobody watches and that does nothing stays open. Default ten minutes. */
+  /** How long a conversation that no one watches and that does nothing stays open. Default ten minutes. */
   readonly idleMs?: number;
   /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
   readonly maxBodyBytes?: number;

@@ -68,7 +68,7 @@ export class LiveChat {
     let chat: LiveChat | undefined;
     const approve: Approve = (request) => {
       if (chat) return chat.#ask(request);
-      return { deny: "nobody can be asked yet: the conversation is being opened." };
+      return { deny: "no one can be asked yet: the conversation is being opened." };
     };
     chat = new LiveChat(await open({ approve }), options);
     // Calls waited for a decision when the conversation was saved: resuming asks about them again.
@@ -164,7 +164,7 @@ export class LiveChat {
       for (const event of await this.#agent.settled()) this.#tell(event);
       end = signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
     }
-    // Accept the next message before a page is told that this one is over.
+    // Accept the next message before a page is informed that this one is over.
     this.#turn = undefined;
     this.#tell(end ?? { type: "stopped" });
     this.#restartIdleTimer();
@@ -194,7 +194,7 @@ export class LiveChat {
     }
     const decision = await new Promise<ApprovalDecision | "suspend">((resolve) => {
       this.#waiting.set(id, resolve);
-      signal.addEventListener("abort", () => resolve({ deny: "the person stopped the agent." }), {
+      signal.addEventListener("abort", () => resolve({ deny: "the user stopped the agent." }), {
         once: true,
       });
       this.#tell({

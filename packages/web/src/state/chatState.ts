@@ -13,7 +13,7 @@ import type { PendingApproval } from "../events.js";
 export interface ChatState {
   readonly messages: readonly ViewMessage[];
   readonly status: "idle" | "working" | "stopping";
-  /** Calls that wait for a person, oldest first. */
+  /** Calls that wait for a user, oldest first. */
   readonly approvals: readonly PendingApproval[];
   /** Why the last message failed. Removed when the next message is sent. */
   readonly error?: string;

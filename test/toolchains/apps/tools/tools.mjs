@@ -1,4 +1,4 @@
-// Runs every built-in tool once, in a directory of its own, and gives the results as lines of text.
+// Runs every built-in tool once, in its own directory, and gives the results as lines of text.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ export function switchTools(
   const reasons = new Map<string, string>();
   const confirm = new Set<string>();
   const apply = (tool: ToolInfo): void => {
-    // A tool that is unregistered and registered again keeps the person's setting.
+    // A tool that is unregistered and registered again keeps the user's setting.
     if (reasons.has(tool.name)) return;
     const { on, reason } = decideTool(tool, settings);
     registry[on ? "enable" : "disable"](tool.name);

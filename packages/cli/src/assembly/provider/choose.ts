@@ -34,7 +34,7 @@ export interface ChosenProvider {
   /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for one the config brings. */
   readonly kind: string;
   readonly model: string;
-  /** One line for the person: which model, where, and why. */
+  /** One line for the user: which model, where, and why. */
   readonly description: string;
   /** Creates the provider with another model of the same server; absent where there is only one model. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
@@ -48,7 +48,7 @@ export interface ChosenProvider {
 
 /**
  * Chooses the provider: the one that flags and config name; else by a provider's key or `OPENAI_BASE_URL`; else a model
- * server on this machine that the person agreed to, if the chat is interactive; else the offline provider. Throws if a
+ * server on this machine that the user agreed to, if the chat is interactive; else the offline provider. Throws if a
  * model was named and no provider can serve it.
  */
 export async function chooseProvider(
@@ -127,7 +127,7 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   const hint = unusedServers(options.keys.env);
   if (model === undefined) return await offline(`no key, no model server agreed to${hint}`);
   throw new CliError(
-    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is nobody to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
+    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is no one to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
   );
 }
 

@@ -7,7 +7,7 @@ import { providerPackage } from "../../settings/providerCatalog.js";
 import { trustedDirectories } from "../packs/trustedDirectories.js";
 
 /**
- * Loads a provider by its name: from the project if its config is trusted, else from the person's own packages, else
+ * Loads a provider by its name: from the project if its config is trusted, else from the user's own packages, else
  * the CLI's own. Throws a `CliError` that says what to install.
  */
 export async function loadFactory(name: string, projectFile: string | undefined): Promise<ProviderFactory> {

@@ -28,7 +28,7 @@ interface ListeningServer extends KnownServer {
   readonly owner: number;
 }
 
-/** A model server the person agreed to. */
+/** A model server the user agreed to. */
 export interface LocalServer extends ProbedServer {
   readonly owner: number;
 }
@@ -39,7 +39,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Decisions = Readonly<Record<string, boolean>>;
 
 /**
- * Servers on well-known ports of this machine that the person may be asked about. A server that another person runs is
+ * Servers on well-known ports of this machine that the user may be asked about. A server that another person runs is
  * left out, because a model decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; set and empty, there are
  * none.
  */
@@ -52,7 +52,7 @@ export function listeningServers(env: Environment): ListeningServer[] {
   });
 }
 
-/** The first server that the person agreed to, that still has the same owner, and that answers. */
+/** The first server that the user agreed to, that still has the same owner, and that answers. */
 export async function findLocalServer(env: Environment): Promise<LocalServer | undefined> {
   const decisions = readDecisions();
   for (const server of listeningServers(env)) {
@@ -64,8 +64,8 @@ export async function findLocalServer(env: Environment): Promise<LocalServer | u
 }
 
 /**
- * Asks the person about each model server without a recorded decision, and remembers the answer for this address and
- * owner. Stops at the first server the person agrees to.
+ * Asks the user about each model server without a recorded decision, and remembers the answer for this address and
+ * owner. Stops at the first server the user agrees to.
  */
 export async function askAboutLocalServer(
   env: Environment,
@@ -80,7 +80,7 @@ export async function askAboutLocalServer(
     const allowed = await ask(
       [
         `A model server answers at 127.0.0.1:${server.port} (${server.name}, model ${escapeToLine(found.model)}), run by ${describeOwner(server.owner)}.`,
-        "Whoever answers sees what you write and decides what the tools do.",
+        "The server sees what you write and decides what the tools do.",
         "Use it, now and later?",
       ].join("\n"),
     );
@@ -93,7 +93,7 @@ export async function askAboutLocalServer(
 export function checkSameOwner({ port, owner }: LocalServer): void {
   const now = listenerOwner(port);
   if (now === owner) return;
-  const who = now === undefined ? "nobody you agreed to" : describeOwner(now);
+  const who = now === undefined ? "no one you agreed to" : describeOwner(now);
   throw new Error(
     `127.0.0.1:${port} now belongs to ${who}, not to ${describeOwner(owner)}. Nothing was sent. Start the server again, or name one with --base-url.`,
   );

@@ -4,7 +4,7 @@ import { providerPackage } from "../../settings/providerCatalog.js";
 import { installPackages } from "../packages/npm.js";
 
 /**
- * Asks whether to install a provider that was named and is not installed. Without a yes, the run fails and says what to
+ * Asks whether to install a provider that was named and is not installed. Without approval, the run fails and says what to
  * do.
  */
 export async function offerProvider(name: string): Promise<void> {

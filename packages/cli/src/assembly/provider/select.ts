@@ -79,7 +79,7 @@ function keyVariable(env: Environment): { readonly name: string; readonly provid
   return undefined;
 }
 
-/** The provider that was asked for by name and is not installed, so that a person can be offered it. */
+/** The provider that was asked for by name and is not installed, so that a user can be offered it. */
 export function missingProvider(settings: ProviderChoice, options: ChooseOptions): string | undefined {
   const selection = selectByName(settings, options.keys.env);
   return selection && findProvider(selection.name, options.projectFile) === undefined
@@ -87,7 +87,7 @@ export function missingProvider(settings: ProviderChoice, options: ChooseOptions
     : undefined;
 }
 
-/** Whether the config brings a provider of its own. */
+/** Whether the config brings its own provider. */
 export function isProvider(provider: Settings["provider"]): provider is ChatProvider {
   return typeof provider === "object" && "respond" in provider && typeof provider.respond === "function";
 }

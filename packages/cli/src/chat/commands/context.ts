@@ -17,7 +17,7 @@ export interface CommandContext {
   readonly quit: () => void;
   /** Adds a note for the model to the next message. */
   readonly tellModel: (text: string) => void;
-  /** Sends a message as if the person had written it. */
+  /** Sends a message as if the user had written it. */
   readonly send: (content: Content, shown: string) => void;
   /** Runs slow work as a turn: `doing` is shown meanwhile, Esc stops it, and messages wait for its end. */
   readonly work: <T>(doing: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;

@@ -7,7 +7,7 @@ import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
 export const FILE_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/undo": {
     usage: "/undo",
-    help: "take back the file changes of the last message",
+    help: "revert the file changes of the last message",
     run: (_argument, context) => move("undo", context),
   },
   "/redo": {
@@ -17,7 +17,7 @@ export const FILE_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   "/context": {
     usage: "/context",
-    help: "what the model is told: size, instructions, files",
+    help: "what the model sees: size, instructions, files",
     run: (_argument, context) => contextLines(context),
   },
 };

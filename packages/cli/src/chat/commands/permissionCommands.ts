@@ -9,7 +9,7 @@ import type { CommandContext, SlashCommand } from "./context.js";
 export const PERMISSION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/permissions": {
     usage: "/permissions [revoke N]",
-    help: "the mode, the rules, and what you allowed for good; or take one back",
+    help: "the mode, the rules, and what you allowed permanently; or take one back",
     words: (_context, before) => (before.length === 1 ? ["revoke"] : []),
     run: permissions,
   },
@@ -43,7 +43,7 @@ async function permissions(argument: string, context: CommandContext): Promise<r
       : [`Asked about in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
     ...(configured.length === 0 ? [] : ["Rules of the configuration", ...configured]),
     ...(grants.length === 0
-      ? ["You allowed nothing for good."]
+      ? ["You allowed nothing permanently."]
       : [
           "Allowed by you",
           ...grants.map(

@@ -15,7 +15,7 @@ const NOT_KEPT = "This conversation is not kept (--no-session).";
 /** Commands about conversations. */
 export const SESSION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/clear": { usage: "/clear", help: "start a new session; the old one stays resumable", run: clear },
-  "/resume": { usage: "/resume [ID]", help: "go on with an earlier session", run: resume },
+  "/resume": { usage: "/resume [ID]", help: "continue with an earlier session", run: resume },
   "/fork": { usage: "/fork", help: "go on in a copy of this session; the original stays", run: fork },
   "/compact": {
     usage: "/compact [WHAT TO KEEP]",

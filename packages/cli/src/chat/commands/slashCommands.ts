@@ -68,7 +68,7 @@ async function runSlashCommand(input: string, context: CommandContext): Promise<
 function isSlashCommand(input: string, context: CommandContext): boolean {
   const name = /^\/[\w:-]*(?=\s|$)/.exec(input)?.[0];
   if (name === undefined) return false;
-  // A known command may be followed by several lines: the person's own commands take any text.
+  // A known command may be followed by several lines: the user's own commands take any text.
   return allCommands(context).has(name) || (/^\/[a-z]*$/i.test(name) && !input.includes("\n"));
 }
 
@@ -99,8 +99,8 @@ function commandItems(context: CommandContext): MenuItem[] {
 }
 
 /**
- * The built-in commands, then those of packs, then the person's and the project's own; the first of a name counts. None
- * of them can take the other names of built-in commands: a person who types `/exit` wants to leave.
+ * The built-in commands, then those of packs, then the user's and the project's own; the first of a name counts. None
+ * of them can take the other names of built-in commands: a user who types `/exit` wants to leave.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
   const commands = new Map(Object.entries(COMMANDS));

@@ -73,7 +73,7 @@ async function status(argument: string, context: CommandContext): Promise<readon
   const call = log.running.find(({ number }) => id === `#${number}` || id === String(number));
   if (call) {
     if (call.pid !== undefined && (await settings.jobs.endProcess?.(call.pid))) {
-      return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer goes on.`];
+      return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer continues.`];
     }
     // A single call cannot be stopped, because the calls of an answer share one signal: stop the whole answer.
     stopTurn();

@@ -14,7 +14,7 @@ const TURN_NAME = /^\s*(?:You|Agent)\s*$/;
 const LONGEST_NESTED_CODE = 500;
 
 /**
- * Markdown that somebody else wrote, as part of a longer text: it is shown as it was written, and reaches no further than
+ * Markdown that someone else wrote, as part of a longer text: it is shown as it was written, and reaches no further than
  * its own end. No code block stays open, no tag takes effect, no heading looks like the next turn, and an image is a link:
  * to load one would report to its server that the file was opened.
  */

@@ -48,7 +48,7 @@ function userMarkdown(content: Content): string {
   return [...(isSummary ? [] : [`## You\n\n${closedMarkdown(text)}`]), ...parts].join("\n\n");
 }
 
-/** A name on a line of its own: nothing in it is a mark. */
+/** A name on its own line: nothing in it is a mark. */
 function title(name: string): string {
   return escapeToLine(name).replace(/[\\`*<>[\]]/g, "\\$&");
 }

@@ -14,7 +14,7 @@ interface MenuPlace {
   menu: Menu | undefined;
 }
 
-/** The list that opens while a person types: commands after a slash, files and what packs offer after an @. */
+/** The list that opens while a user types: commands after a slash, files and what packs offer after an @. */
 export class CompletionMenu {
   readonly #place: MenuPlace;
   readonly #commands: () => readonly MenuItem[];
@@ -69,7 +69,7 @@ export class CompletionMenu {
     return FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
   }
 
-  /** Whether a list for this word may be shown: the person may have gone on writing, or closed it. */
+  /** Whether a list for this word may be shown: the user may have gone on writing, or closed it. */
   #isWanted(word: string): boolean {
     return this.#word === word && this.#closedFor === undefined;
   }
@@ -123,7 +123,7 @@ export class CompletionMenu {
     const isTyped = this.#commands().some((item) => item.value.trim() === editor.text);
     if (!isTyped) editor.set(value);
     this.#place.menu = undefined;
-    // The command takes an argument: let the person continue typing.
+    // The command takes an argument: let the user continue typing.
     return !isTyped && value.endsWith(" ");
   }
 

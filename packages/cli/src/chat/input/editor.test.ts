@@ -55,7 +55,7 @@ describe("viewEditor", () => {
     expect(viewEditor("\nx", 0, 20, 5)).toEqual({ rows: ["", "x"], cursor: { row: 0, column: 0 } });
   });
 
-  test("a line as wide as the terminal leaves the cursor a row of its own", () => {
+  test("a line as wide as the terminal leaves the cursor its own row", () => {
     expect(viewEditor("abcd", 4, 4, 5)).toEqual({ rows: ["abcd", ""], cursor: { row: 1, column: 0 } });
   });
 

@@ -24,7 +24,7 @@ export function viewEditor(text: string, cursor: number, width: number, maxRows:
   let row = upToCursor.length - 1;
   let column = textWidth(upToCursor.at(-1) ?? "");
   if (column >= width) {
-    // The cursor stands on the next row, which exists only if the line goes on.
+    // The cursor stands on the next row, which exists only if the line continues.
     row += 1;
     column = 0;
     if (line.length === row) line.push("");

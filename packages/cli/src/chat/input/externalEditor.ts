@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The editor a person uses: `$VISUAL`, `$EDITOR` or `vi`. */
+/** The editor a user uses: `$VISUAL`, `$EDITOR` or `vi`. */
 export function editorCommand(env: NodeJS.ProcessEnv = process.env): string {
   return env.VISUAL || env.EDITOR || "vi";
 }
 
 /**
- * Lets a person write a text in their own editor and resolves to it. The text lives in a directory only they can
+ * Lets a user write a text in their own editor and resolves to it. The text lives in a directory only they can
  * read, which is removed. Rejects if the editor cannot be started or ends with a failure: the text stays as it was.
  */
 export async function editExternally(text: string, command: string): Promise<string> {

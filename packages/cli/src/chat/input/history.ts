@@ -9,7 +9,7 @@ const COMPACT_AT = MOST_ENTRIES * 2;
 const LONGEST_ENTRY = 64 * 1024;
 
 /**
- * The person's earlier input, also of other sessions. One JSON string per line, added by a single append, so that
+ * The user's earlier input, also of other sessions. One JSON string per line, added by a single append, so that
  * several chats can share the file; a malformed line is skipped. Only its owner can read it.
  */
 export class History {

@@ -29,7 +29,7 @@ describe("a mention in a stranger's repository", () => {
     },
   );
 
-  test("that is a link within it is attached, and so is a path outside that the person wrote", async () => {
+  test("that is a link within it is attached, and so is a path outside that the user wrote", async () => {
     expect((await attach({ path: "inner.md" }, repo))?.part).toMatchObject({ type: "text" });
     expect((await attach({ path: "../keys/id" }, repo))?.part).toMatchObject({ type: "text" });
   });
@@ -45,7 +45,7 @@ describe("a mention in a stranger's repository", () => {
     vi.unstubAllEnvs();
   });
 
-  test("of a pipe is an error at once", async () => {
+  test("of a pipe is an error immediately", async () => {
     await expect(attach({ path: "pipe.md" }, repo)).rejects.toThrow("not a regular file");
   });
 

@@ -49,7 +49,7 @@ describe("the index of a project's files", () => {
     expect(index.find("src", 1)).toEqual(["src/"]);
   });
 
-  test("walks a directory without git, and leaves out what nobody means", async () => {
+  test("walks a directory without git, and leaves out what no one means", async () => {
     const project = join(folder, "plain");
     mkdirSync(join(project, "node_modules/x"), { recursive: true });
     writeFileSync(join(project, "node_modules/x/index.js"), "");
@@ -90,7 +90,7 @@ describe("files that a message mentions", () => {
     );
   });
 
-  test("images are images, directories lists, and other binaries are refused in words", async () => {
+  test("images are images, directories lists, and other binaries are refused with a message", async () => {
     expect((await attach({ path: "dot.png" }, folder))?.part).toMatchObject({
       type: "image",
       mediaType: "image/png",
@@ -102,7 +102,7 @@ describe("files that a message mentions", () => {
     await expect(attach({ path: "long.txt", first: 9999, last: 9999 }, folder)).rejects.toThrow(
       "which has 3000",
     );
-    expect(await attach({ path: "nobody" }, folder)).toBeUndefined();
+    expect(await attach({ path: "no one" }, folder)).toBeUndefined();
   });
 });
 

@@ -58,7 +58,7 @@ export class KeyDecoder {
   #waiting = "";
   #paste: string | undefined;
 
-  /** True if an escape character waits: it is a key of its own if nothing follows soon. */
+  /** True if an escape character waits: it is its own key if nothing follows soon. */
   get pending(): boolean {
     return this.#paste === undefined && this.#waiting !== "";
   }

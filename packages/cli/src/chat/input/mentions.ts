@@ -82,7 +82,7 @@ function withoutPunctuation(name: string): string {
   return name.slice(0, end);
 }
 
-/** What a mention adds to a message, and a few words for the person. */
+/** What a mention adds to a message, and a few words for the user. */
 export interface Attachment {
   readonly part: ContentPart;
   readonly note: string;
@@ -90,7 +90,7 @@ export interface Attachment {
 
 /**
  * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
- * `Error` for a file that exists and cannot be attached, because the person expects that it is sent.
+ * `Error` for a file that exists and cannot be attached, because the user expects that it is sent.
  */
 export async function attach(mention: FileMention, cwd: string): Promise<Attachment | undefined> {
   const path = resolve(
@@ -114,7 +114,7 @@ export async function attach(mention: FileMention, cwd: string): Promise<Attachm
 
 /**
  * Throws for a path in the project that is a link to a file outside: a stranger's repository could make README.md a
- * link to a private key, and the person who mentions README.md does not mean to send that.
+ * link to a private key, and the user who mentions README.md does not mean to send that.
  */
 function assertLeadsNowhereElse(name: string, path: string, real: string, root: string): void {
   if (!isInside(root, path) || isInside(root, real)) return;
@@ -122,7 +122,7 @@ function assertLeadsNowhereElse(name: string, path: string, real: string, root: 
 }
 
 /**
- * Throws for a place where secrets are kept: the message may be pasted from a stranger's text. Images that the person
+ * Throws for a place where secrets are kept: the message may be pasted from a stranger's text. Images that the user
  * pasted lie in one, and are meant to be sent.
  */
 function assertNoSecret(name: string, real: string, root: string, cwd: string): void {

@@ -10,7 +10,7 @@ interface ImagePlace {
   draw(): void;
 }
 
-/** Images that a person pastes. Each becomes a mention of its file on the line. */
+/** Images that a user pastes. Each becomes a mention of its file on the line. */
 export class PastedImages {
   readonly #place: ImagePlace;
   readonly #directory: string;

@@ -2,7 +2,7 @@ const LONG_LINES = 10;
 const LONG_TEXT = 2000;
 const TOKEN = /\[pasted \d+ (?:lines|characters)(?: #\d+)?\]/g;
 
-/** Large pastes, shown on the line as `[pasted 5000 lines]` and put back when the message is sent. */
+/** Large pastes, shown on the line as `[pasted 5000 lines]` and restored when the message is sent. */
 export class Pastes {
   readonly #contents = new Map<string, string>();
 

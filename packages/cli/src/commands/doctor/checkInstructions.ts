@@ -4,7 +4,7 @@ import { findInstructions, InstructionConsent, instructionSize } from "../../ass
 import { configDirectory } from "../../process/paths.js";
 
 /**
- * Each instruction file (AGENTS.md or the like) that a model gets here, with its size and the person's consent for a
+ * Each instruction file (AGENTS.md or the like) that a model gets here, with its size and the user's consent for a
  * project's.
  */
 export function checkInstructions(cwd: string): Diagnosis[] {

@@ -39,7 +39,7 @@ interface AddedServer {
 }
 
 /**
- * `agent mcp add …`: parses what was pasted, shows what would run, starts it after a yes, shows its tools, and writes
+ * `agent mcp add …`: parses what was pasted, shows what would run, starts it after approval, shows its tools, and writes
  * config and lock after a second yes.
  */
 export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise<ExitCode> {
@@ -150,7 +150,7 @@ async function addServer(
   };
 }
 
-/** The tools to turn on: those that were named, or all after a yes. Without a yes all are off, as everywhere. */
+/** The tools to turn on: those that were named, or all after approval. Without approval all are off, as everywhere. */
 async function toolsToEnable(flags: AddFlags, count: number): Promise<true | readonly string[] | undefined> {
   if (flags.enable?.includes("*")) return true;
   if (flags.enable) return flags.enable;

@@ -56,7 +56,7 @@ export interface EditableServers extends ConfiguredServers {
   readonly file: string;
 }
 
-/** The project's config, or with `user` the person's own. */
+/** The project's config, or with `user` the user's own. */
 export async function editableServers(flags: SettingsFlags, user: boolean): Promise<EditableServers> {
   const { settings, projectFile } = await loadSettings(flags);
   const found = user ? configFile("", true) : (projectFile ?? configFile(process.cwd(), false));

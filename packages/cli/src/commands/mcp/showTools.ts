@@ -41,7 +41,7 @@ function shownFrom(text: string, from: number): string {
   return `${from > 0 ? "…" : ""}${shown(text.slice(from), MAX_DIFFERENCE_BYTES)}`;
 }
 
-/** A text on one line. What is left out is told: a person must know that there is more that they agree to. */
+/** A text on one line. What is left out is told: a user must know that there is more that they agree to. */
 function shown(text: string, maxBytes: number): string {
   const start = truncateUtf8(text, maxBytes);
   const left = text.length - start.length;

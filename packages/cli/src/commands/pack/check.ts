@@ -45,7 +45,7 @@ export async function packCheck({
   return report.ok ? EXIT.done : EXIT.config;
 }
 
-/** The kit loads the pack in a process of its own, so after the question the files are compared once more. */
+/** The kit loads the pack in its own process, so after the question the files are compared once more. */
 async function mayRun(file: string, trust: TrustPolicy): Promise<boolean> {
   const asked = packFiles(file);
   if (!(await requireTrust(file, asked, trust, "pack"))) return false;

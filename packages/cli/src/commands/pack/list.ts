@@ -18,7 +18,7 @@ const CHANGED = {
 export interface PackListParameters {
   /** Packs are looked for here and above. */
   readonly directory: string;
-  /** Whether the person trusts the project: only then is the code of its packs loaded to see their tools. */
+  /** Whether the user trusts the project: only then is the code of its packs loaded to see their tools. */
   readonly trusted: boolean;
   /** `--trust`: packs that are linked into the project are loaded as they are now, too. */
   readonly everything?: boolean;

@@ -4,7 +4,7 @@ import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { ProjectFiles } from "../../settings/trust/projectFiles.js";
 import { isTrusted } from "../../settings/trust/trust.js";
 
-/** Whether the person has trusted the project's config as it is now: then its packs run anyway. Never asks. */
+/** Whether the user has trusted the project's config as it is now: then its packs run anyway. Never asks. */
 export async function isProjectTrusted(directory: string): Promise<boolean> {
   try {
     const { projectFile } = await loadLayers({ cwd: directory, trust: { grant: false }, userConfig: false });

@@ -29,7 +29,7 @@ export async function decideCommand(id: string, flags: DecideFlags): Promise<Exi
     const calls = chosen(run.approvals, flags);
     for (const { key, name } of calls) {
       const isDecided = await engine.decide(id, key, decision);
-      if (!isDecided) throw new CliError(`Somebody else has decided about ${name} already.`, EXIT.refused);
+      if (!isDecided) throw new CliError(`Someone else has decided about ${name} already.`, EXIT.refused);
       if (!flags.json)
         printLine(`${name}: ${typeof decision === "object" && "deny" in decision ? "denied" : "allowed"}`);
     }

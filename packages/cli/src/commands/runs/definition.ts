@@ -36,7 +36,7 @@ export function taskDefinition(
       const { agent, dispose } = await assembleAgent(loaded, {
         resume: undefined,
         record: false,
-        // "auto": calls that the settings do not ask about run, because nobody may be there to switch the mode.
+        // "auto": calls that the settings do not ask about run, because no one may be there to switch the mode.
         mode: "auto",
         instructions: true,
         ask: askWith(run.approve),

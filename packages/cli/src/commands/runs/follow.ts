@@ -67,8 +67,8 @@ function showText(): (one: FollowedEvent) => void {
     }
     const { event } = one;
     if (event.type === "claimed") {
-      if (event.epoch > 1) note(`goes on in ${event.worker}`);
-    } else if (event.type === "version") note(`goes on with version ${event.to}; it was ${event.from}`);
+      if (event.epoch > 1) note(`continues in ${event.worker}`);
+    } else if (event.type === "version") note(`continues with version ${event.to}; it was ${event.from}`);
     else activity(event as AgentEvent);
   };
 }

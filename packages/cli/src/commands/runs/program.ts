@@ -25,7 +25,7 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
       .option("--json", "as JSON");
 
   command("start", "queue a task")
-    .argument("<task...>", "what to do, in words")
+    .argument("<task...>", "what to do, as text")
     .option("--cwd <directory>", "the directory it works in")
     .option("--title <text>", "what lists call it; default: the task")
     .option("--id <id>", "the same id and task twice is one run")

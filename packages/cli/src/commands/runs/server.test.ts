@@ -55,7 +55,7 @@ describe("the page of runs", () => {
     expect(await ask(path, withToken)).toMatchObject({ status: 400 });
   });
 
-  test("gives data to nobody without the token, wherever they put it", async () => {
+  test("gives data to no one without the token, wherever they put it", async () => {
     for (const headers of [
       {},
       { authorization: "Bearer " },

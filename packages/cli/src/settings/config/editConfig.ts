@@ -10,7 +10,7 @@ import { hasPackageConfig, readConfigText } from "./configText.js";
 import type { ConfigKind } from "./editPacks.js";
 import { PACKAGE, PROJECT_PLACES, USER_PLACES } from "./places.js";
 
-/** The config of a directory, or the person's own; absent if there is none. */
+/** The config of a directory, or the user's own; absent if there is none. */
 export function configFile(directory: string, user: boolean): string | undefined {
   const base = user ? configDirectory() : directory;
   const name = (user ? USER_PLACES : PROJECT_PLACES).find(
@@ -26,7 +26,7 @@ export function newConfigFile(directory: string, user: boolean): string {
 
 /**
  * Changes a config's text. If the config was trusted before, or is new, the new text is trusted. `edit` returns
- * `undefined` for a text that only a person can edit; `byHand` tells them what to write.
+ * `undefined` for a text that only a user can edit; `byHand` tells them what to write.
  */
 export async function editConfig(
   file: string,

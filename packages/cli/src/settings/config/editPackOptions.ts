@@ -25,7 +25,7 @@ export interface OptionPlace {
   readonly key: string;
 }
 
-/** The config's text with the entry set, the pack added if need be; `undefined` if only a person can edit it. */
+/** The config's text with the entry set, the pack added if need be; `undefined` if only a user can edit it. */
 export function setPackOption(
   text: string,
   { pack, group, key }: OptionPlace,
@@ -44,7 +44,7 @@ export function setPackOption(
   return setInCode(text, { pack, group, key }, toSource(value));
 }
 
-/** The config's text without the entry; `undefined` if only a person can edit it. */
+/** The config's text without the entry; `undefined` if only a user can edit it. */
 export function removePackOption(
   text: string,
   { pack, group, key }: OptionPlace,
@@ -141,7 +141,7 @@ function propertyObject(text: string, open: number, key: string): number | undef
   return at < part.start ? undefined : mask.indexOf("{", at);
 }
 
-/** A value as a person writes it in a program: `{ command: "npx", args: ["-y"] }`. */
+/** A value as a user writes it in a program: `{ command: "npx", args: ["-y"] }`. */
 export function toSource(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toSource).join(", ")}]`;
   if (!isRecord(value)) return JSON.stringify(value);

@@ -30,7 +30,7 @@ describe("addPack", () => {
   });
 });
 
-describe("a config that is written to be slow is read at once", { timeout: 20_000 }, () => {
+describe("a config that is written to be slow is read immediately", { timeout: 20_000 }, () => {
   const N = 600_000;
   const many = (text: string): string => text.repeat(N / text.length);
 

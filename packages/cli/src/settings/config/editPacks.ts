@@ -4,7 +4,7 @@ import { bracketParts, indentOf, insertPart, maskLiterals, type Range, removePar
 /** How a config is written: a program, or data. */
 export type ConfigKind = "code" | "json" | "yaml";
 
-/** The config's text with the pack added, or `undefined` if only a person can edit it. Adds nothing twice. */
+/** The config's text with the pack added, or `undefined` if only a user can edit it. Adds nothing twice. */
 export function addPack(
   text: string,
   name: string,
@@ -14,7 +14,7 @@ export function addPack(
   return addEntry(text, name, JSON.stringify(name), kind, defaults);
 }
 
-/** The config's text without the pack, or `undefined` if it is named in a way that only a person can edit. */
+/** The config's text without the pack, or `undefined` if it is named in a way that only a user can edit. */
 export function removePack(text: string, name: string, kind: ConfigKind): string | undefined {
   if (kind === "json") {
     return editPackList(text, (packs) => packs?.filter((pack) => packNameOf(pack) !== name));
@@ -138,7 +138,7 @@ function isText(text: string, { start, end }: Range, value: string): boolean {
   return /^["'`]/.test(text.charAt(start)) && text.slice(start + 1, end - 1) === value;
 }
 
-/** Returns a text that does not name the pack unchanged; `undefined` for one that does: a person has to edit it. */
+/** Returns a text that does not name the pack unchanged; `undefined` for one that does: a user has to edit it. */
 function untouched(text: string, name: string): string | undefined {
   return text.includes(JSON.stringify(name)) || text.includes(`'${name}'`) ? undefined : text;
 }

@@ -17,7 +17,7 @@ export interface ConfigExplorer {
 
 interface SearchedDirectory {
   readonly path: string;
-  /** The person's own directory for configs, which cosmiconfig searches last. */
+  /** The user's own directory for configs, which cosmiconfig searches last. */
   readonly isGlobalConfig: boolean;
 }
 

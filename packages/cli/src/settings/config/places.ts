@@ -19,10 +19,10 @@ export const PROJECT_PLACES = [
   PACKAGE,
 ] as const;
 
-/** The names of the person's own config in the config directory. */
+/** The names of the user's own config in the config directory. */
 export const USER_PLACES = ["config.ts", "config.js", "config.mjs", "config.json", "config.yaml"] as const;
 
-/** The person's own config file, if there is one. */
+/** The user's own config file, if there is one. */
 export function findUserConfig(): string | undefined {
   return USER_PLACES.map((name) => join(configDirectory(), name)).find((path) => existsSync(path));
 }

@@ -107,7 +107,7 @@ async function runConfig(file: string, content: string, modules: ModuleLoader): 
   throw new CliError(`${file}: it has no default export. Write: export default defineConfig({ … })`);
 }
 
-/** Whether a config only restricts what the person allowed. Such data needs no trust: it can do no harm. */
+/** Whether a config only restricts what the user allowed. Such data needs no trust: it can do no harm. */
 export function isNarrowing(config: unknown): boolean {
   const narrowing = ["$schema", "disable", "confirm", "readOnly"];
   return isRecord(config) && Object.keys(config).every((key) => narrowing.includes(key));

@@ -98,7 +98,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
     packs: { type: "array", items: pack, description: 'The tool packs. Default: ["@agent/preset-default"]' },
     enable: names("Tools to turn on although their pack declares them off"),
     disable: names("Tools to turn off"),
-    confirm: names("Tools whose calls run only after a yes"),
+    confirm: names("Tools whose calls run only after approval"),
     permissions: {
       type: "object",
       properties: {

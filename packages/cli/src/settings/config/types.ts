@@ -83,7 +83,7 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   /** Tools to turn on although their pack declares them off. */
   readonly enable?: readonly ToolName<Packs>[];
   readonly disable?: readonly ToolName<Packs>[];
-  /** Tools whose calls run only after a yes; `"*"` is every tool. The lists of all layers add up. */
+  /** Tools whose calls run only after approval; `"*"` is every tool. The lists of all layers add up. */
   readonly confirm?: readonly (ToolName<Packs> | "*")[];
   /**
    * Rules about calls, by tool and by what the call is about: `"run_bash(npm test *)"`, `"write_file(src/**)"`,

@@ -15,7 +15,7 @@ const PRIVATE_FILE = 0o600;
 /** The kind of code that is to run. */
 export type TrustSubject = "config" | "pack";
 
-/** What the person is asked about. */
+/** What the user is asked about. */
 interface TrustRequest {
   readonly subject: TrustSubject;
   readonly file: string;
@@ -25,7 +25,7 @@ interface TrustRequest {
   readonly changed: boolean;
 }
 
-/** Answers for the person; absent where nobody can be asked. */
+/** Answers for the user; absent where no one can be asked. */
 export type AskTrust = (request: TrustRequest) => Promise<boolean>;
 
 export interface TrustPolicy {
@@ -35,8 +35,8 @@ export interface TrustPolicy {
 }
 
 /**
- * Whether these files may run. Asks the person unless exactly this content was trusted before. Throws, with its own
- * exit code, if nobody can be asked. Resolves to `false` if the person says no.
+ * Whether these files may run. Asks the user unless exactly this content was trusted before. Throws, with its own
+ * exit code, if no one can be asked. Resolves to `false` if the user says no.
  */
 export async function requireTrust(
   file: string,
@@ -81,7 +81,7 @@ export async function grantTrust(file: string, hashes: FileHashes): Promise<void
 }
 
 /**
- * The files that may run after a yes, with the content they had when the question was asked. A file that the config
+ * The files that may run after approval, with the content they had when the question was asked. A file that the config
  * imports by a name built at run time is not among them: it runs only if `--trust` covered exactly this content.
  */
 export class TrustedSources implements ModuleSources {
@@ -124,7 +124,7 @@ function trustedHashes(config: string): FileHashes {
   return Object.hasOwn(store, config) ? (store[config] ?? {}) : {};
 }
 
-/** The error message for a run without a person to ask. */
+/** The error message for a run without a user to ask. */
 function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
@@ -156,7 +156,7 @@ function readStore(): Record<string, FileHashes> {
   }
   try {
     const store: unknown = JSON.parse(text);
-    // A damaged or foreign store trusts nothing: the person is asked again.
+    // A damaged or foreign store trusts nothing: the user is asked again.
     return isRecord(store) && isRecord(store.trusted) ? (store.trusted as Record<string, FileHashes>) : {};
   } catch {
     return {};

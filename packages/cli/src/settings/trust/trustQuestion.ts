@@ -2,7 +2,7 @@ import { escapeToLine } from "@agent/internal";
 import { type Aside, askYesNo, atOnce, canAsk } from "../../process/ask.js";
 import type { AskTrust, TrustPolicy } from "./trust.js";
 
-/** How trust is decided: `--trust` grants it; otherwise the person is asked, if one can be. */
+/** How trust is decided: `--trust` grants it; otherwise the user is asked, if one can be. */
 export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy {
   return { grant, ...(canAsk() && { ask: (request) => aside(() => askForTrust(request)) }) };
 }

@@ -101,7 +101,7 @@ test.each<[string, MediaLimits, ContentPart, string]>([
   ],
   ["no image at all", {}, image(base64("<html>")), "its bytes are no image that can be read"],
   ["another format", { imageTypes: /png/ }, image(gif(1, 1)), "this model does not take image/gif."],
-])("what a server would refuse is told in words: %s", (_name, limits, part, words) => {
+])("what a server would refuse is reported in plain text: %s", (_name, limits, part, words) => {
   const { messages, again, notices } = fit(limits, asked(part));
   expect(partsOf(messages)).toEqual([expect.stringContaining(words)]);
   expect(notices).toEqual(partsOf(messages));

@@ -38,7 +38,7 @@ const SHARE_LEFT_OUT = 1 / 4;
 
 /**
  * Replaces the images and files that a server would refuse by a text that says why and what to do, so that the
- * conversation can go on. The model reads the text and the person gets a notice. If there are too many, the oldest go.
+ * conversation can go on. The model reads the text and the user gets a notice. If there are too many, the oldest go.
  */
 export class MediaFitter {
   readonly #limits: MediaLimits;

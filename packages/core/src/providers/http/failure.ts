@@ -4,7 +4,7 @@ import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-// Far more than a message shows after keys were removed from it: where this cuts, nobody sees it.
+// Far more than a message shows after keys were removed from it: where this cuts, no one sees it.
 const MAX_ERROR_CHARACTERS = 1024 * 1024;
 const LONGEST_KEY = 8192;
 // Messages of servers about a conversation that is too long; only OpenAI's own server has a code for it.

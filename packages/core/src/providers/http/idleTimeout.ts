@@ -7,7 +7,7 @@ const KEEP_ALIVE_PATIENCE = 12;
 /** Aborts a request whose server sends nothing for too long. */
 export interface IdleTimeout {
   readonly signal: AbortSignal;
-  /** Why the timer ended the request, in words; `undefined` if it did not. */
+  /** Why the timer ended the request, as text; `undefined` if it did not. */
   readonly expired: string | undefined;
   /**
    * Restarts the wait, because something arrived. A keep-alive sign (a comment, a blank) restarts it for a limited time

@@ -50,12 +50,12 @@ export interface RetryPolicy {
   readonly maxRetries: number;
   /** The first wait; each further one is twice as long. */
   readonly baseDelayMs: number;
-  /** The longest wait. If the server asks for more, the request fails at once and says so. */
+  /** The longest wait. If the server asks for more, the request fails immediately and says so. */
   readonly maxDelayMs: number;
 }
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or the policy is used up. Throws the last `AttemptError`,
+ * Runs `attempt` until it succeeds, fails permanently, or the policy is used up. Throws the last `AttemptError`,
  * or an `aborted` error as soon as the signal fires, also while waiting.
  */
 export async function withRetries<T>(

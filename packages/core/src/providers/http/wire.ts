@@ -19,7 +19,7 @@ export interface Wire {
   reader(request: ChatRequest): AnswerReader;
   /**
    * Adapts later requests to a refusal, such as by leaving out a field the server does not know. Returns whether it
-   * did; then the request is built and sent again at once.
+   * did; then the request is built and sent again immediately.
    */
   learn?(refusal: AttemptError, request: ChatRequest): boolean;
 }

@@ -26,7 +26,7 @@ function temporaryDirectory(): string {
 
 /** A process that is in the middle of a write: its temporary file is there, and stays so until it is ended. */
 async function writerIn(directory: string): Promise<{ child: ChildProcess; temporary: string }> {
-  if (!existsSync(MODULE)) throw new Error("Build the package first: this runs it in a process of its own.");
+  if (!existsSync(MODULE)) throw new Error("Build the package first: this runs it in its own process.");
   const script = `
     import { watch } from "node:fs";
     import { writeFileAtomic } from ${JSON.stringify(MODULE.href)};

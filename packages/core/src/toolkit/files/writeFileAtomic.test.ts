@@ -95,7 +95,7 @@ test("a name as long as names may be can be written", async () => {
 test("an orderly exit in the middle of a write takes the temporary file along", () => {
   const directory = temporaryDirectory();
   const module = new URL("../../../dist/toolkit.js", import.meta.url);
-  if (!existsSync(module)) throw new Error("Build the package first: this runs it in a process of its own.");
+  if (!existsSync(module)) throw new Error("Build the package first: this runs it in its own process.");
   const script = `
     import { watch } from "node:fs";
     import { writeFileAtomic } from ${JSON.stringify(module.href)};

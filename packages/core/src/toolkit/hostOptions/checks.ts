@@ -95,7 +95,7 @@ const CALLBACKS = ["onText", "onReasoning", "onToolDraft", "onRetry", "onNotice"
 
 /**
  * Throws `invalid_argument` unless a provider of core was handed a whole request. It is here and not beside the providers
- * because the build makes a file of its own for what only some entries share: one more to load with each import.
+ * because the build makes its own file for what only some entries share: one more to load with each import.
  */
 export function checkRequest(request: ChatRequest): void {
   checkObject("request", request);

@@ -92,7 +92,7 @@ describe("large values are checked in one pass", () => {
   });
 });
 
-describe("what would take too long is refused in words, and the next value is checked as ever", () => {
+describe("what would take too long is refused with a message, and the next value is checked as ever", () => {
   const level = (index: number): JsonSchema => ({ $ref: `#/properties/a/$defs/n${index}` });
   const doubling = (keyword: string): JsonSchema => ({
     ...level(0),

@@ -22,7 +22,7 @@ export interface PathGuard {
 }
 
 /**
- * Creates the guard. A root that does not exist is an error at once, not at the first call.
+ * Creates the guard. A root that does not exist is an error immediately, not at the first call.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export interface PathGuard {
  * const guard = createPathGuard(process.cwd());
  * console.log(guard.contains(guard.resolve("notes/today.md"))); // true
  * try {
- *   guard.resolve("../somebody-else");
+ *   guard.resolve("../someone-else");
  * } catch {
  *   console.log("outside"); // outside
  * }

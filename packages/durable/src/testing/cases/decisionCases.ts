@@ -6,7 +6,7 @@ import type { EngineCase } from "../engineCase.js";
 /** Cases: decisions, cancellation and retry of runs. */
 export const decisionCases: readonly EngineCase[] = [
   {
-    name: "a run that waits for a decision is held by nobody, and goes on once all are made",
+    name: "a run that waits for a decision is held by no one, and continues once all are made",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       const run = newRun();

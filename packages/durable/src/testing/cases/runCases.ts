@@ -70,7 +70,7 @@ export const runCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a failed run keeps its reason, and a retry goes on with its journal",
+    name: "a failed run keeps its reason, and a retry continues with its journal",
     async run({ open }) {
       const engine = await open();
       const run = newRun();

@@ -46,7 +46,7 @@ export const tenantCases: readonly EngineCase[] = [
       const [engine, other] = [await open(), await open()];
       await engine.setLimits("small", { concurrency: 2 });
       assert.deepEqual(await other.getLimits("small"), { concurrency: 2 });
-      assert.deepEqual(await other.getLimits("nobody"), {});
+      assert.deepEqual(await other.getLimits("no one"), {});
       const runs = Array.from({ length: 6 }, () => newRun({ tenant: "small" }));
       for (const run of runs) await engine.create(run);
       const workers = [

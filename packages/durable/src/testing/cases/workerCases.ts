@@ -111,7 +111,7 @@ export const workerCases: readonly EngineCase[] = [
     },
   },
   {
-    name: "a closing worker tells its runs, and gives back those that did not end",
+    name: "a closing worker tells its runs, and returns those that did not end",
     async run({ open }) {
       const [engine, other] = [await open(), await open()];
       await engine.create(newRun());

@@ -13,7 +13,7 @@ import { readSed } from "./sed.js";
 import { readShell } from "./shells.js";
 import { readWrapper } from "./wrappers.js";
 
-// The tables behind these readers are incomplete: nobody can list every program that runs another one. For more
+// The tables behind these readers are incomplete: no one can list every program that runs another one. For more
 // than a guard rail, use `allow` and the sandbox.
 const READERS: readonly ProgramReader[] = [
   readWrapper,

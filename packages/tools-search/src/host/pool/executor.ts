@@ -6,7 +6,7 @@ export interface Executor {
   start(order: WorkerOrder): void;
   /** While it is held, the process stays alive for it. */
   hold(held: boolean): void;
-  /** Ends it at once, whatever it is doing. */
+  /** Ends it immediately, whatever it is doing. */
   close(): void;
 }
 

@@ -56,7 +56,7 @@ export function openThread(
 }
 
 /**
- * The worker is started from its source text. A file of its own would be lost in a bundle, or be copied there without
+ * The worker is started from its source text. Its own file would be lost in a bundle, or be copied there without
  * what it imports; and a first search that finds no free file descriptor would never get it, since Node keeps a failed import.
  */
 async function startWorker(options: WorkerOptions): Promise<Worker> {

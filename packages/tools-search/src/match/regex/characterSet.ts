@@ -61,7 +61,7 @@ export const WORD = characterSet("\\w", false);
 
 /**
  * Sorts the 256 bytes into kinds, so that those of a kind are in the same ones of the sets. Each of the bytes that are
- * `apart` is a kind of its own. Beyond ASCII, bytes of the same `beyondKind` are of one kind.
+ * `apart` is its own kind. Beyond ASCII, bytes of the same `beyondKind` are of one kind.
  */
 export function byteKinds(
   sets: readonly CharacterSet[],

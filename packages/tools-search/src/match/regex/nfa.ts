@@ -10,11 +10,11 @@ export interface Nfa {
 
 type NfaState =
   | { readonly kind: "end" }
-  /** Goes on with one of the set's characters. */
+  /** Continues with one of the set's characters. */
   | { readonly kind: "character"; readonly set: CharacterSet; readonly next: number }
-  /** Goes on where the text fulfils this assertion. */
+  /** Continues where the text fulfils this assertion. */
   | { readonly kind: "assertion"; readonly assertion: Assertion; readonly next: number }
-  /** Goes on in any of several ways. */
+  /** Continues in any of several ways. */
   | { readonly kind: "fork"; readonly next: readonly number[] };
 
 /** The number of the state that is the end of every match. */
@@ -46,7 +46,7 @@ class Writer {
     this.#maxStates = maxStates;
   }
 
-  /** Writes the tree so that it goes on with the state `next`, and returns where it begins. */
+  /** Writes the tree so that it continues with the state `next`, and returns where it begins. */
   write(tree: RegexTree, next: number): number {
     switch (tree.kind) {
       case "character":

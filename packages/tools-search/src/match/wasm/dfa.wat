@@ -86,7 +86,7 @@
                 (br_if $sixteen (i32.lt_u (local.get $p) (local.get $end)))
                 (br $found)))
             (local.set $p (i32.add (local.get $p) (i32.ctz (local.get $mask))))))
-        ;; This line does not match: go on with the next one.
+        ;; This line does not match: continue with the next one.
         (local.set $p (i32.add (local.get $p) (i32.const 1)))
         (local.set $row (local.get $lineStart))
         (br_if $next (i32.lt_u (local.get $p) (local.get $end)))))

@@ -12,7 +12,7 @@ export const FOLDS_AT = MAX_NEEDLE_BYTES;
 /** The DFA in use: the column of each byte, then the rows. */
 export const COLUMNS_AT = 2048;
 export const TABLE_AT = COLUMNS_AT + 256;
-/** The table of the needles in use, in a page of its own. */
+/** The table of the needles in use, in its own page. */
 export const SET_AT = 65_536;
 /** The text. */
 export const WINDOW_AT = SET_AT + MAX_SET_BYTES;

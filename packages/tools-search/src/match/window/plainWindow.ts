@@ -5,7 +5,7 @@ import type { Dfa } from "../regex/dfa.js";
 import type { ByteWindow } from "./byteWindow.js";
 
 const NEWLINE = 0x0a;
-/** After so many bytes, a power of two, a search through a large window shows that it goes on. */
+/** After so many bytes, a power of two, a search through a large window shows that it continues. */
 const HEARTBEAT_BYTES = 4 * 1024 * 1024;
 
 /** Works everywhere, on memory of any size. */

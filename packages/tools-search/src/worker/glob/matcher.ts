@@ -13,7 +13,7 @@ export function globToRegex(pattern: string, { micromatch }: GlobLibraries): Reg
 
 /** The literal suffix of every match, compared first because it is cheap: `.ts` for `src/*.ts`. Often empty. */
 export function fixedEnd(pattern: string): string {
-  // A bar divides a pattern also where nobody would expect it, and then each side has its own end.
+  // A bar divides a pattern also where no one would expect it, and then each side has its own end.
   return pattern.includes("|") ? "" : (/[\w.-]*$/.exec(pattern)?.[0] ?? "");
 }
 

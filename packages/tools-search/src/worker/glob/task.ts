@@ -117,7 +117,7 @@ function firstThatFit(files: readonly FoundFile[], { maxCharacters }: GlobTask["
   return files.slice(0, end === -1 ? files.length : end).map(({ path }) => path);
 }
 
-/** Where nobody may look, files are as old as can be. */
+/** Where no one may look, files are as old as can be. */
 function changedAt(place: string, boundary: Boundary): number {
   try {
     return boundary.lookAt(place).mtimeMs;
