@@ -125,7 +125,8 @@ async function matchRules(
     language && targets && patterns.length > 0
       ? await askLanguage(language, patterns, targets)
       : new Map<string, readonly Match[]>();
-  const root = canonicalPath(options.root);
+  // Runtimes without files have no paths to resolve.
+  const root = targets?.some(({ type }) => type === "file") ? canonicalPath(options.root) : options.root;
   const found = new Map(about.map((rule) => [rule, matchRule(rule, call, rows, { ...options, root })]));
   return (rule) => found.get(rule) ?? "none";
 }
@@ -239,16 +240,17 @@ function denial(rule: Rule, found: Found, { description }: RuledCall, { root }: 
 const LONGEST_SHOWN = 200;
 
 function shownTarget(target: CallTarget, root: string): string {
-  const base = `${canonicalPath(root)}/`;
   const text =
     target.type === "file"
-      ? target.path.startsWith(base)
-        ? target.path.slice(base.length)
-        : target.path
+      ? relativeTo(canonicalPath(root), target.path)
       : target.type === "url"
         ? target.url
         : target.text;
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN - 1).toWellFormed()}…` : text;
+}
+
+function relativeTo(root: string, path: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
 function denies(match: Match): boolean {

@@ -18,7 +18,7 @@ export class GrantedRules {
 
   async decide(call: RuledCall): Promise<Ruling> {
     if (this.#granted.length === 0 || call.description.needs.length > 0) return { type: "ask" };
-    const root = this.#root ?? process.cwd();
+    const root = this.#root ?? globalThis.process?.cwd?.() ?? "/";
     return (await coversCall(this.#granted, call, { tools: this.#tools, root }))
       ? { type: "allow" }
       : { type: "ask" };

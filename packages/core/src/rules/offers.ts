@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import { canonicalPath } from "@agent/internal";
+import { canonicalPath, nodePath } from "@agent/internal";
 import type { CallTarget, DescribedCall } from "../tools/callDescription.js";
 import { coversCall, exactText, type RuledCall, type RuleOptions } from "./decide.js";
 import { formatRule, parseRule } from "./rule.js";
@@ -47,12 +46,15 @@ function elsewhere(targets: readonly CallTarget[] | undefined): string {
 
 /** `edits in lib/**`, for a call that writes files of one directory of the project. */
 function directoryOffers(targets: readonly CallTarget[], root: string): RuleOffer[] {
-  const base = canonicalPath(root);
   const written = targets.flatMap((target) =>
-    target.type === "file" && target.access === "write" ? [dirname(target.realPath ?? target.path)] : [],
+    target.type === "file" && target.access === "write"
+      ? [nodePath.dirname(target.realPath ?? target.path)]
+      : [],
   );
   const [directory, ...others] = new Set(written);
-  if (directory === undefined || others.length > 0 || !directory.startsWith(`${base}/`)) return [];
+  if (directory === undefined || others.length > 0) return [];
+  const base = canonicalPath(root);
+  if (!directory.startsWith(`${base}/`)) return [];
   const below = directory.slice(base.length + 1);
   // In a pattern these characters are wildcards, and a bracket would end the rule in a reader's eyes.
   if (/[*?()]/.test(below)) return [];

@@ -1,5 +1,4 @@
-import { homedir } from "node:os";
-import { isRecord } from "@agent/internal";
+import { isRecord, nodeOs } from "@agent/internal";
 import type { CallTarget, Match } from "../tools/callDescription.js";
 import { matchesGlob, mayMatchLonger } from "./glob.js";
 
@@ -47,7 +46,7 @@ function mayMatchBelow(glob: string, isAbsolute: boolean, place: string, root: s
 }
 
 function absolutePattern(pattern: string): string | undefined {
-  if (pattern.startsWith("~/")) return `${homedir()}${pattern.slice(1)}`;
+  if (pattern.startsWith("~/")) return `${nodeOs.homedir()}${pattern.slice(1)}`;
   return pattern.startsWith("/") ? pattern : undefined;
 }
 
