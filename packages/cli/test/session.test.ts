@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await leave(second);
     const third = run(["--resume"]);
     const list = await third.until(/Go on with · type to filter/);
-    expect(list).toMatch(/❯ say about pears +just now · 2 messages · .*bytes · \d{8}-/);
+    expect(list).toMatch(/❯ say about pears +just now · 2 messages · \d+ KB · \d{8}-/);
     expect(list).toMatch(/ {2}say about apples +just now · 2 messages/);
     third.type("applx");
     await third.until(/\n {2}nothing fits$/);

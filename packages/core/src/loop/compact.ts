@@ -44,8 +44,10 @@ export async function compactToFit(
 ): Promise<boolean> {
   const { conversation, emit } = exchange;
   const messages = conversation.sessionContext;
-  const before = estimateTokens(messages) + textTokens(systemText(exchange));
-  const limit = typeof budget === "number" ? budget : before / 2;
+  const own = estimateTokens(messages);
+  const before = own + textTokens(systemText(exchange));
+  // A long system prompt cannot be shortened, so it does not count when the user asks to shorten the messages.
+  const limit = typeof budget === "number" ? budget : (budget === "now" ? own : before) / 2;
   if (before <= limit * FULL_AT) return false;
   const target = limit * TARGET;
   const report = (action: ContextEvent["action"]): void => {
