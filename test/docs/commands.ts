@@ -146,7 +146,13 @@ export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
 /** Snippets that cannot run here as written, with the reason. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md#-agent": "it builds and tests everything, this test included",
-  "docs/benchmarks.md#benchmarks": "it measures for minutes",
+  "docs/benchmarks.md#how-it-is-measured": "it measures for minutes",
+  "docs/embedding.md#deciding-about-single-requests":
+    "a part of a program: packages/core/src/loop has its tests",
+  "docs/embedding.md#sub-agents": "a part of a program: packages/core/src/loop/children.test.ts",
+  "docs/embedding.md#answering-again-editing-and-branching":
+    "a part of a program: packages/core/src/conversation has its tests",
+  "docs/embedding.md#conversations-in-a-database": "the address of a database",
   "docs/cli.md#json": "it is the form of a result: packages/cli/test/task.test.ts has its fields",
   "docs/fleets.md#on-one-machine": "workers run until they are ended: packages/cli/test/runs.test.ts",
   "docs/fleets.md#on-many-machines": "addresses of servers: packages/cli/test/runsServers.test.ts",

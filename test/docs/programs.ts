@@ -42,17 +42,17 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     prints: /^It is late\.\n\d+:\d\d:\d\d [AP]M\n$/,
   },
   "docs/embedding.md#what-an-answer-took-and-structured-answers": {
-    prints: "Hello. 0 1 stop\n{ city: 'Oslo', people: 717710 }\n",
+    prints: "Hello. 0 unknown cost 1 stop\n{ city: 'Oslo', people: 717710 }\n",
   },
   "docs/embedding.md#who-is-asking-one-agent-definition-for-many-users": {
     after: PRINT_RESULTS,
     prints: "You are Ann.\nann\n",
   },
-  "docs/embedding.md#asking-a-person-first": {
+  "docs/embedding.md#asking-a-user-first": {
     prints:
       "deploy denied Tool call denied: deploy may change something, and no one is here to ask.\nlook ok Done.\n",
   },
-  "docs/embedding.md#asking-a-person-first:2": { prints: /name: 'deploy',[\s\S]*\nIt is live\.\n$/ },
+  "docs/embedding.md#asking-a-user-first:2": { prints: /name: 'deploy',[\s\S]*\nIt is live\.\n$/ },
   "docs/embedding.md#hooks": {
     prints:
       'denied Tool call denied: the hook "freeze": Production is frozen.\nok Deployed to staging.\nTell the others.\n',

@@ -156,7 +156,7 @@ const COMPLETIONS: [string, string, string[]][] = [
   [
     "the options of a built-in pack without any import",
     `import { defineConfig } from "@agent/cli/config";\ndefineConfig({ packs: [["@agent/preset-default", { fs: { | } }]] });`,
-    ["maxEntries", "maxReadBytes", "maxReadLines", "protect", "root"],
+    ["edit", "maxEntries", "maxReadBytes", "maxReadLines", "protect", "root"],
   ],
   [
     "known tools beside a pack that declares none",
@@ -182,7 +182,7 @@ export default defineConfig({
 `;
 
 const WRONG: [string, RegExp][] = [
-  ["new Agent(provider, { packs: [[notes, { rot: '.' }]] });", /'rot' does not exist in type 'Options'/],
+  ["new Agent(provider, { packs: [[notes, { rot: '.' }]] });", /'rot' does not exist in type/],
   ["new Agent(provider, { packs: [[notes, { root: 1 }]] });", /'number' is not assignable to type 'string'/],
   ["new Agent(provider, { packs: [notes, own], enable: ['notes_gret'] });", /Did you mean '"notes_greet"'/],
   ["new Agent(provider, { packs: [notes, own], disable: ['onw'] });", /"onw"' is not assignable/],

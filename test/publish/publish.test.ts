@@ -111,8 +111,8 @@ describe.skipIf(problem !== undefined)(title, () => {
     const path = await project("guide");
     const page = new URL("../../docs/writing-a-pack.md", import.meta.url);
     const shownFiles = codeBlocks(page, "ts");
-    const [tool = ""] = shownFiles;
-    const index = shownFiles.find((code) => code.includes("export function register")) ?? "";
+    const tool = shownFiles.find((code) => code.includes("export const greet")) ?? "";
+    const index = shownFiles.find((code) => code.includes('"./tools/greet.js"')) ?? "";
     await writeFile(join(path, "greet.ts"), tool);
     await writeFile(join(path, "index.ts"), index);
     const [start, ...others] = codeBlocks(page, "sh");

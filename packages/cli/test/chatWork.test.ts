@@ -79,29 +79,32 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
   });
 
   test("what is allowed for the project holds in the next chat until it is revoked", async () => {
-    const { chat } = await start();
+    const { box, chat } = await start();
+    // Not a command that only reads: those need no rule.
+    box.write("run", '#!/bin/sh\necho "$@"\n');
+    chmodSync(join(box.project, "run"), 0o755);
     const flags = ["--enable", "run_bash", "--confirm", "run_bash"];
     const first = await chat(flags);
-    first.send(runBash("echo one"));
+    first.send(runBash("./run one"));
     await first.until(/Run this command\?/);
     first.press("a");
     await first.until("Always, in this session");
     first.press("Tab");
     await first.until(
-      /Always, in this project.*\n {2}1 exactly this call\n {2}2 echo one \*\n {2}3 every call of run_bash/,
+      /Always, in this project.*\n {2}1 exactly this call\n {2}2 \.\/run one \*\n {2}3 every call of run_bash/,
     );
     first.press("2");
-    await first.until(/\? always in this project: run_bash\(echo one \*\)\n[\s\S]*│ one\n└ ✓/);
+    await first.until(/\? always in this project: run_bash\(\.\/run one \*\)\n[\s\S]*│ one\n└ ✓/);
     first.press("C-d");
     await first.until("[status 0]");
     const next = await chat(flags);
-    next.send(runBash("echo one again"));
+    next.send(runBash("./run one again"));
     await next.until("│ one again\n└ ✓");
     next.send("/permissions");
-    await next.until(/1 {2}run_bash\(echo one \*\) {2}in this project/);
+    await next.until(/1 {2}run_bash\(\.\/run one \*\) {2}in this project/);
     next.send("/permissions revoke 1");
     await next.until("is asked again.");
-    next.send(runBash("echo three"));
+    next.send(runBash("./run three"));
     await next.until(/Run this command\?/);
   });
 

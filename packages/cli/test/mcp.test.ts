@@ -187,7 +187,7 @@ test("mcp serve holds a client to the rules of the config: what is denied, and w
   const clientInfo = { name: "test", version: "1" };
   await ask(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
   expect(await call(2, "read_file", { path: "secret.txt" })).toBe(
-    "Tool call denied: the rule read_file(secret.txt) of the configuration denies it.",
+    "Tool call denied: the rule read_file(secret.txt) of the configuration denies it: secret.txt.",
   );
   expect(await call(3, "write_file", { path: "a.txt", content: "other" })).toContain("no one said yes");
   expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");

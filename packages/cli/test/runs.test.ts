@@ -53,14 +53,17 @@ export default {
   const id = await startRun(sandbox);
   await workOff(sandbox);
   const { stdout } = await sandbox.run(["runs", "show", id]);
-  expect(stdout).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b\n");
+  expect(stdout).toContain("│ path: a\\u202etxt.sh\n│ 1 +x\\u200b\n");
   // A user may copy the line into a shell.
   expect(stdout).toMatch(/--call '[^']*'\\''[^']*'\n$/);
   const url = await serveRuns(sandbox);
   const authorization = `Bearer ${url.hash.slice("#token=".length)}`;
   const answer = await fetch(`${url.origin}/api/runs/${id}`, { headers: { authorization } });
-  const { run } = (await answer.json()) as { run: { approvals: { question: string }[] } };
-  expect(run.approvals[0]?.question).toContain("│ path: a\\u202etxt.sh\n│ content: x\\u200b");
+  const { run } = (await answer.json()) as {
+    run: { approvals: { question: string; preview: unknown }[] };
+  };
+  expect(run.approvals[0]?.question).toContain("│ path: a\\u202etxt.sh");
+  expect(run.approvals[0]?.preview).toMatchObject({ changes: [{ hunks: [{ lines: ["+x\\u200b"] }] }] });
 });
 
 test("what people see of a run: its title, when it was queued, that it waits for a worker, why it was cancelled", async () => {

@@ -32,7 +32,7 @@ const SAFE_NAMES = new Set([
 ]);
 
 /** The part of an environment that any program may get: an allow list, so that no key is in it by accident. */
-export function safeVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+export function safeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     const upper = name.toUpperCase();

@@ -90,7 +90,10 @@ export const mountOfDirectory = shared.mountOfDirectory;
  * console.log(readRegularFile("a.txt", 5)?.toString("utf8"), readRegularFile(".", 5)); // Hello undefined
  * ```
  */
-export const readRegularFile = shared.readRegularFile;
+export const readRegularFile: (path: string, most: number) => FileBytes | undefined = shared.readRegularFile;
+
+/** A `Buffer`, typed so that a program without the types of Node can use it. */
+type FileBytes = Uint8Array & { toString(encoding?: "utf8" | "latin1"): string };
 
 /**
  * A short name for a temporary file beside its target. It names the process that writes it, so that `writeFileAtomic` removes it
