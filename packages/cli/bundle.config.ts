@@ -20,6 +20,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/internal": join(ROOT, "../internal/src/index.ts"),
   "@agent/core/toolkit": join(ROOT, "../core/src/toolkit/index.ts"),
+  "@agent/core/host": join(ROOT, "../core/src/host.ts"),
   "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
   commander: fileURLToPath(import.meta.resolve("commander")),
   "diff/lib/diff/array.js": fileURLToPath(import.meta.resolve("diff/lib/diff/array.js")),

@@ -83,7 +83,7 @@ describe("a call in a script", () => {
   test.runIf(hasTerminal()).each(["y", "n"])("is asked about in a terminal, answer %s", async (answer) => {
     const { box, isWritten } = project('mode: "auto", confirm: ["put"],');
     await box.run(["tools", "--trust"]);
-    await box.runInTerminal(["go"], [["Run it?", answer]]);
+    await box.runInTerminal(["go"], [["or no with a reason", answer]]);
     expect(isWritten()).toBe(answer === "y");
   });
 
