@@ -84,7 +84,7 @@ describe.skipIf(!isInstalled)(`real servers through the Agent${why}`, () => {
         ["trigger-long-running-operation", { duration: 1, steps: 4 }],
       ],
     );
-    expect(tools.length).toBeGreaterThanOrEqual(13);
+    expect(tools.length).toBeGreaterThanOrEqual(12);
     expect(results[0]).toContain("hello");
     expect(results[1]).toContain("5");
     expect(images).toBe(1);
