@@ -10,7 +10,9 @@ const README = join(PACKAGES, "web", "README.md");
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
 );
-const JSON_TYPE = { cookie: "chat=7", "content-type": "application/json" };
+const FIRST = "00000000-0000-4000-8000-000000000007";
+const SECOND = "00000000-0000-4000-8000-000000000009";
+const JSON_TYPE = { cookie: `chat=${FIRST}`, "content-type": "application/json" };
 
 /** The app of the README of @agent/web, word for word: a route and a page. */
 let app: App;
@@ -84,7 +86,7 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
     const url = `${server.address}/api/chat`;
     const leave = new AbortController();
     onTestFinished(() => leave.abort());
-    const stream = await fetch(url, { headers: { cookie: "chat=7" }, signal: leave.signal });
+    const stream = await fetch(url, { headers: { cookie: `chat=${FIRST}` }, signal: leave.signal });
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
     const post = async (action: unknown) =>
       (await fetch(url, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(action) })).status;
@@ -105,13 +107,13 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
 
   test("asks again after a restart about a call that waited for a decision", async () => {
     scriptPlan("To rest, as before.");
-    await visit("9", async (events, post) => {
+    await visit(SECOND, async (events, post) => {
       expect(await post({ type: "send", content: "What is the plan?" })).toBe(202);
       await firstEvent(events, "approval");
     });
     await server.stop();
     server = await startNext(app.directory, modelVariables());
-    await visit("9", async (events, post) => {
+    await visit(SECOND, async (events, post) => {
       const { request } = await firstEvent(events, "approval");
       expect(await post({ type: "decide", id: request.id, decision: "allow" })).toBe(202);
       expect(await firstEvent(events, "done")).toMatchObject({ text: "To rest, as before." });
@@ -119,8 +121,11 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Rest.");
   });
 
-  test("refuses a request without the cookie", async () => {
-    expect((await fetch(`${server.address}/api/chat`)).status).toBe(403);
+  test("gives a browser without a cookie its own", async () => {
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    const { status, headers } = await fetch(`${server.address}/api/chat`, { signal: leave.signal });
+    expect([status, headers.get("set-cookie")]).toEqual([200, expect.stringMatching(/^chat=[\da-f-]{36};/)]);
   });
 
   test.skipIf(CHROMIUM === undefined)("shows it in a browser (skipped without chromium)", async () => {
@@ -128,7 +133,6 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
     // As root, in a container, Chromium cannot make its own sandbox; it opens only this page.
     const browser = await puppeteer.launch({ executablePath: CHROMIUM ?? "", args: ["--no-sandbox"] });
     onTestFinished(() => browser.close());
-    await browser.setCookie({ name: "chat", value: "8", domain: "127.0.0.1" });
     const page = await browser.newPage();
     await page.goto(server.address);
     await page.type("input", "What is the plan?");
