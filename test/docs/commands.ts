@@ -148,10 +148,10 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md#-agent": "it builds and tests everything, this test included",
   "docs/benchmarks.md#how-it-is-measured": "it measures for minutes",
   "docs/embedding.md#deciding-about-single-requests":
-    "a part of a program: packages/core/src/loop has its tests",
-  "docs/embedding.md#sub-agents": "a part of a program: packages/core/src/loop/children.test.ts",
+    "a part of a program: packages/core/src/loop/stepControl.test.ts",
+  "docs/embedding.md#sub-agents": "a part of a program: packages/core/src/loop/stepControl.test.ts",
   "docs/embedding.md#answering-again-editing-and-branching":
-    "a part of a program: packages/core/src/conversation has its tests",
+    "a part of a program: packages/core/src/conversation/store.test.ts",
   "docs/embedding.md#conversations-in-a-database": "the address of a database",
   "docs/cli.md#json": "it is the form of a result: packages/cli/test/task.test.ts has its fields",
   "docs/fleets.md#on-one-machine": "workers run until they are ended: packages/cli/test/runs.test.ts",

@@ -182,7 +182,10 @@ export default defineConfig({
 `;
 
 const WRONG: [string, RegExp][] = [
-  ["new Agent(provider, { packs: [[notes, { rot: '.' }]] });", /'rot' does not exist in type/],
+  [
+    "new Agent(provider, { packs: [[notes, { rot: '.' }]] });",
+    /'rot' does not exist in type '\{ root\?: string \| undefined; \}'/,
+  ],
   ["new Agent(provider, { packs: [[notes, { root: 1 }]] });", /'number' is not assignable to type 'string'/],
   ["new Agent(provider, { packs: [notes, own], enable: ['notes_gret'] });", /Did you mean '"notes_greet"'/],
   ["new Agent(provider, { packs: [notes, own], disable: ['onw'] });", /"onw"' is not assignable/],
