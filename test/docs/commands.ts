@@ -70,7 +70,7 @@ export const COMMANDS: Readonly<Record<string, CommandBlock>> = {
 export const CONFIGS: Readonly<
   Record<string, { readonly command: string; readonly shows: readonly RegExp[] }>
 > = {
-  "README.md#choosing-tools": {
+  "README.md#in-a-terminal:2": {
     command: "agent tools",
     shows: [/read_file +on/, /run_bash +on +enabled by .*, asks first/],
   },
@@ -123,7 +123,7 @@ export const CONFIGS: Readonly<
 
 /** Commands with what they print, by id, and what was done before; "…" stands for anything. */
 export const TRANSCRIPTS: Readonly<Record<string, string>> = {
-  "README.md#-agent:2": "",
+  "README.md#in-a-terminal": "",
   "docs/cli.md#json:2": "",
   "docs/configuration.md#configuration:2": "",
   "docs/configuration.md#layers": "agent init --enable run_bash --confirm run_bash",

@@ -27,7 +27,14 @@ for (const message of agent.conversation.sessionContext) if (message.role === "t
 
 /** By the id of the snippet. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
-  "README.md#as-a-library": { prints: "slow.test.ts takes the longest.", says: /^✓ run_bash\n$/ },
+  "README.md#in-your-product": { prints: "slow.test.ts takes the longest.", says: /^✓ run_bash\n$/ },
+  "README.md#as-a-pack-author": {
+    before: 'import { Conversation, createToolRegistry } from "@agent/core";',
+    after: `
+      const registry = createToolRegistry(new Conversation(), [{ packName, packApiVersion, register }]);
+      console.log(/^[1-6]$/.test(await registry.execute("dice_roll", { sides: 6 })));`,
+    prints: "true\n",
+  },
   "docs/configuration.md#from-a-program": {
     before: `
       import { execFileSync } from "node:child_process";
