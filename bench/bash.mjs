@@ -24,7 +24,7 @@ function bareSpawn(command, onData = () => {}) {
   });
 }
 
-const report = createReport("bash", "run_bash beside a bare spawn");
+const report = createReport("bash", "run_bash compared with a bare spawn");
 
 async function addRatio({ work, reach, rounds, ours, theirs }) {
   const { ratios } = await comparePairs({ rounds, ours, theirs });
@@ -51,7 +51,7 @@ await addRatio({
 
 const fifty = (run) => () => Promise.all(Array.from({ length: 50 }, () => run("echo hello")));
 await addRatio({
-  work: "50 commands at once",
+  work: "50 commands at the same time",
   reach: "≤ 1.3",
   rounds: 15,
   ours: fifty(runTool),
@@ -88,7 +88,7 @@ report.add({
 const late = [];
 for (let round = 0; round < 10; round++) late.push((await wallTime(() => runTool("sleep 60", 200))) - 200);
 report.add({
-  work: "returns after the deadline when the command obeys SIGTERM",
+  work: "returns after the deadline when the command handles SIGTERM",
   unit: "ms",
   reach: "≤ 300",
   values: late,

@@ -1,5 +1,5 @@
 /**
- * What the chat costs: its display per streamed delta beside the provider that streams it, in memory over ten thousand
+ * What the chat costs: its display per streamed delta compared with the provider that streams it, in memory over ten thousand
  * events, completion of files, a letter typed while an answer streams, and rest. bench/cli.mjs measures the first prompt.
  *
  *   node --expose-gc bench/chat.mjs [display] [memory] [completion] [typing]      (after a build)
@@ -75,7 +75,7 @@ async function compile(folder) {
 }
 
 /**
- * The provider with the display beside the provider without. Each is measured in processes of its own, which take
+ * The provider with the display compared with the provider without. Each is measured in its own processes, which take
  * turns: in one process, what the first leaves to the garbage collector is counted for the second.
  */
 async function beside(path) {

@@ -1,4 +1,4 @@
-// What @agent/core costs beside a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
+// What @agent/core costs compared with a hand-written loop over `openai`. Run, after `pnpm build` and `npm install` in
 // bench/: node bench/core.mjs [rounds] [json|streaming|json4k|streaming4k|deltas|seam|import|packages|parallel|abort|idle|descriptions …]
 // Everything is measured side by side in one run. Each contestant runs in its own process, so that none pays for what
 // another left behind. In each round every contestant is paired with the hand-written loop, one right after the other and
@@ -37,7 +37,7 @@ const at = (conversation) => `http://127.0.0.1:${port}/${conversation}/v1`;
 
 const small = async ({ path, limit }) => `${path}: ${limit} lines`;
 
-const report = createReport("core", "@agent/core beside a hand-written loop over openai");
+const report = createReport("core", "@agent/core compared with a hand-written loop over openai");
 const parts = {
   json: () => compareCpu("CPU per turn, JSON", "turns", "small", { stream: false, reach: 1.1 }),
   streaming: () => compareCpu("CPU per turn, streaming", "turns", "small", { stream: true, reach: 1.1 }),
@@ -288,7 +288,7 @@ async function measureIdle() {
   add({ work: "memory of an idle agent with a pack", unit: "KB", reach: 8, name: "@agent/core", values });
 }
 
-/** An agent without a gate, a listener or hooks: a tool that can describe its calls beside one that cannot. */
+/** An agent without a gate, a listener or hooks: a tool that can describe its calls compared with one that cannot. */
 async function measureDescriptions() {
   const { Agent, defineTool } = await import(`${CORE}dist/index.js`);
   const input = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };

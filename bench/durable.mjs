@@ -57,7 +57,7 @@ for (const [signal, number] of [
 ]) {
   process.once(signal, () => process.exit(128 + number));
 }
-const report = createReport("durable", "Runs that survive, beside the agent alone and LangGraph");
+const report = createReport("durable", "Runs that survive, compared with the agent alone and LangGraph");
 const servers = await startServers();
 const folder = mkdtempSync(join(tmpdir(), "agent-bench-runs-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));

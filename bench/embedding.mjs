@@ -1,4 +1,4 @@
-// What many agents cost the program they are embedded in, beside the AI SDK, in one run: pnpm bench embedding
+// What many agents cost the program they are embedded in, compared with the AI SDK, in one run: pnpm bench embedding
 // Idle agents: memory per agent with file, search and shell tools. Chats: CPU of 1,000 concurrent ones with a tool call each.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";

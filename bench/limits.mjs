@@ -25,7 +25,7 @@ const third = node(`const { readdirSync, writeFileSync } = require("fs");
 
 /** Ways to use 690 MB at the same time. */
 const KINDS = {
-  "one process, at once": node("Buffer.alloc(690e6, 1)"),
+  "one process, immediately": node("Buffer.alloc(690e6, 1)"),
   "one process, piece by piece": node(
     "const k = []; for (let i = 0; i < 690; i++) k.push(Buffer.alloc(1e6, 1))",
   ),

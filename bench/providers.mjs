@@ -1,4 +1,4 @@
-// What a provider costs beside a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
+// What a provider costs compared with a hand-written loop over the vendor's own SDK, on each wire; what installing and importing
 // one costs. Run, after `pnpm build`: pnpm bench providers [rounds] [json|streaming|deltas|install|import …] [wire …],
 // where a wire is one of "openai chat", "openai responses", anthropic and google.
 //
@@ -33,7 +33,7 @@ const server = fork(new URL("support/providersServer.mjs", import.meta.url));
 const [port] = await once(server, "message");
 const report = createReport(
   "providers",
-  "Each provider beside a hand-written loop over the vendor's own SDK",
+  "Each provider compared with a hand-written loop over the vendor's own SDK",
 );
 
 const parts = {

@@ -19,7 +19,7 @@ import { median } from "./support/statistics.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const only = process.argv.slice(2);
-const report = createReport("search", "Search beside ripgrep");
+const report = createReport("search", "Search compared with ripgrep");
 // A search ends soon after the last result that is shown: with fewer it would not search what rg searches.
 const text = new SearchTextTool({ timeoutMs: 120_000, maxResults: 100_000 });
 const files = new SearchFilesTool({ timeoutMs: 120_000 });
@@ -231,7 +231,7 @@ async function hostFigures() {
   report.add({ work: "first call over a warm one", unit: "ms", reach: "≤ 150", values: first.map(Number) });
 }
 
-/** The first search of a new process, from the call to its result, beside rg from its start to its end. */
+/** The first search of a new process, from the call to its result, compared with rg from its start to its end. */
 function firstCall() {
   const path = linuxTree();
   const run = (query, prepare = "") =>

@@ -87,7 +87,7 @@ export async function outages({ report, stores, sizes }) {
     const quiet = await workOff(address, sizes.runs, 0);
     const faulty = await workOff(faultyStores[index].address, sizes.runs, FAULTY);
     report.add({
-      work: `${sizes.runs} runs at half capacity while 30 % of the requests get 503 or 429, beside a quiet provider`,
+      work: `${sizes.runs} runs at half capacity while 30 % of the requests get 503 or 429, compared with a quiet provider`,
       who,
       unit: "×",
       reach: "≤ 1.5",

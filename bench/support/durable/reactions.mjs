@@ -17,7 +17,7 @@ export async function events({ report, stores }) {
     const called = new Map();
     worker.on("message", ({ n, at }) => called.set(n, at));
     const seen = new Map();
-    // The model pauses before each answer: otherwise hundreds of events are in flight at once.
+    // The model pauses before each answer: otherwise hundreds of events are in flight at the same time.
     const id = await startRun(engine, BENCH, { turns: 300, thinkMs: 5 });
     for await (const one of engine.events(id, { follow: true })) {
       if ("event" in one && one.event.type === "tool_start") seen.set(one.event.args.n, Date.now());
