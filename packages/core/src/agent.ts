@@ -13,6 +13,7 @@ import { AgentError, throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { agentExchange } from "./loop/agentExchange.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
+import { Budget, limitsOf } from "./loop/budget.js";
 import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
 import type { Exchange } from "./loop/exchange.js";
@@ -37,6 +38,7 @@ import {
   checkBoolean,
   checkEffort,
   checkFunction,
+  checkPositive,
   checkSignal,
   checkText,
   invalidArgument,
@@ -60,6 +62,8 @@ const RUN_OPTIONS: OptionChecks<AnyChatOptions> = {
   signal: checkSignal,
   context: () => undefined,
   from: checkText,
+  maxCost: checkPositive,
+  maxTokens: checkPositive,
   replaces: checkText,
   output: () => undefined,
 };
@@ -88,6 +92,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock: ExchangeLock;
+  /** What the conversation may take; `undefined` if there is no limit. */
+  readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
   #session: HookSession | undefined;
   /** Events that came after the caller was told of the abort. */
@@ -103,6 +109,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.#options = options;
     this.#effort = options.effort;
     this.conversation = options.conversation ?? new Conversation();
+    const budget = limitsOf(options);
+    this.#budget = budget && new Budget("agent", budget, options.onBudget, () => this.conversation.spending);
     this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
     const { registry, tools = options.packs, only, readOnly, enable, disable } = options;
@@ -411,12 +419,18 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
 
   #createExchange(
     decisions: ApprovalDecisions,
-    { context, output }: AnyChatOptions,
+    { context, output, maxCost, maxTokens }: AnyChatOptions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
   ): Exchange {
+    const limits = limitsOf({
+      ...(maxCost !== undefined && { maxCost }),
+      ...(maxTokens !== undefined && { maxTokens }),
+    });
+    const own = limits && new Budget("message", limits, this.#options.onBudget);
     return agentExchange(this.#options, {
+      budgets: [this.#budget, own].filter((one) => one !== undefined),
       provider: this.#provider,
       tools: this.registry,
       conversation: this.conversation,

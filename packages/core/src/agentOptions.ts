@@ -1,6 +1,7 @@
 import type { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
 import type { Approve, CallRules } from "./loop/approval.js";
+import type { OnBudget } from "./loop/budget.js";
 import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
 import { checkToolChoice, type StepControl } from "./loop/stepControl.js";
@@ -108,6 +109,17 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxNestedCalls?: number;
   /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
   readonly contextTokens?: number;
+  /**
+   * What all requests of the conversation may cost in dollars, child agents and earlier messages of the session included.
+   * It is checked before each request; one that is being answered may exceed it. The price of each model has to be known.
+   */
+  readonly maxCost?: number;
+  /** How many tokens all requests and answers of the conversation may take together, as `maxCost`. */
+  readonly maxTokens?: number;
+  /** Asked when a request would exceed `maxCost` or `maxTokens`. Default: the message fails with `budget_exceeded`. */
+  readonly onBudget?: OnBudget;
+  /** A cheaper model for summaries and for child agents that read for others. Default: the same model. */
+  readonly smallModel?: ChatProvider;
   /** How much the model thinks before it answers. Default: as the server decides. `setEffort` changes it. */
   readonly effort?: Effort;
 }
@@ -121,6 +133,12 @@ const checkRegistryObject: ValueCheck = (name, value) => {
 const checkConversation: ValueCheck = (name, value) => {
   if (typeof (value as Partial<Conversation> | null)?.openRound !== "function") {
     throw invalidArgument(name, "a Conversation", value);
+  }
+};
+
+const checkProvider: ValueCheck = (name, value) => {
+  if (typeof (value as Partial<ChatProvider> | null)?.respond !== "function") {
+    throw invalidArgument(name, "a ChatProvider with respond()", value);
   }
 };
 
@@ -187,6 +205,10 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   maxConcurrentChildren: checkPositive,
   maxNestedCalls: checkNotNegative,
   contextTokens: checkPositive,
+  maxCost: checkPositive,
+  maxTokens: checkPositive,
+  onBudget: checkFunction,
+  smallModel: checkProvider,
   effort: checkEffort,
 };
 

@@ -8,6 +8,10 @@ export interface ChatOptions {
   readonly replaces?: string;
   /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
   readonly from?: string;
+  /** What the requests for this message may cost in dollars, child agents included. The limits of the agent hold as well. */
+  readonly maxCost?: number;
+  /** How many tokens the requests and answers for this message may take together. */
+  readonly maxTokens?: number;
 }
 
 /** Options of `run`, `resume`, `streamChat` and `streamResume`. */

@@ -9,6 +9,7 @@ export type AgentErrorCode =
   | "busy"
   | "aborted"
   | "turn_limit"
+  | "budget_exceeded"
   | "repeated_calls"
   | "child_limit"
   | "output_invalid"

@@ -20,6 +20,7 @@ export type { PackState, StateChange, StateEntry } from "./conversation/packStat
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";
 export { loadSession, type Session, saveSession } from "./conversation/session.js";
+export type { Spending } from "./conversation/spending.js";
 export {
   type ConversationStore,
   memoryStore,
@@ -34,6 +35,7 @@ export type {
   ApprovalRequest,
   Approve,
 } from "./loop/approval.js";
+export type { BudgetLimits, BudgetReached, OnBudget } from "./loop/budget.js";
 export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type {
   AddDecision,

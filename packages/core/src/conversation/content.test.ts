@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentWith, call, collect, expectValidHistory } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
-import { estimateTokens } from "../loop/compact.js";
+import { estimateTokens } from "../loop/estimate.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
 import type { ContentPart } from "./content.js";

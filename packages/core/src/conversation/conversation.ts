@@ -4,6 +4,7 @@ import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOpt
 import {
   arrayOf,
   checkFunction,
+  checkNotNegative,
   checkNumber,
   checkObject,
   checkText,
@@ -16,6 +17,7 @@ import { type PackState, PackStates, type StateChange, type StateEntry } from ".
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
 import { newSavedFile, type Session, saveToState, sessionOf } from "./session.js";
+import { NOTHING_SPENT, type Spending } from "./spending.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 export type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
@@ -39,7 +41,9 @@ export type ConversationChange =
     }
   | { readonly type: "system"; readonly systemPrompt: string }
   /** A pack set its state. */
-  | ({ readonly type: "state" } & StateEntry);
+  | ({ readonly type: "state" } & StateEntry)
+  /** What one request took, or several. */
+  | ({ readonly type: "spent" } & Spending);
 
 /** What a display needs of a result besides its text: stored with the session and never sent to a model. */
 export type ResultDetails = Pick<ToolResult, "outcome" | "durationMs" | "summary" | "about" | "view">;
@@ -95,6 +99,7 @@ export class Conversation implements ToolContext {
   // Created with the first detail or state: most conversations of a server are idle.
   #details: WeakMap<ToolMessage, ResultDetails> | undefined;
   #states: PackStates | undefined;
+  #spending: Spending;
   #info: WeakMap<ChatMessage, { id?: string; readonly at?: string }> | undefined;
 
   /** Throws `session_invalid` for a session that no provider would accept. */
@@ -105,6 +110,7 @@ export class Conversation implements ToolContext {
     this.#filePath = options.sessionContextFilePath;
     if (session) replaceRange(this.#messages, 0, 0, session.messages);
     this.#pending = session?.pending;
+    this.#spending = session?.spending ?? NOTHING_SPENT;
     for (const [message, details] of session?.details ?? []) this.#keepDetails(message, details);
     for (const [message, info] of session?.info ?? []) this.#keepInfo(message, info);
     this.#loadStates(session);
@@ -211,6 +217,7 @@ export class Conversation implements ToolContext {
         messages,
         ...(pending && { pending }),
         ...(this.#states && { states: this.#states.entries() }),
+        spending: this.#spending,
       });
   }
 
@@ -326,7 +333,21 @@ export class Conversation implements ToolContext {
     this.#pending = session.pending;
     for (const [message, details] of session.details ?? []) this.#keepDetails(message, details);
     this.#states = undefined;
+    this.#spending = session.spending ?? NOTHING_SPENT;
     this.#loadStates(session);
+  }
+
+  /** What all requests in this conversation have taken, those of child agents and of removed messages included. */
+  get spending(): Spending {
+    return this.#spending;
+  }
+
+  /** Adds what a request took. */
+  addSpending({ tokens, cost }: Spending): void {
+    checkNotNegative("tokens", tokens);
+    checkNotNegative("cost", cost);
+    this.#spending = { tokens: this.#spending.tokens + tokens, cost: this.#spending.cost + cost };
+    this.#tell({ type: "spent", tokens, cost });
   }
 
   /** What a pack keeps with this conversation. */

@@ -256,7 +256,7 @@ export class SessionRecorder {
 }
 
 function wholeHistory(conversation: Conversation): string {
-  const { systemPrompt, sessionContext, pending, packStates } = conversation;
+  const { systemPrompt, sessionContext, pending, packStates, spending } = conversation;
   return formatHistory(
     systemPrompt,
     sessionContext,
@@ -264,6 +264,7 @@ function wholeHistory(conversation: Conversation): string {
     (one) => conversation.detailsOf(one),
     packStates,
     (one) => conversation.infoOf(one),
+    spending,
   );
 }
 

@@ -9,6 +9,7 @@ import type { ConversationChange, MessageInfo, ResultDetails, ToolMessage } from
 import type { StateEntry } from "./packState.js";
 import type { PendingRound } from "./pending.js";
 import { formatSession, parseSessionFile, replayEntries } from "./sessionFile.js";
+import type { Spending } from "./spending.js";
 
 // A conversation is private: only its owner may read it.
 export const PRIVATE_FILE = 0o600;
@@ -31,6 +32,8 @@ export interface Session {
   readonly info?: ReadonlyMap<ChatMessage, MessageInfo>;
   /** What packs keep with the conversation, oldest first. */
   readonly states?: readonly StateEntry[];
+  /** What its requests have taken. */
+  readonly spending?: Spending;
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
   readonly savedAt?: string;

@@ -12,6 +12,7 @@ import { isStateEntry, PackStates, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
 import type { Session } from "./session.js";
+import { NOTHING_SPENT, type Spending } from "./spending.js";
 
 const FORMAT = "agent-session";
 const VERSION = 2;
@@ -45,6 +46,7 @@ export function formatHistory(
   detailsOf: (message: ToolMessage) => ResultDetails | undefined = () => undefined,
   states: readonly StateEntry[] = [],
   infoOf: (message: ChatMessage) => MessageInfo | undefined = () => undefined,
+  spending: Spending = NOTHING_SPENT,
 ): string {
   const result = (message: ToolMessage): SessionEntry => {
     const details = detailsOf(message);
@@ -62,12 +64,13 @@ export function formatHistory(
     entries.push({ type: "suspended", calls: pending.calls });
   }
   for (const state of states) entries.push({ type: "state", ...state });
+  if (spending.tokens > 0) entries.push({ type: "spent", ...spending });
   return formatHeader(systemPrompt) + entries.map(formatEntry).join("");
 }
 
 /** A whole session as a file. */
 export function formatSession(session: Omit<Session, "savedAt">): string {
-  const { systemPrompt, messages, pending, reason, details, states, info } = session;
+  const { systemPrompt, messages, pending, reason, details, states, info, spending } = session;
   const saved = {
     type: "saved" as const,
     at: new Date().toISOString(),
@@ -81,6 +84,7 @@ export function formatSession(session: Omit<Session, "savedAt">): string {
       (one) => details?.get(one),
       states,
       (one) => info?.get(one),
+      spending,
     ) + formatEntry(saved)
   );
 }
@@ -149,6 +153,7 @@ export function replayEntries(
   const details = new Map<ToolMessage, ResultDetails>();
   const info = new Map<ChatMessage, MessageInfo>();
   const states = new PackStates();
+  let spending = NOTHING_SPENT;
   for (const [index, given] of entries.entries()) {
     const entry = given as SessionEntry | undefined;
     if ((entry?.type === "message" || entry?.type === "result") && typeof entry.id === "string") {
@@ -180,6 +185,11 @@ export function replayEntries(
         if (!isStateEntry(entry)) throw new Error(`line ${index + 2} is not the state of a pack`);
         states.set(entry.pack, entry.at, entry.value);
         break;
+      case "spent":
+        if (!(entry.tokens >= 0 && entry.cost >= 0))
+          throw new Error(`line ${index + 2} does not say what was spent`);
+        spending = { tokens: spending.tokens + entry.tokens, cost: spending.cost + entry.cost };
+        break;
       default:
         throw new Error(`line ${index + 2} is not an entry of a session`);
     }
@@ -192,6 +202,7 @@ export function replayEntries(
     details,
     info,
     states: states.entries(),
+    spending,
     reason: saved.reason,
     savedAt: saved.at ?? createdAt,
   });
@@ -274,9 +285,10 @@ function checked(
     details?: ReadonlyMap<ToolMessage, ResultDetails>;
     info?: ReadonlyMap<ChatMessage, MessageInfo>;
     states?: readonly StateEntry[];
+    spending?: Spending;
   },
 ): Session {
-  const { systemPrompt, messages, pending, details, info, states, reason, savedAt } = data;
+  const { systemPrompt, messages, pending, details, info, states, spending, reason, savedAt } = data;
   if (typeof systemPrompt !== "string") throw new Error('"systemPrompt" is not a string');
   const problem = findHistoryProblem(messages) ?? (pending && findPendingProblem(pending));
   if (problem !== undefined) throw new Error(problem);
@@ -287,6 +299,7 @@ function checked(
     ...(details && details.size > 0 && { details }),
     ...(info && info.size > 0 && { info }),
     ...(states && states.length > 0 && { states }),
+    ...(spending && spending.tokens > 0 && { spending }),
     ...(typeof reason === "string" && { reason }),
     ...(typeof savedAt === "string" && { savedAt }),
   };

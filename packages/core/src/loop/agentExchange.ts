@@ -10,6 +10,7 @@ type Given = Omit<
   | "limits"
   | "hooks"
   | "resolveModel"
+  | "smallModel"
   | "steps"
   | "control"
   | "telemetry"
@@ -28,6 +29,7 @@ export function agentExchange(options: AgentOptions, given: Given): Exchange {
     limits,
     hooks: options.hooks ?? [],
     resolveModel: options.resolveModel,
+    smallModel: options.smallModel,
     steps: options.steps ?? DIRECT_STEPS,
     telemetry: options.telemetry ?? NO_TELEMETRY,
     control: hasControl(options) ? options : undefined,

@@ -3,9 +3,10 @@ import type { AgentEvent } from "../events.js";
 import type { ChatRequest, ChatResponse } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { AnswerText } from "./answerText.js";
+import { respondWithin } from "./budget.js";
 import type { Exchange } from "./exchange.js";
 import { requestMessages } from "./request.js";
-import { modelName, respond } from "./respond.js";
+import { modelName } from "./respond.js";
 import { choiceFor, type RequestChange, readChange, type StepControl } from "./stepControl.js";
 import { toolSubset } from "./toolSubset.js";
 
@@ -75,7 +76,7 @@ export async function askModel(given: Exchange, turn: number, attempt: number): 
   };
   const ask = (): Promise<ChatResponse> => {
     replayed = false;
-    const answer = respond(exchange, request);
+    const answer = respondWithin(exchange, request);
     exchange.packs.warmUp();
     return answer;
   };

@@ -1,6 +1,7 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
+import type { ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
@@ -13,8 +14,9 @@ import {
 } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+import { Budget, limitsOf } from "./budget.js";
 import type { CallSlots } from "./callSlots.js";
-import type { Exchange } from "./exchange.js";
+import type { Exchange, LoopLimits } from "./exchange.js";
 import type { runLoop } from "./loop.js";
 import { createOutputReader } from "./output.js";
 import { toolSubset } from "./toolSubset.js";
@@ -42,6 +44,9 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   maxTurns: checkPositive,
   effort: checkEffort,
   model: checkText,
+  small: checkBoolean,
+  maxCost: checkPositive,
+  maxTokens: checkPositive,
   output: () => undefined,
   exclusive: checkBoolean,
   label: checkText,
@@ -103,7 +108,8 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     started.set(place, child + 1);
     const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
     const model: Partial<Pick<Exchange, "provider" | "limits">> =
-      request.model === undefined ? {} : await modelOf(request.model, parent);
+      request.model === undefined ? smallModelOf(request, parent) : await modelOf(request.model, parent);
+    const own = limitsOf(request);
     const reader = request.output === undefined ? undefined : createOutputReader(request.output);
     const { history } = request;
     const conversation = new Conversation({
@@ -129,6 +135,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
       scope: `${parent.scope}${place}/${child}/`,
       depth: parent.depth + 1,
       meter: new UsageMeter(parent.meter),
+      budgets: own ? [...parent.budgets, new Budget("child", own)] : parent.budgets,
       emit: (event) =>
         parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event }),
     }).finally(release);
@@ -168,7 +175,17 @@ async function modelOf(
   name: string,
   { resolveModel, limits }: Exchange,
 ): Promise<Pick<Exchange, "provider" | "limits">> {
-  const provider = await resolveProvider(name, resolveModel);
+  return withModel(await resolveProvider(name, resolveModel), limits);
+}
+
+function smallModelOf(
+  { small }: ChildAgentRequest,
+  { smallModel, limits }: Exchange,
+): Partial<Pick<Exchange, "provider" | "limits">> {
+  return small && smallModel ? withModel(smallModel, limits) : {};
+}
+
+function withModel(provider: ChatProvider, limits: LoopLimits): Pick<Exchange, "provider" | "limits"> {
   return { provider, limits: { ...limits, contextTokens: provider.contextTokens ?? limits.contextTokens } };
 }
 

@@ -6,7 +6,7 @@ import { AgentError } from "../errors.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
-import { estimateTokens } from "./compact.js";
+import { estimateTokens } from "./estimate.js";
 
 const isSummaryRequest = (messages: readonly ChatMessage[]): boolean =>
   String(messages[0]?.content).startsWith("You shorten conversations");

@@ -1,27 +1,24 @@
 import { truncateMiddle } from "@agent/internal";
-import { contentText, contentTokens } from "../conversation/content.js";
+import { contentText } from "../conversation/content.js";
 import type { Conversation } from "../conversation/conversation.js";
 import { isAgentError, throwIfAborted } from "../errors.js";
 import type { ContextEvent } from "../events.js";
-import type { ChatMessage, ProviderState } from "../providers/interface.js";
+import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { systemText } from "./ask.js";
+import { respondWithin } from "./budget.js";
+import { CHARACTERS_PER_TOKEN, estimateTokens, textTokens } from "./estimate.js";
 import type { Exchange } from "./exchange.js";
 import { beforeCompact, lifecycleOf } from "./lifecycle.js";
-import { modelName, respond } from "./respond.js";
+import { modelName } from "./respond.js";
 import { countUsage } from "./usage.js";
 
-// A token is about four characters of English or code: precise enough to decide when to compact.
-const CHARACTERS_PER_TOKEN = 4;
 // The share of the budget that the latest turns keep when the older ones are summarised.
 const RECENT_SHARE = 0.4;
 // Compaction starts a little before the limit, and makes room for more than the next message.
 const FULL_AT = 0.9;
 const TARGET = 0.6;
 const OLD_OUTPUT_BYTES = 400;
-// Tokens a server adds for each message and each call.
-const MESSAGE_TOKENS = 4;
-const CALL_TOKENS = 8;
 // The share of the budget that the transcript may take in the request for a summary.
 const TRANSCRIPT_SHARE = 0.7;
 
@@ -90,35 +87,6 @@ export async function compactToFit(
   return true;
 }
 
-/** About how many tokens these messages take. */
-export function estimateTokens(messages: readonly ChatMessage[]): number {
-  let tokens = 0;
-  for (const message of messages) {
-    tokens += MESSAGE_TOKENS + contentTokens(message.content ?? "");
-    if (message.role !== "assistant") continue;
-    for (const { function: called } of message.tool_calls ?? []) {
-      tokens += CALL_TOKENS + textTokens(called.name) + textTokens(called.arguments);
-    }
-    if (message.state !== undefined) tokens += stateTokens(message.state);
-  }
-  return tokens;
-}
-
-// Messages never change, and provider state can be long: measure each once.
-const measured = new WeakMap<ProviderState, number>();
-
-function stateTokens(state: ProviderState): number {
-  const known = measured.get(state);
-  if (known !== undefined) return known;
-  const tokens = textTokens(JSON.stringify(state.value) ?? "");
-  measured.set(state, tokens);
-  return tokens;
-}
-
-function textTokens(text: string): number {
-  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-}
-
 /** Where the latest turns start that fit `tokens`: never between a call and its result. */
 function recentStart(messages: readonly ChatMessage[], tokens: number): number {
   let start = messages.length;
@@ -156,23 +124,21 @@ async function summarise(
     focus,
   }: { readonly limit: number; readonly mayDrop: boolean; readonly focus: string | undefined },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
-  const { signal, steps, scope } = exchange;
+  const { signal, steps, scope, smallModel } = exchange;
   throwIfAborted(signal);
-  const transcript = truncateMiddle(
-    older.map(transcribe).join("\n\n"),
-    Math.floor(limit * CHARACTERS_PER_TOKEN * TRANSCRIPT_SHARE),
-  );
-  try {
-    const key = { scope, turn, kind: "summary", attempt: 1, ...modelName(exchange.provider) } as const;
+  const text = older.map(transcribe).join("\n\n");
+  const system = focus ? `${SUMMARY_PROMPT} Keep this above all: ${focus}` : SUMMARY_PROMPT;
+  const ask = async (provider: ChatProvider, attempt: number): Promise<string | null> => {
+    const asked = { ...exchange, provider };
+    const room = Math.min(limit, provider.contextTokens ?? limit);
+    const transcript = truncateMiddle(text, Math.floor(room * CHARACTERS_PER_TOKEN * TRANSCRIPT_SHARE));
+    const key = { scope, turn, kind: "summary", attempt, ...modelName(provider) } as const;
     let replayed = true;
     const request = steps.answer(key, () => {
       replayed = false;
-      return respond(exchange, {
+      return respondWithin(asked, {
         messages: [
-          {
-            role: "system",
-            content: focus ? `${SUMMARY_PROMPT} Keep this above all: ${focus}` : SUMMARY_PROMPT,
-          },
+          { role: "system", content: system },
           { role: "user", content: transcript },
         ],
         tools: [],
@@ -180,15 +146,34 @@ async function summarise(
       });
     });
     const { content, usage } = await orAborted(request, signal);
-    countUsage(exchange, usage, { replayed, summary: true });
-    if (content) return { action: "summarised", text: `[Summary of the conversation so far]\n${content}` };
+    countUsage(asked, usage, { replayed, summary: true });
+    return content;
+  };
+  const summary = (content: string | null) =>
+    content
+      ? { action: "summarised" as const, text: `[Summary of the conversation so far]\n${content}` }
+      : undefined;
+  if (smallModel) {
+    try {
+      const written = summary(await ask(smallModel, 1));
+      if (written) return written;
+    } catch (error) {
+      if (!isProviders(error)) throw error;
+    }
+  }
+  try {
+    const written = summary(await ask(exchange.provider, smallModel ? 2 : 1));
+    if (written) return written;
   } catch (error) {
     // Without a summary, continue with less memory: failing the user's request would be worse. If a summary is the
     // request, nothing is lost by failing.
-    const isProviders = isAgentError(error, "provider_failed") || isAgentError(error, "context_overflow");
-    if (!isProviders || !mayDrop) throw error;
+    if (!isProviders(error) || !mayDrop) throw error;
   }
   return { action: "dropped", text: "[Earlier turns were left out to save room.]" };
+}
+
+function isProviders(error: unknown): boolean {
+  return isAgentError(error, "provider_failed") || isAgentError(error, "context_overflow");
 }
 
 function transcribe(message: ChatMessage): string {

@@ -10,6 +10,7 @@ import type { PreparedCall, PrepareOptions } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
 import type { ToolCapability } from "../tools/types.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
+import type { Budget } from "./budget.js";
 import type { CallSlots } from "./callSlots.js";
 import type { ChildSlots } from "./children.js";
 import type { CallHooks } from "./hooks.js";
@@ -80,6 +81,8 @@ export interface Exchange {
   /** The conversation of the agent itself, with which packs keep their states; a child agent has its own `conversation`. */
   readonly session: Conversation;
   readonly resolveModel: ResolveModel | undefined;
+  /** A cheaper model for summaries and for child agents that ask for it. */
+  readonly smallModel: ChatProvider | undefined;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
   /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
@@ -104,5 +107,7 @@ export interface Exchange {
   readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
+  /** What the requests of this exchange may take: its own budgets and those of its parents. */
+  readonly budgets: readonly Budget[];
   readonly allowance: Allowance;
 }

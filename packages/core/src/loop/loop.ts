@@ -56,7 +56,7 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
     exchange.allowance.turns--;
     const answer = await askWithinContext(exchange, turn);
     const { response, replayed, asked } = answer;
-    countUsage(exchange, response.usage, { replayed });
+    countUsage(asked, response.usage, { replayed });
     if (response.toolCalls.length > 0) {
       await runToolRound(answer, turn, asked, startAgent, repeats);
       throwIfAborted(signal);

@@ -1,4 +1,4 @@
-import type { ChatResponse, ModelPrice, TokenUsage } from "../providers/interface.js";
+import type { ChatProvider, ChatResponse, ModelPrice, TokenUsage } from "../providers/interface.js";
 import { checkObject } from "../toolkit/hostOptions/checks.js";
 import type { Exchange } from "./exchange.js";
 
@@ -36,12 +36,15 @@ export class UsageMeter {
 
 /** Counts what one request took and reports it, if its answer told. */
 export function countUsage(
-  { meter, emit, limits }: Pick<Exchange, "meter" | "emit" | "limits">,
+  exchange: Exchange,
   usage: TokenUsage | undefined,
   marks: { readonly replayed?: boolean; readonly summary?: boolean },
 ): void {
+  const { meter, emit, limits } = exchange;
   meter.add(usage);
   if (!usage) return;
+  // What an earlier process spent counts too. What this one spends was counted with the answer.
+  if (marks.replayed) spend(exchange, usage);
   emit({
     type: "usage",
     usage,
@@ -70,6 +73,23 @@ export function withCost(response: ChatResponse, price: ModelPrice | undefined):
   if (!price || !usage || usage.cost !== undefined) return response;
   const estimate = price.isEstimate && { costIsEstimate: true as const };
   return { ...response, usage: { ...usage, cost: costOf(usage, price), ...estimate } };
+}
+
+/** Counts what one request took, in the session and against all budgets. */
+export function spend({ session, budgets, provider }: Exchange, usage: TokenUsage | undefined): void {
+  if (!usage) return;
+  const { tokens, cost = 0 } = spendingOf(usage, provider);
+  session.addSpending({ tokens, cost });
+  for (const budget of budgets) budget.add({ tokens, cost });
+}
+
+/** The tokens of a usage, and its cost if it is known. */
+export function spendingOf(
+  usage: TokenUsage,
+  { price }: ChatProvider,
+): { readonly tokens: number; readonly cost?: number } {
+  const cost = usage.cost ?? (price && costOf(usage, price));
+  return { tokens: usage.inputTokens + usage.outputTokens, ...(cost !== undefined && { cost }) };
 }
 
 function costOf(usage: TokenUsage, price: ModelPrice): number {

@@ -106,6 +106,12 @@ export interface ChildAgentRequest {
   readonly effort?: Effort;
   /** The model it uses, by a name that the host knows. Default: as its parent. Rejects where the host knows no such model. */
   readonly model?: string;
+  /** Lets it use the agent's small model, if there is one: for reading and summing up. */
+  readonly small?: boolean;
+  /** What its requests may cost in dollars. The limits of its parent hold as well. */
+  readonly maxCost?: number;
+  /** How many tokens its requests and answers may take together. */
+  readonly maxTokens?: number;
   /** The form of its answer, which is then in `output`. */
   readonly output?: Schema;
   /** Lets it run only while no other exclusive child of the same parent runs: for children that change files. */

@@ -1,0 +1,203 @@
+import { NOTHING_SPENT, type Spending } from "../conversation/spending.js";
+import { AgentError } from "../errors.js";
+import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
+import { orAborted } from "../toolkit/abort.js";
+import { checkPositive } from "../toolkit/hostOptions/checks.js";
+import { estimateTokens, textTokens } from "./estimate.js";
+import type { Exchange } from "./exchange.js";
+import { respond } from "./respond.js";
+import { spend, spendingOf } from "./usage.js";
+
+/** What requests to models may take together. */
+export interface BudgetLimits {
+  /** Dollars. The price of every model that is asked has to be known. */
+  readonly maxCost?: number;
+  /** Tokens of all requests and answers, cached ones included. */
+  readonly maxTokens?: number;
+}
+
+/** A request that would exceed a limit. It has not been sent. */
+export interface BudgetReached {
+  /** What the limit is for: the conversation of the agent, or this message. */
+  readonly scope: "agent" | "message";
+  /** The limits now, and as they were at first. */
+  readonly limits: BudgetLimits;
+  readonly initial: BudgetLimits;
+  /** What has been spent, requests that are being answered included. */
+  readonly spent: Spending;
+  /** What the request takes at least, by an estimate. */
+  readonly next: Spending;
+  /** One sentence for the user. */
+  readonly message: string;
+  readonly signal: AbortSignal;
+}
+
+/** Decides whether work continues beyond a limit: resolves to higher limits, or to `undefined` to stop. */
+export type OnBudget = (
+  reached: BudgetReached,
+) => BudgetLimits | undefined | Promise<BudgetLimits | undefined>;
+
+const SCOPES = { agent: "this conversation", message: "this message", child: "this agent" };
+
+/** Limits, and what counts against them. */
+export class Budget {
+  readonly #scope: keyof typeof SCOPES;
+  readonly #initial: BudgetLimits;
+  readonly #onReached: OnBudget | undefined;
+  readonly #total: (() => Spending) | undefined;
+  #limits: BudgetLimits;
+  #spent: Spending = NOTHING_SPENT;
+  // What requests that are being answered take: several child agents ask at the same time.
+  #held: Spending = NOTHING_SPENT;
+  #asking: Promise<BudgetLimits | undefined> | undefined;
+
+  /** `total` says what was spent, if something else counts it. */
+  constructor(
+    scope: keyof typeof SCOPES,
+    limits: BudgetLimits,
+    onReached?: OnBudget,
+    total?: () => Spending,
+  ) {
+    this.#scope = scope;
+    this.#initial = limits;
+    this.#limits = limits;
+    this.#onReached = onReached;
+    this.#total = total;
+  }
+
+  get hasCost(): boolean {
+    return this.#limits.maxCost !== undefined;
+  }
+
+  /** Resolves once the request may be sent, with a function to call when it is no longer being answered. */
+  async hold(next: Spending, signal: AbortSignal): Promise<() => void> {
+    while (!this.#fits(next)) {
+      const before = this.#limits;
+      const raised = await this.#ask(next, signal);
+      if (!raised) throw this.#exceeded(next);
+      // Several requests may have waited for the same answer.
+      if (this.#limits !== before) continue;
+      this.#limits = { ...before, ...limitsOf(raised) };
+      if (!this.#fits(next)) throw this.#exceeded(next);
+    }
+    this.#held = plus(this.#held, next);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#held = plus(this.#held, { tokens: -next.tokens, cost: -next.cost });
+      isHeld = false;
+    };
+  }
+
+  add(spending: Spending): void {
+    this.#spent = plus(this.#spent, spending);
+  }
+
+  get #now(): Spending {
+    return plus(this.#total?.() ?? this.#spent, this.#held);
+  }
+
+  #fits(next: Spending): boolean {
+    const { tokens, cost } = plus(this.#now, next);
+    const { maxTokens = Infinity, maxCost = Infinity } = this.#limits;
+    return tokens <= maxTokens && cost <= maxCost;
+  }
+
+  async #ask(next: Spending, signal: AbortSignal): Promise<BudgetLimits | undefined> {
+    const onReached = this.#onReached;
+    const scope = this.#scope;
+    if (!onReached || scope === "child") return undefined;
+    const message = this.#describe(next);
+    const [limits, initial, spent] = [this.#limits, this.#initial, this.#now];
+    this.#asking ??= Promise.resolve(
+      onReached({ scope, limits, initial, spent, next, message, signal }),
+    ).finally(() => {
+      this.#asking = undefined;
+    });
+    return await orAborted(this.#asking, signal);
+  }
+
+  #exceeded(next: Spending): AgentError {
+    const raise = this.#isOverTokens(next) ? "maxTokens" : "maxCost";
+    return new AgentError("budget_exceeded", `${this.#describe(next)} Raise ${raise} to continue.`);
+  }
+
+  #isOverTokens({ tokens }: Spending): boolean {
+    return this.#now.tokens + tokens > (this.#limits.maxTokens ?? Infinity);
+  }
+
+  #describe(next: Spending): string {
+    const { maxTokens, maxCost = 0 } = this.#limits;
+    const spent = this.#now;
+    const [limit, used, needed] = this.#isOverTokens(next)
+      ? [`${maxTokens} tokens`, `${spent.tokens} tokens`, `${next.tokens}`]
+      : [dollars(maxCost), dollars(spent.cost), dollars(next.cost)];
+    return `The limit of ${limit} for ${SCOPES[this.#scope]} is reached: ${used} spent, and the next request takes at least about ${needed} more.`;
+  }
+}
+
+/** Asks the model if the budgets allow it, and counts what that took. */
+export async function respondWithin(exchange: Exchange, request: ChatRequest): Promise<ChatResponse> {
+  const { budgets, provider, signal } = exchange;
+  if (budgets.length === 0) {
+    const response = await respond(exchange, request);
+    spend(exchange, response.usage);
+    return response;
+  }
+  const input = inputOf(request);
+  const next = spendingOf(input, provider);
+  if (next.cost === undefined && budgets.some(({ hasCost }) => hasCost)) throw unknownPrice(provider);
+  const releases: (() => void)[] = [];
+  try {
+    const needed = { tokens: next.tokens, cost: next.cost ?? 0 };
+    for (const budget of budgets) releases.push(await budget.hold(needed, signal));
+    const response = await respond(exchange, request);
+    spend(exchange, response.usage ?? { ...input, outputTokens: outputOf(response) });
+    return response;
+  } catch (error) {
+    // The server has read a request that was stopped half-way: it costs at least its input.
+    if (signal.aborted && releases.length === budgets.length) spend(exchange, input);
+    throw error;
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+/** What a request takes at least. All up to the newest answer was sent before, so a server with a cache has it there. */
+function inputOf({ messages, tools }: ChatRequest): TokenUsage {
+  const known = messages.findLastIndex(({ role }) => role === "assistant");
+  const toolTokens = textTokens(JSON.stringify(tools));
+  const before = known === -1 ? 0 : estimateTokens(messages.slice(0, known)) + toolTokens;
+  const after = estimateTokens(messages.slice(Math.max(0, known))) + (known === -1 ? toolTokens : 0);
+  return {
+    inputTokens: before + after,
+    outputTokens: 0,
+    ...(before > 0 && { cachedTokens: before }),
+  };
+}
+
+function outputOf({ content, toolCalls }: ChatResponse): number {
+  return estimateTokens([{ role: "assistant", content, tool_calls: toolCalls }]);
+}
+
+function unknownPrice({ model = "the model" }: ChatProvider): AgentError {
+  return new AgentError(
+    "invalid_argument",
+    `maxCost needs the price of ${model}, which is not known. Set its price, or limit tokens with maxTokens.`,
+  );
+}
+
+/** The limits among these options; `undefined` if there are none. */
+export function limitsOf({ maxCost, maxTokens }: BudgetLimits): BudgetLimits | undefined {
+  if (maxCost !== undefined) checkPositive("maxCost", maxCost);
+  if (maxTokens !== undefined) checkPositive("maxTokens", maxTokens);
+  if (maxCost === undefined && maxTokens === undefined) return undefined;
+  return { ...(maxCost !== undefined && { maxCost }), ...(maxTokens !== undefined && { maxTokens }) };
+}
+
+function plus(a: Spending, b: Spending): Spending {
+  return { tokens: a.tokens + b.tokens, cost: a.cost + b.cost };
+}
+
+function dollars(cost: number): string {
+  return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : cost.toPrecision(2)}`;
+}
