@@ -134,6 +134,7 @@ export const TRANSCRIPTS: Readonly<Record<string, string>> = {
 
 /** Snippets that another test reads from the page and runs, by the test's file. */
 export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
+  "test/docs/conversationStores.test.ts": /^docs\/embedding-databases\.md#postgres$/,
   "test/docs/express.test.ts": /^packages\/web\/README\.md#on-the-server:2$/,
   "test/toolchains/next.test.ts": /^packages\/web\/README\.md#(on-the-server|in-the-page)$/,
   "test/publish/publish.test.ts": /^docs\/writing-a-pack\.md#/,
@@ -147,12 +148,6 @@ export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "README.md#-agent": "it builds and tests everything, this test included",
   "docs/benchmarks.md#how-it-is-measured": "it measures for minutes",
-  "docs/embedding.md#deciding-about-single-requests":
-    "a part of a program: packages/core/src/loop/stepControl.test.ts",
-  "docs/embedding.md#sub-agents": "a part of a program: packages/core/src/loop/stepControl.test.ts",
-  "docs/embedding.md#answering-again-editing-and-branching":
-    "a part of a program: packages/core/src/conversation/store.test.ts",
-  "docs/embedding.md#conversations-in-a-database": "the address of a database",
   "docs/cli.md#json": "it is the form of a result: packages/cli/test/task.test.ts has its fields",
   "docs/fleets.md#on-one-machine": "workers run until they are ended: packages/cli/test/runs.test.ts",
   "docs/fleets.md#on-many-machines": "addresses of servers: packages/cli/test/runsServers.test.ts",

@@ -55,6 +55,18 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     after: PRINT_RESULTS,
     prints: "You are Ann.\nann\n",
   },
+  "docs/embedding.md#deciding-about-single-requests": {
+    prints: "Here it is.\nFound.\n",
+    after: PRINT_RESULTS,
+  },
+  "docs/embedding.md#sub-agents": { prints: '717,710.\n{"people":717710}\n', after: PRINT_RESULTS },
+  "docs/embedding.md#answering-again-editing-and-branching": { prints: "Uno.\n2 2\n" },
+  "docs/embedding-databases.md#files": { prints: "[ 'I am Ann.', 'Hello, Ann.' ]\n" },
+  "docs/embedding-databases.md#postgres:2": {
+    servers: { "postgres://agent@db.example/agent": "AGENT_TEST_POSTGRES" },
+    prints: "Hello.\n2\n",
+  },
+  "docs/embedding-databases.md#as-json": { prints: "[ 'Hi.', 'Hello.' ]\n" },
   "docs/embedding.md#asking-a-user-first": {
     prints:
       "deploy denied Tool call denied: deploy may change something, and no one is here to ask.\nlook ok Done.\n",

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { Agent, type ChatProvider, Conversation, loadSession, recordSession } from "@agent/core";
+import { Agent, type ChatProvider, fileStore } from "@agent/core";
 import * as bash from "@agent/tools-bash";
 import * as fs from "@agent/tools-fs";
 import { toNodeListener } from "@agent/web/node";
@@ -30,21 +30,16 @@ export function createApp({ provider, workspace, sessions, page, printToken }: A
   const login = new Login(sessions, printToken);
   const handlers = createChatHandlers({
     identify: (request) => login.conversationOf(request.headers.get("cookie")),
-    open: async (id, { approve }) => {
-      const file = join(sessions, `${id}.jsonl`);
-      const session = existsSync(file) ? await loadSession(file) : undefined;
-      const conversation = new Conversation({ session });
-      const recorder = recordSession(conversation, file);
-      const agent = new Agent(provider, {
+    store: fileStore(sessions),
+    open: (_id, { approve, conversation }) =>
+      new Agent(provider, {
         conversation,
         systemPrompt: `You work on the files in ${workspace}. Be brief.`,
         tools: [[fs, { root: workspace }], bash],
         enable: ["run_bash"],
         disable: ["save_session_context"],
         approve: (request) => (READS.has(request.name) ? "allow" : approve(request)),
-      });
-      return { agent, close: () => recorder.close() };
-    },
+      }),
   });
   const chat = toNodeListener(handlers);
   const server = createServer((request, response) => {

@@ -70,6 +70,7 @@ const CORE = [
     await one.retry(value);
   }),
   argument("openConversation", "store", [], (value) => core.openConversation(value, "a")),
+  argument("fileStore", "directory", ["text"], (value) => core.fileStore(value)),
   argument("openConversation", "id", ["text"], (value) => core.openConversation(core.memoryStore(), value)),
   argument("Conversation.infoOf", "message", ["object"], (value) => conversation().infoOf(value)),
   argument("Conversation.indexOf", "id", ["text"], (value) => conversation().indexOf(value)),

@@ -15,6 +15,7 @@ test("the public API of @agent/core", async () => {
     "createToolRegistry",
     "definePack",
     "defineTool",
+    "fileStore",
     "isAgentError",
     "loadSession",
     "memoryStore",

@@ -16,6 +16,7 @@ export {
   type MessageInfo,
   type ResultDetails,
 } from "./conversation/conversation.js";
+export { fileStore } from "./conversation/fileStore.js";
 export type { PackState, StateChange, StateEntry } from "./conversation/packState.js";
 export type { PendingCall, PendingRound } from "./conversation/pending.js";
 export { type RecorderOptions, recordSession, type SessionRecorder } from "./conversation/recorder.js";

@@ -1,11 +1,10 @@
-import { errorMessage, quotePath, temporaryName } from "@agent/internal";
+import { quotePath } from "@agent/internal";
 import { AgentError } from "../errors.js";
-import { makeDirectory } from "../toolkit/files/makeDirectory.js";
-import { nodeFs, nodePath } from "../toolkit/files/nodeModules.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { checkFunction, checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { Conversation } from "./conversation.js";
-import { PRIVATE_FILE, parseSession } from "./session.js";
+import { readExisting, SessionFile } from "./fileStore.js";
+import { parseSession } from "./session.js";
 import {
   formatEntry,
   formatHistory,
@@ -14,17 +13,6 @@ import {
   type SessionEntry,
   wholeLines,
 } from "./sessionFile.js";
-
-// Without O_NONBLOCK, opening a FIFO would block the whole program until another process reads from it.
-function appendFlags(): number {
-  const { O_WRONLY, O_APPEND, O_NONBLOCK } = nodeFs.constants;
-  return O_WRONLY | O_APPEND | O_NONBLOCK;
-}
-
-function createFlags(): number {
-  const { O_CREAT, O_EXCL } = nodeFs.constants;
-  return appendFlags() | O_CREAT | O_EXCL;
-}
 
 export interface RecorderOptions {
   /**
@@ -64,24 +52,14 @@ export function recordSession(
   return new SessionRecorder(conversation, path, options.onError ?? ((error) => process.emitWarning(error)));
 }
 
-/** The state of the recorder's path before it writes: nothing, a file to append to, or a file of an older version. */
-type Found = "nothing" | "appendable" | "replaceable";
-
-/** Appends the changes of one conversation to one file until it is closed. */
+/** Appends the changes of one conversation to one file until it is closed. A tool that can change something waits for the disk. */
 export class SessionRecorder {
   readonly path: string;
   readonly #onError: (error: Error) => void;
   readonly #release: () => void;
-  /** Lines missing in front of the first change; they are written together with it. */
-  #opening = "";
+  readonly #file: SessionFile;
   /** The lines that could not be written yet. */
   #unwritten: string[] = [];
-  #found: Found;
-  /** The size of the existing file, including an incomplete last line that will be cut off. */
-  #foundSize = 0;
-  #descriptor: number | undefined;
-  /** The number of bytes in the file that are complete lines of this recorder. */
-  #size = 0;
   #syncing: Promise<void> | undefined;
   #syncFailure: Error | undefined;
   #dirty = false;
@@ -90,10 +68,12 @@ export class SessionRecorder {
   constructor(conversation: Conversation, path: string, onError: (error: Error) => void) {
     this.path = path;
     this.#onError = onError;
-    this.#found = this.#examine(conversation);
+    this.#file = examine(conversation, path);
     this.#release = conversation.onChange((change) => this.#record(change), {
       path,
       save: (reason) => this.noteSaved(reason),
+      // A failure is reported to `onError`, and the work continues.
+      flush: () => this.flush().catch(() => undefined),
     });
   }
 
@@ -121,8 +101,7 @@ export class SessionRecorder {
     try {
       await this.flush();
     } finally {
-      if (this.#descriptor !== undefined) nodeFs.closeSync(this.#descriptor);
-      this.#descriptor = undefined;
+      this.#file.close();
     }
   }
 
@@ -136,123 +115,49 @@ export class SessionRecorder {
     }
   }
 
-  /** Appends what is not in the file yet, all of it or nothing. */
   #write(): void {
-    this.#descriptor ??= this.#open();
-    if (nodeFs.fstatSync(this.#descriptor).size !== this.#size) throw this.#changedByOther();
-    const bytes = Buffer.from(this.#opening + this.#unwritten.join(""));
-    try {
-      writeWhole(this.#descriptor, bytes);
-    } catch (error) {
-      nodeFs.ftruncateSync(this.#descriptor, this.#size);
-      throw error;
-    }
-    this.#size += bytes.length;
-    this.#opening = "";
+    this.#file.append(this.#unwritten.join(""));
     this.#unwritten = [];
     this.#dirty = true;
   }
 
   /** Syncs once at a time: lines written during a sync are covered by the next one. */
   #sync(): Promise<void> {
-    const descriptor = this.#descriptor;
-    if (descriptor === undefined || !this.#dirty) return Promise.resolve();
+    if (!this.#dirty) return Promise.resolve();
     this.#dirty = false;
-    this.#syncing = new Promise<void>((resolve) => {
-      nodeFs.fdatasync(descriptor, (error) => {
-        // Some file systems do not support fsync.
-        if (error && error.code !== "EINVAL" && error.code !== "ENOSYS") {
-          this.#syncFailure = error;
-          this.#onError(error);
-        }
-        resolve();
+    this.#syncing = this.#file
+      .sync()
+      .catch((error: Error) => {
+        this.#syncFailure = error;
+        this.#onError(error);
+      })
+      .then(() => {
+        this.#syncing = undefined;
+        return this.#sync();
       });
-    }).then(() => {
-      this.#syncing = undefined;
-      return this.#sync();
-    });
     return this.#syncing;
   }
+}
 
-  /** Examines the path. Throws unless there is nothing, or a file with this very conversation. */
-  #examine(conversation: Conversation): Found {
-    const { systemPrompt, sessionContext, pending } = conversation;
-    const bytes = readExisting(this.path);
-    const text = bytes?.toString("utf8") ?? "";
-    this.#foundSize = bytes?.length ?? 0;
-    if (!bytes || text === "" || isCutHeader(text)) {
-      this.#opening = wholeHistory(conversation);
-      return bytes ? "appendable" : "nothing";
-    }
-    const session = parseSession(text, this.path);
-    if (JSON.stringify([session.messages, session.pending]) !== JSON.stringify([sessionContext, pending])) {
-      throw new AgentError(
-        "session_invalid",
-        `${quotePath(this.path)} holds another conversation. Load it with loadSession first, or choose another file.`,
-      );
-    }
-    if (!isAppendable(text)) {
-      this.#opening = wholeHistory(conversation);
-      return "replaceable";
-    }
-    this.#size = wholeLines(bytes);
-    if (session.systemPrompt !== systemPrompt) {
-      this.#opening = formatEntry({ type: "system", systemPrompt });
-    }
-    return "appendable";
+/** Examines the path. Throws unless there is nothing, or a file with this very conversation. */
+function examine(conversation: Conversation, path: string): SessionFile {
+  const { systemPrompt, sessionContext, pending } = conversation;
+  const bytes = readExisting(path);
+  const text = bytes?.toString("utf8") ?? "";
+  if (!bytes || text === "" || isCutHeader(text)) {
+    return new SessionFile(path, bytes && { size: bytes.length, whole: 0 }, wholeHistory(conversation));
   }
-
-  #open(): number {
-    if (this.#found === "nothing") {
-      makeDirectory(nodePath.dirname(this.path));
-      const descriptor = nodeFs.openSync(this.path, createFlags(), PRIVATE_FILE);
-      this.#found = "appendable";
-      return descriptor;
-    }
-    if (this.#found === "replaceable") {
-      const descriptor = this.#replace();
-      this.#found = "appendable";
-      return descriptor;
-    }
-    const descriptor = nodeFs.openSync(this.path, appendFlags());
-    try {
-      const stats = nodeFs.fstatSync(descriptor);
-      if (!stats.isFile() || stats.size !== this.#foundSize) throw this.#changedByOther();
-      // A killed writer left an incomplete last line.
-      nodeFs.ftruncateSync(descriptor, this.#size);
-      return descriptor;
-    } catch (error) {
-      nodeFs.closeSync(descriptor);
-      throw error;
-    }
-  }
-
-  /** Puts a new file with the whole conversation in place of one of an older version. */
-  #replace(): number {
-    const path = nodeFs.realpathSync(this.path);
-    const temporary = nodePath.join(nodePath.dirname(path), temporaryName());
-    const descriptor = nodeFs.openSync(temporary, createFlags(), PRIVATE_FILE);
-    try {
-      const bytes = Buffer.from(this.#opening);
-      writeWhole(descriptor, bytes);
-      nodeFs.fsyncSync(descriptor);
-      nodeFs.renameSync(temporary, path);
-      this.#size = bytes.length;
-      this.#opening = "";
-      return descriptor;
-    } catch (error) {
-      nodeFs.closeSync(descriptor);
-      nodeFs.rmSync(temporary, { force: true });
-      throw error;
-    }
-  }
-
-  #changedByOther(): AgentError {
-    return new AgentError(
+  const found = { size: bytes.length, whole: wholeLines(bytes) };
+  const session = parseSession(text, path);
+  if (JSON.stringify([session.messages, session.pending]) !== JSON.stringify([sessionContext, pending])) {
+    throw new AgentError(
       "session_invalid",
-      `${quotePath(this.path)} was changed by another program. Nothing was written to it; record to another file.`,
+      `${quotePath(path)} holds another conversation. Load it with loadSession first, or choose another file.`,
     );
   }
+  if (!isAppendable(text)) return new SessionFile(path, "replace", wholeHistory(conversation));
+  const isSame = session.systemPrompt === systemPrompt;
+  return new SessionFile(path, found, isSame ? "" : formatEntry({ type: "system", systemPrompt }));
 }
 
 function wholeHistory(conversation: Conversation): string {
@@ -266,25 +171,4 @@ function wholeHistory(conversation: Conversation): string {
     (one) => conversation.infoOf(one),
     spending,
   );
-}
-
-function readExisting(path: string): Buffer | undefined {
-  try {
-    const stats = nodeFs.statSync(path, { throwIfNoEntry: false });
-    if (!stats) return undefined;
-    if (!stats.isFile()) throw new Error("it is not a regular file.");
-    return nodeFs.readFileSync(path);
-  } catch (error) {
-    throw new AgentError(
-      "session_invalid",
-      `The session ${quotePath(path)} cannot be continued: ${errorMessage(error)}`,
-      { cause: error },
-    );
-  }
-}
-
-function writeWhole(descriptor: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += nodeFs.writeSync(descriptor, bytes, written);
-  }
 }

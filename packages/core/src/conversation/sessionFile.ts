@@ -101,7 +101,22 @@ export function wholeLines(bytes: Uint8Array): number {
 export function parseSessionFile(text: string): Session {
   const header = readHeader(text);
   if (!header) return parseObject(JSON.parse(text));
-  return replay(header, text.slice(text.indexOf("\n") + 1, text.lastIndexOf("\n") + 1));
+  return replayEntries(linesOf(text).map(readJson), header.systemPrompt, header.createdAt);
+}
+
+/** The changes of a session file, in order: its first system prompt is the first of them. */
+export function changesOf(text: string): ConversationChange[] {
+  const { systemPrompt } = readHeader(text) ?? {};
+  const first: ConversationChange[] =
+    typeof systemPrompt === "string" && systemPrompt !== "" ? [{ type: "system", systemPrompt }] : [];
+  const entries = linesOf(text).map(readJson) as SessionEntry[];
+  return [...first, ...entries.filter((entry) => entry.type !== "saved")];
+}
+
+/** The complete lines after the first. */
+function linesOf(text: string): string[] {
+  const lines = text.slice(text.indexOf("\n") + 1, text.lastIndexOf("\n") + 1);
+  return lines.split("\n").filter((line) => line !== "");
 }
 
 /** Whether lines can be added to this file: version 1 is one JSON object, and nothing can follow it. */
@@ -131,14 +146,6 @@ function parseObject(data: unknown): Session {
     );
   }
   return checked({ systemPrompt, messages, reason, savedAt });
-}
-
-function replay(header: Record<string, unknown>, lines: string): Session {
-  const entries = lines
-    .split("\n")
-    .filter((line) => line !== "")
-    .map(readJson);
-  return replayEntries(entries, header.systemPrompt, header.createdAt);
 }
 
 /** The session that these entries make. Throws an `Error` that says what is wrong. */

@@ -1,9 +1,14 @@
-import { expect, test } from "vitest";
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { call, expectValidHistory, toolTexts } from "../../test/conversation.js";
-import { fakeTool } from "../../test/fixtures.js";
+import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { Conversation, type ConversationChange } from "./conversation.js";
+import { fileStore, SessionFile } from "./fileStore.js";
+import { recordSession } from "./recorder.js";
+import { loadSession } from "./session.js";
 import { type ConversationStore, memoryStore, openConversation } from "./store.js";
 
 test("a conversation is the same after every change, as JSON, with ids and times", async () => {
@@ -108,6 +113,87 @@ test("a store that fails refuses tools that can change something, and keeps what
   expect((await openConversation(memory, "a")).conversation.sessionContext).toEqual(
     conversation.sessionContext,
   );
+});
+
+test("an append whose answer was lost is not stored twice", async () => {
+  const memory = memoryStore();
+  let isLost = true;
+  const store: ConversationStore = {
+    load: memory.load,
+    append: async (...stored) => {
+      await memory.append(...stored);
+      if (!isLost) return;
+      isLost = false;
+      throw new Error("the connection was closed");
+    },
+  };
+  const { conversation, close } = await openConversation(store, "a");
+  const agent = new Agent(scriptedProvider([call("write"), "Done."]), {
+    conversation,
+    tools: [fakeTool("write", undefined, { capabilities: ["write"] })],
+  });
+  await agent.chat("Go.");
+  await close();
+  expect(toolTexts(agent)).toEqual(["write ran"]);
+  expect((await openConversation(memory, "a")).conversation.sessionContext).toEqual(
+    conversation.sessionContext,
+  );
+});
+
+test("a store on files keeps conversations apart, cuts a half-written line, and refuses a second writer", async () => {
+  const directory = temporaryDirectory();
+  const ids = ["ann", "../ann", "Zoë/1"];
+  for (const id of ids) {
+    const { conversation, close } = await openConversation(fileStore(directory), id, { systemPrompt: id });
+    await new Agent(scriptedProvider([`Hello, ${id}.`]), { conversation }).chat("Hi.");
+    await close();
+  }
+  expect(readdirSync(directory).toSorted()).toEqual(["..%2Fann.jsonl", "Zo%C3%AB%2F1.jsonl", "ann.jsonl"]);
+  appendFileSync(join(directory, "ann.jsonl"), '{"type":"message","mess');
+  const again = await openConversation(fileStore(directory), "ann");
+  expect(again.conversation.systemPrompt).toBe("ann");
+  const late = await openConversation(fileStore(directory), "ann");
+  again.conversation.append({ role: "user", content: "Again." });
+  await again.close();
+  late.conversation.append({ role: "user", content: "Me too." });
+  await expect(late.flush()).rejects.toThrow("another program");
+  // The format is that of session files.
+  const { messages } = await loadSession(join(directory, "ann.jsonl"));
+  expect(messages.map(({ content }) => content)).toEqual(["Hi.", "Hello, ann.", "Again."]);
+  await expect(openConversation(fileStore(directory), "x".repeat(300))).rejects.toThrow("at most 200 bytes");
+  await expect(openConversation(fileStore(directory), "")).rejects.toThrow("at most 200 bytes");
+});
+
+test("a store on files that cannot be written keeps the changes for later", async () => {
+  const directory = join(temporaryDirectory(), "later");
+  const { conversation, flush } = await openConversation(fileStore(directory), "a");
+  writeFileSync(directory, "a file where the directory must be");
+  conversation.append({ role: "user", content: "one" });
+  await expect(flush()).rejects.toThrow();
+  rmSync(directory);
+  await flush();
+  expect((await loadSession(join(directory, "a.jsonl"))).messages).toHaveLength(1);
+});
+
+test("a recorded session is on the disk before a tool that can change something runs", async () => {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  const conversation = new Conversation();
+  const synced = vi.spyOn(SessionFile.prototype, "sync");
+  onTestFinished(() => synced.mockRestore());
+  recordSession(conversation, path);
+  const steps: number[] = [];
+  const agent = new Agent(scriptedProvider([call("write"), "Done."]), {
+    conversation,
+    tools: [
+      fakeTool("write", () => `ok ${steps.push(synced.mock.settledResults.length)}`, {
+        capabilities: ["write"],
+      }),
+    ],
+  });
+  await agent.chat("Go.");
+  // The message and the answer with the call were synced, and nothing was under way.
+  expect(synced.mock.settledResults.slice(0, steps[0]).every(({ type }) => type === "fulfilled")).toBe(true);
+  expect(steps[0]).toBeGreaterThan(0);
 });
 
 test("a second writer is refused by the store, and its tools do not run", async () => {

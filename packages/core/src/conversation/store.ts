@@ -1,4 +1,4 @@
-import { errorMessage } from "@agent/internal";
+import { errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import { Conversation, type ConversationChange, type ConversationOptions } from "./conversation.js";
@@ -53,14 +53,27 @@ export async function openConversation(
   let position = stored.length;
   const unstored: ConversationChange[] = [];
   let sending: Promise<void> | undefined;
+  let hasFailed = false;
+  const noteStored = (count: number): void => {
+    position += count;
+    unstored.splice(0, count);
+  };
   const send = async (): Promise<void> => {
+    // The answer to an append may have been lost although it was stored: it must not be stored twice.
+    if (hasFailed) {
+      const arrived = (await store.load(id)).slice(position);
+      if (arrived.every((change, index) => textOf(change) === textOf(unstored[index]))) {
+        noteStored(arrived.length);
+      }
+    }
+    hasFailed = true;
     // Changes that come meanwhile go together, after these.
     while (unstored.length > 0) {
       const batch = unstored.slice();
       await store.append(id, batch, position);
-      position += batch.length;
-      unstored.splice(0, batch.length);
+      noteStored(batch.length);
     }
+    hasFailed = false;
   };
   const start = (): Promise<void> => {
     sending ??= send().finally(() => {
@@ -104,6 +117,13 @@ export async function openConversation(
       await flush();
     },
   };
+}
+
+/** JSON with sorted keys: a database may have changed their order. */
+function textOf(change: unknown): string | undefined {
+  return JSON.stringify(change, (_key, value: unknown) =>
+    isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+  );
 }
 
 /** A store in memory, for tests and single processes. */
