@@ -1,5 +1,5 @@
 // What a journal costs, and how soon a run continues. Run, after `pnpm build`: pnpm bench durable [part…]
-//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220
+//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220 --finished 50000
 // Postgres and Redis are started by this program; they need Debian's packages postgresql and redis-server.
 // Takes many minutes as a whole; name a part to run it alone. The parts claim and kills are the long ones.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServers } from "../packages/durable/test/fixtures/databases.mjs";
+import { finished } from "./support/durable/finished.mjs";
 import { fairness, outages } from "./support/durable/outages.mjs";
 import { langgraph, overhead } from "./support/durable/overhead.mjs";
 import { cancel, events, takeOver } from "./support/durable/reactions.mjs";
@@ -29,6 +30,7 @@ const PARTS = {
   kills,
   outages,
   fairness,
+  finished,
 };
 
 const { values, positionals } = parseArgs({
@@ -39,6 +41,7 @@ const { values, positionals } = parseArgs({
     waiting: { type: "string", default: "10000" },
     runs: { type: "string", default: "1000" },
     kills: { type: "string", default: "220" },
+    finished: { type: "string", default: "50000" },
   },
 });
 const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name));

@@ -68,7 +68,14 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
   checkSchemaName(schema);
   const pg = await loadPostgres();
   const config = clientConfig(postgres, timeoutMs);
-  const pool = new pg.Pool({ ...config, max: options.maxConnections ?? DEFAULTS.maxConnections });
+  const pool = new pg.Pool({
+    ...config,
+    max: options.maxConnections ?? DEFAULTS.maxConnections,
+    // All queries are short. Postgres would compile (JIT) those it takes for long, which takes longer than running them.
+    onConnect: async (client) => {
+      await client.query("set jit = off");
+    },
+  });
   // An idle connection that is cut would end the process otherwise.
   pool.on("error", onFault);
   try {

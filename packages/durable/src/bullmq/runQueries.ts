@@ -10,6 +10,7 @@ interface EndedRow {
   readonly n: number;
   readonly state: RunState;
   readonly count: number;
+  readonly cost: number;
 }
 
 interface StartedRow {
@@ -78,7 +79,7 @@ export class RunQueries {
     // query (JIT), which takes longer than the query itself. Arithmetic on numeric, which `extract` returns, is slow as well.
     const [ended, started] = await Promise.all([
       this.#pool.query<EndedRow>(
-        `select floor((extract(epoch from ended_at)::float8 * 1000 - $1::float8) / $2::float8)::int as n, state, count(*)::int as count
+        `select floor((extract(epoch from ended_at)::float8 * 1000 - $1::float8) / $2::float8)::int as n, state, count(*)::int as count, coalesce(sum(cost), 0) as cost
          from ${this.#s}.run where ended_at >= to_timestamp($1::float8 / 1000.0) and ($3::text is null or tenant = $3)
          group by 1, 2`,
         [since, bucketMs, tenant ?? null],
@@ -92,9 +93,11 @@ export class RunQueries {
       ),
     ]);
     const buckets = emptyBuckets(since, bucketMs);
-    for (const { n, state, count } of ended.rows) {
+    for (const { n, state, count, cost } of ended.rows) {
       const bucket = buckets[n];
-      if (bucket) bucket[endedAs(state)] += count;
+      if (!bucket) continue;
+      bucket[endedAs(state)] += count;
+      bucket.cost += cost;
     }
     for (const { n, count, wait } of started.rows) {
       const bucket = buckets[n];

@@ -13,6 +13,7 @@ export function emptyBuckets(since: number, bucketMs: number): MutableBucket[] {
     cancelled: 0,
     started: 0,
     averageWaitMs: 0,
+    cost: 0,
   }));
 }
 
@@ -23,7 +24,7 @@ export function endedAs(state: RunState): "done" | "cancelled" | "failed" {
 
 /** Counts what ended and what was started, in stretches of time. */
 export function countActivity<
-  Facts extends Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt">,
+  Facts extends Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt" | "cost">,
 >(
   runs: Iterable<Facts>,
   since: number,
@@ -33,14 +34,16 @@ export function countActivity<
   const buckets = emptyBuckets(since, bucketMs);
   for (const run of runs) {
     if (!matches(run)) continue;
-    const { state, createdAt, startedAt, endedAt } = run;
+    const { state, createdAt, startedAt, endedAt, cost = 0 } = run;
     const started = buckets[Math.floor(((startedAt ?? -1) - since) / bucketMs)];
     if (started && startedAt !== undefined) {
       started.started++;
       started.averageWaitMs += (startedAt - createdAt - started.averageWaitMs) / started.started;
     }
     const ended = buckets[Math.floor(((endedAt ?? -1) - since) / bucketMs)];
-    if (ended) ended[endedAs(state)]++;
+    if (!ended) continue;
+    ended[endedAs(state)]++;
+    ended.cost += cost;
   }
   return buckets;
 }

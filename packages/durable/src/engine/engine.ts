@@ -107,6 +107,8 @@ export interface ActivityBucket {
   readonly started: number;
   /** How long those had waited for a worker, on average. */
   readonly averageWaitMs: number;
+  /** What the runs that ended have cost in dollars, as far as it is known. */
+  readonly cost: number;
 }
 
 export interface EngineWorkOptions {

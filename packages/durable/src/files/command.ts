@@ -9,6 +9,7 @@ import type {
   RunSummary,
   TenantLimits,
 } from "../engine/run.js";
+import type { Base } from "./archive.js";
 
 /** The format of the directory. A program that knows only lower ones refuses it. */
 export const FORMAT = 1;
@@ -19,8 +20,10 @@ export const FORMAT = 1;
  */
 export type Command =
   | { readonly op: "format"; readonly version: number }
-  /** A run as it stands: from a log that was rewritten. */
-  | { readonly op: "run"; readonly run: RunSummary; readonly resumed: boolean }
+  /** The runs that had ended when the log was begun: from a log that was rewritten. */
+  | ({ readonly op: "base" } & Base)
+  /** A run that had not ended, as it stood, and its row in the base. */
+  | { readonly op: "run"; readonly row: number; readonly run: RunSummary; readonly resumed: boolean }
   | { readonly op: "create"; readonly at: number; readonly run: Omit<NewRun, "input"> }
   | {
       readonly op: "claim";

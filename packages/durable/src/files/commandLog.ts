@@ -7,13 +7,15 @@ import {
   openSync,
   readdirSync,
   readSync,
-  unlinkSync,
+  rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
 import { processTag } from "@agent/internal";
 import type { Pause } from "../engine/run.js";
+import { baseFiles } from "./archive.js";
 import { type Command, FORMAT } from "./command.js";
 import { RunTable } from "./runTable.js";
 import { writeAllSync } from "./writeAll.js";
@@ -25,9 +27,14 @@ const FILE_MODE = 0o600;
 // A link in the place of the log would have commands written to whatever it leads to.
 const OPEN_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 const READ_BYTES = 1024 * 1024;
-// A log below this size is read in a few milliseconds; a larger one is rewritten once most of its commands are outdated.
-const COMPACT_AT_BYTES = 4 * 1024 * 1024;
-const LIVE_BYTES_PER_RUN = 600;
+// A log below this size is read in some ten milliseconds; a larger one is rewritten, without what is outdated.
+const COMPACT_AT_BYTES = 2 * 1024 * 1024;
+// Writing the index must not cost more than the commands it replaces.
+const COMPACT_BYTES_PER_RUN = 16;
+// Files that nothing refers to any more are kept for a while: a backup may be copying them, or a process that was
+// stopped may still have to read them.
+const KEEP_UNUSED_MS = 10 * 60_000;
+const FILE_NAME = /^(?:log\.\d+\.jsonl|(?:index|archive)\..+)$/;
 
 /**
  * The commands of all processes in one file, and the table they give. A command is one `write` at the end of the
@@ -42,8 +49,13 @@ export class CommandLog {
   #number = 0;
   #fd = -1;
   #offset = 0;
+  /** How long the lines are with which the log began. */
+  #baseBytes = 0;
+  #inUse: ReadonlySet<string> = new Set();
   /** The commands so far end with a seal: the next ones are in another log. */
   #isSealed = false;
+  /** Why the log that follows this one could not be written, while it could not. */
+  #stuck: unknown;
   /** Why no further command can be applied. */
   #failure: unknown;
   #counter = 0;
@@ -66,8 +78,17 @@ export class CommandLog {
   read(): void {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
-      // Throws while the disk is full, and is tried again by the next read.
-      if (this.#isSealed) this.#moveOn();
+      if (this.#isSealed) {
+        try {
+          this.#moveOn();
+        } catch (error) {
+          // There are commands that cannot be read.
+          if (this.#hasNext()) throw error;
+          // The disk is full: the table holds all commands there are, and the next read tries again.
+          this.#stuck = error;
+          return;
+        }
+      }
       const chunk = this.#readLines();
       if (chunk === undefined) return;
       try {
@@ -81,7 +102,13 @@ export class CommandLog {
 
   /** Writes a command and returns whether it took effect. Throws, and nothing took effect, if it cannot be written. */
   submit(command: Command): boolean {
-    return this.#send(command) === true;
+    const isApplied = this.#send(command) === true;
+    try {
+      this.compact();
+    } catch {
+      // The disk is full. The log only stays longer than it needs to be.
+    }
+    return isApplied;
   }
 
   /** Takes a model call, and returns the pause before it if there is one. */
@@ -92,6 +119,7 @@ export class CommandLog {
 
   #send(command: Command): boolean | Pause {
     for (;;) {
+      this.#checkOpen();
       const mark = `${this.#tag}.${++this.#counter}`;
       this.#verdict = { mark };
       const written = this.#number;
@@ -101,17 +129,32 @@ export class CommandLog {
       this.read();
       const { applied } = this.#verdict;
       if (applied !== undefined) return applied;
-      if (written === this.#number)
-        throw new Error("A command was written to the log and cannot be read again.");
       // The log was sealed before the command: it is written to the next one.
+      if (written !== this.#number) continue;
+      this.#checkOpen();
+      throw new Error("A command was written to the log and cannot be read again.");
     }
   }
 
-  /** Starts a new log without history, if that is worth it. */
+  /** Throws if commands have no effect, since the log is sealed and the next one cannot be written. */
+  #checkOpen(): void {
+    if (!this.#isSealed) return;
+    this.read();
+    if (this.#isSealed) throw this.#stuck;
+  }
+
+  /**
+   * Starts a new log without history once this one has grown. Any process may do it at any time. Throws if the disk is
+   * full, and nothing has changed.
+   */
   compact(): void {
-    const live = this.#table.runs.count * LIVE_BYTES_PER_RUN;
-    if (this.#offset < COMPACT_AT_BYTES || this.#offset < 2 * live) return;
-    this.submit({ op: "seal" });
+    const grown = this.#offset - this.#baseBytes;
+    const least = Math.max(COMPACT_AT_BYTES, this.#table.runs.count * COMPACT_BYTES_PER_RUN, this.#baseBytes);
+    if (grown < least || this.#isSealed) return;
+    // It is not written again to the next log, as other commands are: that one is short.
+    writeAllSync(this.#fd, `\n${JSON.stringify({ op: "seal" } satisfies Command)}\n`);
+    this.read();
+    this.#removeUnused();
   }
 
   close(): void {
@@ -121,16 +164,12 @@ export class CommandLog {
   }
 
   #emptyTable(): RunTable {
-    return new RunTable(join(this.#directory, `.idle.${this.#tag}`));
+    return new RunTable(this.#directory, this.#tag);
   }
 
   #openNewest(): void {
     for (;;) {
-      const numbers = readdirSync(this.#directory).flatMap((name) => {
-        const number = LOG_NAME.exec(name)?.[1];
-        return number === undefined ? [] : [Number(number)];
-      });
-      const newest = Math.max(0, ...numbers);
+      const newest = Math.max(0, ...this.#numbers());
       if (newest === 0) this.#publish(1, [{ op: "format", version: FORMAT }]);
       try {
         this.#open(newest || 1);
@@ -148,6 +187,8 @@ export class CommandLog {
     this.#fd = fd;
     this.#number = number;
     this.#offset = 0;
+    this.#baseBytes = 0;
+    this.#inUse = new Set();
     this.#isSealed = false;
     this.#table = this.#emptyTable();
   }
@@ -156,17 +197,24 @@ export class CommandLog {
     return join(this.#directory, `log.${number}.jsonl`);
   }
 
-  /** Creates a log together with its first lines, atomically and once: a second process finds the same content. */
-  #publish(number: number, commands: Iterable<Command>): void {
+  /**
+   * Creates a log together with its first lines, atomically and once: a second process finds the same content. The
+   * files of a base with this tag are removed if they are not needed.
+   */
+  #publish(number: number, commands: Iterable<Command>, tag = this.#tag): void {
     const temporary = join(this.#directory, `.log.${this.#tag}`);
-    const lines = Array.from(commands, (command) => `${JSON.stringify(command)}\n`);
-    writeFileSync(temporary, lines.join(""), { flush: true, mode: FILE_MODE });
+    let isPublished = false;
     try {
+      const lines = Array.from(commands, (command) => `${JSON.stringify(command)}\n`);
+      writeFileSync(temporary, lines.join(""), { flush: true, mode: FILE_MODE });
       linkSync(temporary, this.#path(number));
+      isPublished = true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     } finally {
-      unlinkSync(temporary);
+      rmSync(temporary, { force: true });
+      if (!isPublished)
+        for (const name of baseFiles(tag)) rmSync(join(this.#directory, name), { force: true });
     }
   }
 
@@ -191,6 +239,10 @@ export class CommandLog {
       const command = line === "" ? undefined : parse(line);
       if (command === undefined) continue;
       const applied = this.#table.apply(command);
+      if (command.mark === undefined && command.op !== "seal") this.#baseBytes += Buffer.byteLength(line);
+      if (command.op === "base") {
+        this.#inUse = new Set([command.index, ...command.segments.map(({ name }) => name)]);
+      }
       if (this.#verdict && this.#verdict.mark === command.mark) this.#verdict.applied = applied;
       if (command.op === "seal") {
         this.#isSealed = true;
@@ -199,16 +251,37 @@ export class CommandLog {
     }
   }
 
-  /** Everybody who reads a seal makes the next log, if it is not there yet. */
+  /** Everybody who reads a seal makes the next log, if there is no newer one yet. */
   #moveOn(): void {
     const next = this.#number + 1;
-    this.#publish(next, this.#table.snapshot());
-    const old = this.#path(this.#number);
-    this.#open(next);
-    try {
-      unlinkSync(old);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const tag = `${next}.${this.#tag}`;
+    if (!this.#hasNext()) {
+      this.#publish(next, this.#table.snapshot(tag), tag);
+    }
+    // The newest, and not the next one: a process that was stopped may be several logs behind.
+    this.#openNewest();
+  }
+
+  #hasNext(): boolean {
+    return this.#numbers().some((number) => number > this.#number);
+  }
+
+  #numbers(): number[] {
+    return readdirSync(this.#directory).flatMap((name) => {
+      const number = LOG_NAME.exec(name)?.[1];
+      return number === undefined ? [] : [Number(number)];
+    });
+  }
+
+  /** Removes earlier logs and the files that only they refer to, and what an interrupted process left. */
+  #removeUnused(): void {
+    const newest = Math.max(...this.#numbers());
+    for (const name of readdirSync(this.#directory)) {
+      const isUsed = this.#inUse.has(name) || Number(LOG_NAME.exec(name)?.[1] ?? 0) >= newest;
+      if (!FILE_NAME.test(name) || isUsed || newest !== this.#number) continue;
+      const path = join(this.#directory, name);
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats && stats.mtimeMs < Date.now() - KEEP_UNUSED_MS) rmSync(path, { force: true });
     }
   }
 }

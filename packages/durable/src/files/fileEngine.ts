@@ -139,7 +139,7 @@ class FileEngine implements RunEngine {
   ): Promise<readonly ActivityBucket[]> {
     this.#log.read();
     const matches = matching(query);
-    return countActivity(this.#log.table.runs.facts(), since, bucketMs, matches);
+    return countActivity(this.#log.table.runs.facts(since), since, bucketMs, matches);
   }
 
   events(id: string, options: EventsOptions = {}): AsyncIterable<FollowedEvent> {

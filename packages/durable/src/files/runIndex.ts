@@ -10,34 +10,92 @@ const FNV_PRIME = 0x01000193;
 const MAX_UINT32 = 0xffffffff;
 
 /** What is counted and filtered without reading the run itself. */
-export type RunFacts = Pick<RunSummary, "state" | "tenant" | "createdAt" | "startedAt" | "endedAt">;
+export type RunFacts = Pick<RunSummary, "state" | "tenant" | "createdAt" | "startedAt" | "endedAt" | "cost">;
 
-/** The columns of some rows. 0 is: removed (state), none (times), not on disk (bytes). */
-class Block {
-  readonly hash = new Uint32Array(BLOCK_ROWS);
-  readonly state = new Uint8Array(BLOCK_ROWS);
-  readonly tenant = new Uint32Array(BLOCK_ROWS);
-  readonly createdAt = new Float64Array(BLOCK_ROWS);
-  readonly startedAt = new Float64Array(BLOCK_ROWS);
-  readonly endedAt = new Float64Array(BLOCK_ROWS);
-  readonly position = new Float64Array(BLOCK_ROWS);
-  readonly bytes = new Uint32Array(BLOCK_ROWS);
+/** A text on disk: in the file of this process (0), or in a segment of the archive, counted from 1. */
+export interface StoredPlace extends Place {
+  readonly segment: number;
+}
+
+/** What has to be known besides the rows themselves to read an index from a file. */
+export interface IndexHead {
+  readonly seed: number;
+  readonly rows: number;
+  readonly tenants: readonly string[];
+}
+
+const FLOATS = ["createdAt", "startedAt", "endedAt", "cost", "position"] as const;
+const WORDS = ["hash", "tenant", "bytes"] as const;
+const BLOCK_BYTES = BLOCK_ROWS * (8 * FLOATS.length + 4 * WORDS.length + 2 + 1);
+
+type Columns = Readonly<Record<(typeof FLOATS)[number], Float64Array>> &
+  Readonly<Record<(typeof WORDS)[number], Uint32Array>> & {
+    readonly segment: Uint16Array;
+    readonly state: Uint8Array;
+    readonly data: Uint8Array;
+  };
+
+/** The columns of some rows, one after the other. 0 is: removed (state), none (times, cost), not on disk (bytes). */
+function createBlock(data: ArrayBuffer = new ArrayBuffer(BLOCK_BYTES)): Columns {
+  let offset = 0;
+  const next = <T>(Type: new (data: ArrayBuffer, offset: number, length: number) => T, bytes: number): T => {
+    const column = new Type(data, offset, BLOCK_ROWS);
+    offset += BLOCK_ROWS * bytes;
+    return column;
+  };
+  // The widest first, so that all of them are aligned.
+  const floats = Object.fromEntries(FLOATS.map((name) => [name, next(Float64Array, 8)]));
+  const words = Object.fromEntries(WORDS.map((name) => [name, next(Uint32Array, 4)]));
+  const rest = { segment: next(Uint16Array, 2), state: next(Uint8Array, 1), data: new Uint8Array(data) };
+  return { ...floats, ...words, ...rest } as Columns;
 }
 
 /**
- * A row of about 50 bytes for each run, in the order of creation. Rows are found by a hash of the run's id, which is
+ * A row of about 55 bytes for each run, in the order of creation. Rows are found by a hash of the run's id, which is
  * not kept: anyone who looks for a run compares the ids of the candidates.
  */
 export class RunIndex {
-  readonly #blocks: Block[] = [];
+  readonly #blocks: Columns[] = [];
   readonly #tenants: string[] = [];
   readonly #tenantNumbers = new Map<string, number>();
   /** Open addressing: the row plus one, or 0. */
   #slots = new Uint32Array(FIRST_SLOTS);
-  // Differs between processes, so that no one can choose ids that all have one hash.
-  readonly #seed = randomInt(MAX_UINT32);
+  // Differs between directories, so that no one can choose ids that all have one hash.
+  readonly #seed: number;
   #count = 0;
   #rows = 0;
+
+  /** Empty, or as it was saved. Throws for data of another length than its head says. */
+  constructor(saved?: { readonly head: IndexHead; readonly data: Buffer }) {
+    this.#seed = saved?.head.seed ?? randomInt(MAX_UINT32);
+    if (!saved) return;
+    const { rows, tenants } = saved.head;
+    const blocks = Math.ceil(rows / BLOCK_ROWS);
+    if (saved.data.length !== blocks * BLOCK_BYTES) throw new RangeError("The index of runs is cut off.");
+    for (const tenant of tenants) this.#tenantNumber(tenant);
+    for (let start = 0; start < saved.data.length; start += BLOCK_BYTES) {
+      const data = new Uint8Array(BLOCK_BYTES);
+      data.set(saved.data.subarray(start, start + BLOCK_BYTES));
+      this.#blocks.push(createBlock(data.buffer));
+    }
+    this.#rows = rows;
+    for (const _ of this.rows()) this.#count++;
+    while (rows > this.#slots.length * FULL_AT) this.#slots = new Uint32Array(2 * this.#slots.length);
+    for (const row of this.rows()) this.#fillSlot(row);
+  }
+
+  /** The rows that are there, without those that were removed. */
+  copy(): RunIndex {
+    const head = { seed: this.#seed, rows: 0, tenants: this.#tenants };
+    const copy = new RunIndex({ head, data: Buffer.alloc(0) });
+    for (const row of this.rows()) copy.#copyRow(this.#block(row), row % BLOCK_ROWS);
+    return copy;
+  }
+
+  save(): { readonly head: IndexHead; readonly data: readonly Uint8Array[] } {
+    const head = { seed: this.#seed, rows: this.#rows, tenants: this.#tenants };
+    return { head, data: this.#blocks.map(({ data }) => data) };
+  }
 
   /** How many runs there are. */
   get count(): number {
@@ -53,6 +111,16 @@ export class RunIndex {
     for (let row = this.#rows - 1; row >= 0; row--) if (this.#isThere(row)) yield row;
   }
 
+  /** The rows of runs that were started or ended since then. */
+  *rowsSince(time: number): Iterable<number> {
+    for (const [number, { state, startedAt, endedAt }] of this.#blocks.entries()) {
+      for (let at = 0; at < BLOCK_ROWS; at++) {
+        const isRecent = (startedAt[at] ?? 0) >= time || (endedAt[at] ?? 0) >= time;
+        if (isRecent && state[at] !== 0) yield number * BLOCK_ROWS + at;
+      }
+    }
+  }
+
   /** The rows that may be of a run with this id: seldom more than one. */
   *candidates(id: string): Iterable<number> {
     const hash = this.#hash(id);
@@ -66,18 +134,36 @@ export class RunIndex {
 
   /** Makes a row for a new run. */
   add(run: RunSummary): number {
-    const row = this.#rows++;
-    this.#count++;
-    if (row % BLOCK_ROWS === 0) this.#blocks.push(new Block());
+    const row = this.#newRow();
     this.#block(row).hash[row % BLOCK_ROWS] = this.#hash(run.id);
     this.set(row, run, undefined);
-    if (this.#rows > this.#slots.length * FULL_AT) this.#growSlots();
-    else this.#fillSlot(row);
+    this.#makeFindable(row);
     return row;
   }
 
+  #newRow(): number {
+    const row = this.#rows++;
+    this.#count++;
+    if (row % BLOCK_ROWS === 0) this.#blocks.push(createBlock());
+    return row;
+  }
+
+  #copyRow(from: Columns, at: number): void {
+    const row = this.#newRow();
+    const block = this.#block(row);
+    const to = row % BLOCK_ROWS;
+    for (const name of [...FLOATS, ...WORDS, "segment", "state"] as const)
+      block[name][to] = from[name][at] ?? 0;
+    this.#makeFindable(row);
+  }
+
+  #makeFindable(row: number): void {
+    if (this.#rows > this.#slots.length * FULL_AT) this.#growSlots();
+    else this.#fillSlot(row);
+  }
+
   /** `place` is where the run is on disk, if it is there. */
-  set(row: number, run: RunFacts, place: Place | undefined): void {
+  set(row: number, run: RunFacts, place: StoredPlace | undefined): void {
     const block = this.#block(row);
     const at = row % BLOCK_ROWS;
     block.state[at] = RUN_STATES.indexOf(run.state) + 1;
@@ -85,8 +171,16 @@ export class RunIndex {
     block.createdAt[at] = run.createdAt;
     block.startedAt[at] = run.startedAt ?? 0;
     block.endedAt[at] = run.endedAt ?? 0;
+    block.cost[at] = run.cost ?? 0;
+    this.setPlace(row, place);
+  }
+
+  setPlace(row: number, place: StoredPlace | undefined): void {
+    const block = this.#block(row);
+    const at = row % BLOCK_ROWS;
     block.position[at] = place?.position ?? 0;
     block.bytes[at] = place?.bytes ?? 0;
+    block.segment[at] = place?.segment ?? 0;
   }
 
   /** The row is never used again; a new table without it is made when the log is rewritten. */
@@ -98,22 +192,28 @@ export class RunIndex {
   facts(row: number): RunFacts {
     const block = this.#block(row);
     const at = row % BLOCK_ROWS;
-    const [startedAt, endedAt] = [block.startedAt[at], block.endedAt[at]];
+    const [startedAt, endedAt, cost] = [block.startedAt[at], block.endedAt[at], block.cost[at]];
     return {
       state: RUN_STATES[(block.state[at] ?? 0) - 1] ?? "queued",
       tenant: this.#tenants[block.tenant[at] ?? 0] ?? "",
       createdAt: block.createdAt[at] ?? 0,
       ...(startedAt && { startedAt }),
       ...(endedAt && { endedAt }),
+      ...(cost && { cost }),
     };
   }
 
-  place(row: number): Place {
+  place(row: number): StoredPlace {
     const block = this.#block(row);
-    return { position: block.position[row % BLOCK_ROWS] ?? 0, bytes: block.bytes[row % BLOCK_ROWS] ?? 0 };
+    const at = row % BLOCK_ROWS;
+    return {
+      segment: block.segment[at] ?? 0,
+      position: block.position[at] ?? 0,
+      bytes: block.bytes[at] ?? 0,
+    };
   }
 
-  #block(row: number): Block {
+  #block(row: number): Columns {
     const block = this.#blocks[Math.floor(row / BLOCK_ROWS)];
     if (!block) throw new RangeError(`There is no row ${row}.`);
     return block;

@@ -27,9 +27,9 @@ export class RunTable {
   /** The runs each worker has. */
   readonly #held = new Map<string, Set<string>>();
 
-  /** `idlePath`: see `StoredRuns`. */
-  constructor(idlePath: string) {
-    this.#runs = new StoredRuns(idlePath);
+  /** `directory` and `tag`: see `StoredRuns`. */
+  constructor(directory: string, tag: string) {
+    this.#runs = new StoredRuns(directory, tag);
   }
 
   get runs(): Pick<StoredRuns, "count" | "facts" | "select"> {
@@ -67,12 +67,14 @@ export class RunTable {
     return id === undefined ? undefined : this.get(id);
   }
 
-  /** Commands that give this table again. */
-  *snapshot(): Iterable<Command> {
+  /** Commands that give this table again, with an archive that this writes. */
+  *snapshot(tag: string): Iterable<Command> {
     yield { op: "format", version: FORMAT };
     for (const [tenant, limits] of this.#limits) yield { op: "limits", at: 0, tenant, limits };
     for (const rate of this.#models.snapshot()) yield { op: "calls", ...rate };
-    for (const run of this.#runs.all()) yield { op: "run", run, resumed: this.#queue.isResumed(run.id) };
+    const { base, rest } = this.#runs.save(tag);
+    yield { op: "base", ...base };
+    for (const { row, run } of rest) yield { op: "run", row, run, resumed: this.#queue.isResumed(run.id) };
   }
 
   /**
@@ -83,6 +85,9 @@ export class RunTable {
     switch (command.op) {
       case "format":
         if (command.version > FORMAT) throw newerFormat(`format ${command.version}`);
+        return true;
+      case "base":
+        this.#runs.load(command);
         return true;
       case "run":
         return this.#restore(command);
@@ -126,8 +131,8 @@ export class RunTable {
     }
   }
 
-  #restore({ run, resumed }: CommandOf<"run">): boolean {
-    this.#runs.add(run);
+  #restore({ row, run, resumed }: CommandOf<"run">): boolean {
+    this.#runs.store({ row, run });
     if (run.state === "queued") this.#queue.add(run, resumed);
     if (run.state === "running") this.#hold(run);
     const wakeAt = run.wait?.until ?? run.expiresAt;

@@ -34,8 +34,8 @@ function summary(number: number, state: RunState): RunSummary {
   };
 }
 
-function open(path: string): StoredRuns {
-  const runs = new StoredRuns(path);
+function open(directory: string): StoredRuns {
+  const runs = new StoredRuns(directory, "test");
   onTestFinished(() => runs.close());
   return runs;
 }
@@ -47,16 +47,19 @@ describe.each([
 ])("runs that no one works on, %s", (_, folder) => {
   test("are found, listed, counted, changed and removed like all others", () => {
     const directory = temporaryDirectory();
-    const runs = open(join(directory, folder, ".idle"));
+    const runs = open(join(directory, folder));
     for (let number = 0; number < MANY; number++) {
       runs.add(summary(number, number % 10 === 0 ? "queued" : "waiting"));
     }
     expect(runs.count).toBe(MANY);
     expect(runs.find("run-4321")?.run).toEqual(summary(4321, "waiting"));
     expect(runs.find("run-5000")).toBeUndefined();
-    expect(Array.from(runs.all(), ({ id }) => id)).toEqual(
-      Array.from({ length: MANY }, (_, n) => `run-${n}`),
-    );
+    expect(
+      Array.from(
+        runs.select(() => true),
+        ({ id }) => id,
+      ),
+    ).toEqual(Array.from({ length: MANY }, (_, n) => `run-${MANY - 1 - n}`));
 
     const isWaitingOfT1 = runs.select(({ state, tenant }) => state === "waiting" && tenant === "t1");
     const newest = [];

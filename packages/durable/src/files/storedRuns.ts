@@ -1,4 +1,6 @@
-import type { RunState, RunSummary } from "../engine/run.js";
+import { join } from "node:path";
+import { isEnded, type RunState, type RunSummary } from "../engine/run.js";
+import { Archive, type Base } from "./archive.js";
 import { IdleFile } from "./idleFile.js";
 import { type RunFacts, RunIndex } from "./runIndex.js";
 
@@ -12,16 +14,36 @@ export interface StoredRun {
 
 /**
  * The runs of a table. In memory are those that are queued or running. The others wait for a user or have ended, and
- * there may be very many of them: they are in a file of this process.
+ * there may be very many of them: they are in a file of this process, or in the archive of the directory.
  */
 export class StoredRuns {
-  readonly #index = new RunIndex();
   readonly #active = new Map<number, StoredRun["run"]>();
   readonly #idle: IdleFile;
+  readonly #archive: Archive;
+  #index = new RunIndex();
 
-  /** `idlePath` must be free; the file there is removed as soon as it is open. */
-  constructor(idlePath: string) {
-    this.#idle = new IdleFile(idlePath);
+  /** `tag` names a file that no other process uses; it is removed as soon as it is open. */
+  constructor(directory: string, tag: string) {
+    this.#idle = new IdleFile(join(directory, `.idle.${tag}`));
+    this.#archive = new Archive(directory);
+  }
+
+  /** Starts with the runs of an archive; those that have not ended are stored in their rows afterwards. */
+  load(base: Base): void {
+    this.#index = this.#archive.open(base);
+  }
+
+  /** Writes an archive of the runs that have ended. Returns it with the others, by the row they have there. */
+  save(tag: string): { readonly base: Base; readonly rest: Iterable<StoredRun> } {
+    return { base: this.#archive.write(this.#index, tag, (row) => this.#text(row)), rest: this.#unended() };
+  }
+
+  *#unended(): Iterable<StoredRun> {
+    let copied = 0;
+    for (const row of this.#index.rows()) {
+      if (!isEnded(this.#index.facts(row).state)) yield { row: copied, run: this.#load(row) };
+      copied++;
+    }
   }
 
   get count(): number {
@@ -46,7 +68,7 @@ export class StoredRuns {
       this.#index.set(row, run, undefined);
     } else {
       this.#active.delete(row);
-      this.#index.set(row, run, this.#idle.add(JSON.stringify(run)));
+      this.#index.set(row, run, { ...this.#idle.add(JSON.stringify(run)), segment: 0 });
     }
   }
 
@@ -55,14 +77,10 @@ export class StoredRuns {
     this.#index.remove(row);
   }
 
-  /** All runs, the oldest first. */
-  *all(): Iterable<RunSummary> {
-    for (const row of this.#index.rows()) yield this.#load(row);
-  }
-
-  /** What can be counted of all runs without reading them. */
-  *facts(): Iterable<RunFacts> {
-    for (const row of this.#index.rows()) yield this.#index.facts(row);
+  /** What can be counted of all runs, or of those that were started or ended since a time, without reading them. */
+  *facts(since?: number): Iterable<RunFacts> {
+    const rows = since === undefined ? this.#index.rows() : this.#index.rowsSince(since);
+    for (const row of rows) yield this.#index.facts(row);
   }
 
   /** The runs whose facts match, the newest first; with `after`, those that are older than that run. */
@@ -75,10 +93,16 @@ export class StoredRuns {
 
   close(): void {
     this.#idle.close();
+    this.#archive.close();
   }
 
   #load(row: number): StoredRun["run"] {
-    return this.#active.get(row) ?? JSON.parse(this.#idle.read(this.#index.place(row)));
+    return this.#active.get(row) ?? JSON.parse(this.#text(row));
+  }
+
+  #text(row: number): string {
+    const { segment, ...place } = this.#index.place(row);
+    return segment === 0 ? this.#idle.read(place) : this.#archive.read(segment, place);
   }
 }
 

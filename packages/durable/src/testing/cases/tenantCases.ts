@@ -36,7 +36,7 @@ export const tenantCases: readonly EngineCase[] = [
       assert.equal(await engine.cancel(foreign.id, "no"), true);
       assert.equal(await acme.retry(foreign.id), false);
       const ended = (await acme.activity(Date.now() - 60_000, 120_000)).at(0);
-      assert.deepEqual([ended?.done, ended?.cancelled, ended?.started], [1, 0, 1]);
+      assert.deepEqual([ended?.done, ended?.cancelled, ended?.started, ended?.cost], [1, 0, 1, 0.25]);
       await worker.close();
     },
   },
