@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fastGlob from "fast-glob";
-import { SearchFilesTool, SearchTextTool } from "../packages/tools-search/dist/index.js";
+import { searchFilesTool, searchTextTool } from "../packages/tools-search/dist/index.js";
 import {
   linuxTree,
   log,
@@ -21,8 +21,8 @@ const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const only = process.argv.slice(2);
 const report = createReport("search", "Search compared with ripgrep");
 // A search ends soon after the last result that is shown: with fewer it would not search what rg searches.
-const text = new SearchTextTool({ timeoutMs: 120_000, maxResults: 100_000 });
-const files = new SearchFilesTool({ timeoutMs: 120_000 });
+const text = searchTextTool({ timeoutMs: 120_000, maxResults: 100_000 });
+const files = searchFilesTool({ timeoutMs: 120_000 });
 
 /** What each measurement does: our arguments, and the same question for the others. */
 const RG = ["--hidden", "--glob=!.git", "--no-config", "-n"];
@@ -206,8 +206,8 @@ async function hostFigures() {
     reach: "≤ 20",
     values: [delay.max / 1e6],
   });
-  const memory = script(`const { SearchTextTool } = await import("${entry}");
-    for (const query of ["EXPORT_SYMBOL_GPL", "return"]) await new SearchTextTool().execute({ query, paths: ["${path}"] });
+  const memory = script(`const { searchTextTool } = await import("${entry}");
+    for (const query of ["EXPORT_SYMBOL_GPL", "return"]) await searchTextTool().execute({ query, paths: ["${path}"] });
     console.log(process.resourceUsage().maxRSS);`);
   report.add({
     work: "peak memory of a program that searches the Linux tree",
@@ -224,7 +224,7 @@ async function hostFigures() {
   });
   const small = smallDirectory();
   const first = Array.from({ length: 7 }, () =>
-    script(`const { SearchTextTool } = await import("${entry}"); const tool = new SearchTextTool();
+    script(`const { searchTextTool } = await import("${entry}"); const tool = searchTextTool();
       const run = async () => { const start = performance.now(); await tool.execute({ query: "needle", paths: ["${small}"] }); return performance.now() - start; };
       const first = await run(); await run(); console.log(first - (await run()));`),
   );
@@ -236,8 +236,8 @@ function firstCall() {
   const path = linuxTree();
   const run = (query, prepare = "") =>
     Number(
-      script(`const { SearchTextTool, register } = await import("${entry}"); ${prepare}
-        const start = performance.now(); await new SearchTextTool().execute({ query: "${query}", paths: ["${path}"] });
+      script(`const { searchTextTool, register } = await import("${entry}"); ${prepare}
+        const start = performance.now(); await searchTextTool().execute({ query: "${query}", paths: ["${path}"] });
         console.log(performance.now() - start); process.exit();`),
     );
   // As in an agent: the pack gets ready when the model is asked, and the first call comes when it has answered.
@@ -263,8 +263,8 @@ function millionFigures() {
     ["newest of a million files", { pattern: "**/*.ts", sort: "newest" }],
     ["a glob over a million files", { pattern: "d4*/**/f1?.json" }],
   ]) {
-    const memory = script(`const { SearchFilesTool } = await import("${entry}");
-      const found = await new SearchFilesTool({ timeoutMs: 600_000 }).execute(${JSON.stringify({ ...args, path })});
+    const memory = script(`const { searchFilesTool } = await import("${entry}");
+      const found = await searchFilesTool({ timeoutMs: 600_000 }).execute(${JSON.stringify({ ...args, path })});
       if (!found.includes("/f")) throw new Error(found);
       console.log(process.resourceUsage().maxRSS); process.exit();`);
     report.add({ work: `peak memory: ${work}`, unit: "MB", reach: "≤ 200", values: [Number(memory) / 1024] });

@@ -187,6 +187,7 @@ const CORE = [
   argument("definePack", "name", ["text"], (value) =>
     core.definePack({ name: value, setup: () => ({ tools: [] }) }),
   ),
+  argument("typedSchema", "schema", ["object"], (value) => core.typedSchema(value)),
   argument("definePack", "setup", [], (value) => core.definePack({ name: "a", setup: value })),
   argument("off", "tool", ["object"], (value) => core.off(value)),
   argument("defineTool", "definition", [], (value) => core.defineTool(value)),

@@ -24,6 +24,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
+    "typedSchema",
     "wrapProvider",
   ]);
 });

@@ -58,6 +58,7 @@ export type { Telemetry } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
 export { wrapProvider } from "./providers/wrap.js";
+export { type TypedSchema, typedSchema } from "./toolkit/jsonSchema/jsonSchemaValue.js";
 export type {
   Schema,
   SchemaInput,
@@ -86,6 +87,7 @@ export {
   type Off,
   off,
   type PackDefinition,
+  type PackParts,
   type SetupHost,
 } from "./tools/definePack.js";
 export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";

@@ -16,6 +16,7 @@ export {
   startChatServer,
 } from "./chatServer.js";
 export { corpusLines } from "./corpora.js";
+export { describeNow } from "./describeNow.js";
 export { type FunctionSchema, functionSchemas, withJsonTypes } from "./functionSchemas.js";
 export { type McpHttpBehaviour, McpHttpServer } from "./mcpHttpServer.js";
 export { expectPackagesRead } from "./packagesRead.js";

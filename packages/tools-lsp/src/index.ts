@@ -1,15 +1,11 @@
-import type { Diagnosis, PackHost, PackRegistry } from "@agent/core";
-import { check } from "@agent/core/toolkit";
+import { type Diagnosis, definePack } from "@agent/core";
 import { AfterEdits } from "./edits/afterEdits.js";
-import { checkedOptions, type LspOptions, packName } from "./options.js";
+import { OPTIONS, PACK_NAME, readServers } from "./options.js";
 import { Servers } from "./server/servers.js";
 import { readingTools } from "./tools/navigation.js";
 import { renameTool } from "./tools/rename.js";
 
 export type { LspOptions, ServerOptions } from "./options.js";
-export { packName };
-
-export const packApiVersion = 1;
 
 /** The tools this pack brings. */
 export type LspToolName =
@@ -29,26 +25,31 @@ const UNTRUSTED =
   "this project is not trusted, and a language server would run its code. To trust it: agent init";
 
 /**
- * Registers the tools and the check after edits. Starts no server: the first edit of a language, or the first call of a
- * tool, does. In a project that the host does not trust, nothing is ever started. Throws on an unknown or mistyped option.
+ * The tools, and the check after edits. Starts no server: the first edit of a language, or the first call of a tool, does. In
+ * a project that the host does not trust, nothing is ever started. Throws on an unknown or mistyped option.
  */
-export function register(registry: PackRegistry<LspToolName>, host?: PackHost<LspOptions>): void {
-  check.registry(registry);
-  const servers = new Servers(checkedOptions(host?.options), host ?? {});
-  const tools = [...readingTools(servers), renameTool(servers, host ?? {})];
-  for (const tool of tools) registry.register(tool);
-  if (host?.trusted === false) {
-    for (const { name } of tools) registry.withhold?.(name, UNTRUSTED);
-    registry.provide?.({ diagnose: () => [{ subject: "language servers", ok: false, detail: UNTRUSTED }] });
-    return;
-  }
-  registry.provide?.({
-    ...(servers.settings.diagnostics && { hooks: new AfterEdits(servers).hooks }),
-    diagnose: () => diagnose(servers),
-    dispose: () => servers.dispose(),
-    terminate: () => servers.terminate(),
-  });
-}
+export const { packName, packApiVersion, register } = definePack({
+  name: PACK_NAME,
+  options: OPTIONS,
+  setup(host) {
+    const servers = new Servers(readServers(host.options), host);
+    const tools = [...readingTools(servers), renameTool(servers, host)] as const;
+    if (host.trusted === false) {
+      return {
+        tools,
+        withheld: Object.fromEntries(tools.map(({ name }) => [name, UNTRUSTED])),
+        diagnose: () => [{ subject: "language servers", ok: false, detail: UNTRUSTED }],
+      };
+    }
+    return {
+      tools,
+      ...(servers.settings.diagnostics && { hooks: new AfterEdits(servers).hooks }),
+      diagnose: () => diagnose(servers),
+      dispose: () => servers.dispose(),
+      terminate: () => servers.terminate(),
+    };
+  },
+});
 
 /** For each language: the server that would be used for a file in the root, and how it is doing. */
 function diagnose(servers: Servers): Diagnosis[] {

@@ -1,7 +1,7 @@
-import { packOptions } from "@agent/core/toolkit";
+import { typedSchema } from "@agent/core";
 import { LANGUAGES, type Language } from "./server/languages.js";
 
-export const packName = "@agent/tools-lsp";
+export const PACK_NAME = "@agent/tools-lsp";
 
 /** A server that you describe yourself, or a known one that you change. */
 export interface ServerOptions {
@@ -75,21 +75,24 @@ const SERVER = {
   additionalProperties: false,
 };
 
-const PROPERTIES = {
-  root: { type: "string" },
-  servers: {
-    type: "object",
-    additionalProperties: { anyOf: [{ type: "boolean" }, { type: "string", minLength: 1 }, SERVER] },
+export const OPTIONS = typedSchema<LspOptions>({
+  type: "object",
+  properties: {
+    root: { type: "string" },
+    servers: {
+      type: "object",
+      additionalProperties: { anyOf: [{ type: "boolean" }, { type: "string", minLength: 1 }, SERVER] },
+    },
+    diagnostics: { type: "boolean" },
+    waitMs: { ...MS, maximum: 600_000 },
+    maxErrors: { type: "integer", minimum: 1, maximum: 100 },
+    startMs: MS,
+    requestMs: MS,
+    idleMs: MS,
+    memoryMb: { type: "integer", minimum: 64 },
+    maxServers: { type: "integer", minimum: 1, maximum: 32 },
   },
-  diagnostics: { type: "boolean" },
-  waitMs: { ...MS, maximum: 600_000 },
-  maxErrors: { type: "integer", minimum: 1, maximum: 100 },
-  startMs: MS,
-  requestMs: MS,
-  idleMs: MS,
-  memoryMb: { type: "integer", minimum: 64 },
-  maxServers: { type: "integer", minimum: 1, maximum: 32 },
-};
+});
 
 export interface CheckedOptions {
   readonly root: string | undefined;
@@ -97,9 +100,8 @@ export interface CheckedOptions {
   readonly settings: Settings;
 }
 
-/** Throws on an unknown or mistyped option, and for a server without a command or files. */
-export function checkedOptions(given: unknown): CheckedOptions {
-  const { root, servers = {}, ...rest } = packOptions<LspOptions>(packName, given, PROPERTIES);
+/** The servers and settings of valid options. Throws for a server without a command or files. */
+export function readServers({ root, servers = {}, ...rest }: LspOptions): CheckedOptions {
   const settings = { ...DEFAULTS, ...definedOf(rest) };
   const known = LANGUAGES.filter(({ name }) => servers[name] === undefined || servers[name] === true);
   const own = Object.entries(servers).flatMap(([name, server]) => {
@@ -144,7 +146,7 @@ function extensionMap(
   for (const [extension] of pairs) {
     if (!/^\.[^./\\]+$/.test(extension)) {
       throw new Error(
-        `${packName}: servers.${name}.extensions has ${JSON.stringify(extension)}. An extension begins with a dot: ".zig".`,
+        `${PACK_NAME}: servers.${name}.extensions has ${JSON.stringify(extension)}. An extension begins with a dot: ".zig".`,
       );
     }
   }
@@ -158,12 +160,12 @@ function words(command: string): string[] {
 function unknownServer(name: string): Error {
   const names = LANGUAGES.map((one) => one.name).join(", ");
   return new Error(
-    `${packName}: servers.${name} is not a known server (${names}). Describe it: { command: […], extensions: […] }.`,
+    `${PACK_NAME}: servers.${name} is not a known server (${names}). Describe it: { command: […], extensions: […] }.`,
   );
 }
 
 function incomplete(name: string, option: string, example: string): Error {
-  return new Error(`${packName}: servers.${name} needs ${option}, such as ${example}.`);
+  return new Error(`${PACK_NAME}: servers.${name} needs ${option}, such as ${example}.`);
 }
 
 function definedOf<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -10,14 +10,9 @@ const CASES = [
   argument("register", "options", ["nothing", "object"], (value) =>
     module.register(new ToolRegistry(), { context, options: value }),
   ),
-  ...[module.SearchTextTool, module.SearchFilesTool].flatMap((Tool) => [
-    argument(Tool.name, "options", ["nothing", "object"], (value) => new Tool(value)),
-    argument(
-      `${Tool.name}(options)`,
-      "workers",
-      ["nothing", "number"],
-      (value) => new Tool({ workers: value }),
-    ),
+  ...[module.searchTextTool, module.searchFilesTool].flatMap((Tool) => [
+    argument(Tool.name, "options", ["nothing", "object"], (value) => Tool(value)),
+    argument(`${Tool.name}(options)`, "workers", ["nothing", "number"], (value) => Tool({ workers: value })),
   ]),
 ];
 const FREE: string[] = [];

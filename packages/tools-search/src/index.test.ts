@@ -6,11 +6,11 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
-    "SearchFilesTool",
-    "SearchTextTool",
     "packApiVersion",
     "packName",
     "register",
+    "searchFilesTool",
+    "searchTextTool",
   ]);
 });
 
@@ -23,8 +23,8 @@ describe("register", () => {
       "search_text",
       "search_files",
     ]);
-    expect(new pack.SearchTextTool().capabilities).toEqual(["read"]);
-    expect(new pack.SearchFilesTool().capabilities).toEqual(["read"]);
+    expect(pack.searchTextTool().capabilities).toEqual(["read"]);
+    expect(pack.searchFilesTool().capabilities).toEqual(["read"]);
   });
 
   test.each([

@@ -1,17 +1,14 @@
-import type { PackHost, PackRegistry, PackServices } from "@agent/core";
-import { check } from "@agent/core/toolkit";
+import { type AccessRules, definePack, type PackServices } from "@agent/core";
 import { sharedPool } from "./host/pool/shared.js";
-import type { SearchOptions } from "./options.js";
-import { SearchFilesTool } from "./tools/searchFiles.js";
-import { SearchTextTool } from "./tools/searchText.js";
+import { checkedOptions, OPTIONS, PACK_NAME, type SearchOptions } from "./options.js";
+import { settingsOf } from "./settings.js";
+import { createSearchFiles } from "./tools/searchFiles.js";
+import { createSearchText } from "./tools/searchText.js";
 
-export { packName, type SearchOptions } from "./options.js";
-export { SearchFilesTool, SearchTextTool };
-
-export const packApiVersion = 1;
+export type { SearchOptions };
 
 /** The tools this pack brings. */
-export type SearchToolName = (SearchTextTool | SearchFilesTool)["name"];
+export type SearchToolName = "search_text" | "search_files";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -34,11 +31,25 @@ function threadStart(workers: number | undefined): PackServices {
   };
 }
 
-/** Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option. */
-export function register(registry: PackRegistry<SearchToolName>, host?: PackHost<SearchOptions>): void {
-  check.registry(registry);
-  const options = host?.options;
-  registry.register(new SearchTextTool(options, host?.access));
-  registry.register(new SearchFilesTool(options, host?.access));
-  if (options?.workers !== 0) registry.provide?.(threadStart(options?.workers));
+/** `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option, and if `root` does not exist. */
+export const { packName, packApiVersion, register } = definePack({
+  name: PACK_NAME,
+  options: OPTIONS,
+  setup({ options, access }) {
+    const settings = settingsOf(options, access);
+    return {
+      tools: [createSearchText(settings), createSearchFiles(settings)],
+      ...(options.workers !== 0 && threadStart(options.workers)),
+    };
+  },
+});
+
+/** `search_text` alone. `access` says which places are read only after approval. */
+export function searchTextTool(options?: SearchOptions, access?: AccessRules) {
+  return createSearchText(settingsOf(checkedOptions(options), access));
+}
+
+/** `search_files` alone. */
+export function searchFilesTool(options?: SearchOptions, access?: AccessRules) {
+  return createSearchFiles(settingsOf(checkedOptions(options), access));
 }

@@ -1,6 +1,7 @@
+import { typedSchema } from "@agent/core";
 import { packOptions } from "@agent/core/toolkit";
 
-export const packName = "@agent/tools-search";
+export const PACK_NAME = "@agent/tools-search";
 
 /** The most results one call may ask for. */
 export const MAX_RESULTS = 100_000;
@@ -23,14 +24,18 @@ export interface SearchOptions {
   readonly autoContext?: boolean;
 }
 
-/** The options as they came from the config. Throws for one that is unknown or has the wrong type. */
-export function checkedOptions(options: unknown): SearchOptions {
-  return packOptions<SearchOptions>(packName, options, {
-    root: { type: "string", minLength: 1 },
-    maxResults: { type: "integer", minimum: 1, maximum: MAX_RESULTS },
-    maxLineLength: { type: "integer", minimum: 20, maximum: 100_000 },
-    timeoutMs: { type: "integer", minimum: 1 },
-    workers: { type: "integer", minimum: 0, maximum: 64 },
-    autoContext: { type: "boolean" },
-  });
+const PROPERTIES = {
+  root: { type: "string", minLength: 1 },
+  maxResults: { type: "integer", minimum: 1, maximum: MAX_RESULTS },
+  maxLineLength: { type: "integer", minimum: 20, maximum: 100_000 },
+  timeoutMs: { type: "integer", minimum: 1 },
+  workers: { type: "integer", minimum: 0, maximum: 64 },
+  autoContext: { type: "boolean" },
+};
+
+export const OPTIONS = typedSchema<SearchOptions>({ type: "object", properties: PROPERTIES });
+
+/** The options of a tool that is used without the pack. Throws for one that is unknown or has the wrong type. */
+export function checkedOptions(options: SearchOptions | undefined): SearchOptions {
+  return packOptions<SearchOptions>(PACK_NAME, options, PROPERTIES);
 }

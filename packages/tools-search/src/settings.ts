@@ -1,17 +1,15 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
-import type { AccessRules, CallDescription, CallTarget, ToolCall } from "@agent/core";
+import type { AccessRules, CallDescription, CallTarget, DefinedToolCall } from "@agent/core";
 import {
   canonicalPath,
   createPathGuard,
   findAccessNeed,
   isInside,
-  optionalBoolean,
-  optionalInteger,
   type PathGuard,
   quote,
 } from "@agent/core/toolkit";
-import { checkedOptions, MAX_RESULTS, type SearchOptions } from "./options.js";
+import type { SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
 /** The registry's deadline is only a safety net behind the pack's own. */
@@ -35,9 +33,8 @@ export interface Settings {
   readonly secret: readonly string[];
 }
 
-/** Throws on an unknown or mistyped option, and if `root` does not exist. */
-export function settingsOf(given: SearchOptions | undefined, access: AccessRules | undefined): Settings {
-  const options = checkedOptions(given);
+/** Throws if `root` does not exist. `access` says which places are read only after approval. */
+export function settingsOf(options: SearchOptions, access: AccessRules | undefined): Settings {
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
     root: createPathGuard(options.root).root,
@@ -51,24 +48,19 @@ export function settingsOf(given: SearchOptions | undefined, access: AccessRules
   };
 }
 
-/** How many results a call asks for. */
-export function readMaxResults(args: Record<string, unknown>, { maxResults }: Settings): number {
-  return optionalInteger(args, "max_results", maxResults, { min: 1, max: MAX_RESULTS });
-}
-
 /** Where a call searches. Throws if `paths` has a relative one and nothing it could be relative to. */
-export function readScope(
-  args: Record<string, unknown>,
+export function findScope(
   paths: readonly string[],
+  includeIgnored: boolean,
   settings: Settings,
-  call: ToolCall | undefined,
+  call: Pick<DefinedToolCall, "granted">,
 ): Scope {
   return {
     cwd: workingDirectory(paths, settings.root),
     root: settings.root,
     secret: settings.secret,
-    granted: (call?.granted ?? []).filter((need) => need.kind === "read").map((need) => need.path),
-    includeIgnored: optionalBoolean(args, "include_ignored", false),
+    granted: call.granted.filter((need) => need.kind === "read").map((need) => need.path),
+    includeIgnored,
   };
 }
 

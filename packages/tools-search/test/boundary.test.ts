@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AccessRules, ToolCall } from "@agent/core";
+import { describeNow } from "@agent/test-support";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { register, SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { register, searchFilesTool, searchTextTool } from "../src/index.js";
 import { makeTree, run } from "./tree.js";
 
 const SEARCHES = 400;
@@ -52,7 +53,7 @@ async function makeRace(): Promise<{ root: string }> {
 describe("a root holds while directories are exchanged for links to the outside", () => {
   test("search_text returns no line and no name from outside", async () => {
     const { root } = await makeRace();
-    const tool = new SearchTextTool({ root });
+    const tool = searchTextTool({ root });
     for (let i = 0; i < SEARCHES; i++) {
       const { text } = await run(tool, root, {
         query: "token",
@@ -64,7 +65,7 @@ describe("a root holds while directories are exchanged for links to the outside"
 
   test("search_files returns no name from outside", async () => {
     const { root } = await makeRace();
-    const tool = new SearchFilesTool({ root });
+    const tool = searchFilesTool({ root });
     for (let i = 0; i < SEARCHES; i++) {
       const order = i % 2 === 0 ? "path" : "newest";
       const outcome = await run(tool, root, { pattern: "**/*.txt", path: root, sort: order });
@@ -80,9 +81,9 @@ test("with a root, ignore rules are not read through a link that leads outside",
   writeFileSync(join(root, "sub", ".git"), `gitdir: ${outside}\n`);
   mkdirSync(join(outside, "info"));
   writeFileSync(join(outside, "info", "exclude"), "secret-word.txt\n");
-  const found = await run(new SearchTextTool({ root }), root, { query: "token", paths: [root] });
+  const found = await run(searchTextTool({ root }), root, { query: "token", paths: [root] });
   expect(found.lines).toEqual(["secret-word.txt:1:token", "sub/secret-word.txt:1:token"]);
-  const named = await run(new SearchFilesTool({ root }), root, { pattern: "**/*.txt", path: root });
+  const named = await run(searchFilesTool({ root }), root, { pattern: "**/*.txt", path: root });
   expect(named.lines).toEqual(["secret-word.txt", "sub/secret-word.txt"]);
 });
 
@@ -104,26 +105,26 @@ describe("secret places", () => {
 
   test("a walk passes over them and says how many and why", async () => {
     const { root, access } = home();
-    const text = await run(new SearchTextTool({}, access), root, { query: "token", paths: [root] });
+    const text = await run(searchTextTool({}, access), root, { query: "token", paths: [root] });
     expect(text.lines).toEqual(["notes.txt:1:token"]);
     expect(text.account).toContain("skipped 2 places for keys or credentials");
-    const files = await run(new SearchFilesTool({}, access), root, { pattern: "**", path: root });
+    const files = await run(searchFilesTool({}, access), root, { pattern: "**", path: root });
     expect(files.lines).toEqual(["notes.txt"]);
     expect(files.account).toContain("skipped 2 places for keys or credentials");
-    const below = await run(new SearchFilesTool({}, access), root, { pattern: ".ssh/**", path: root });
+    const below = await run(searchFilesTool({}, access), root, { pattern: ".ssh/**", path: root });
     expect(below.text).not.toContain("id");
   });
 
   test("a secret place that is named as the path needs a grant, also through a link or from inside it; without the grant it is refused", async () => {
     const { root, access } = home();
     symlinkSync(join(root, ".ssh"), join(root, "harmless"));
-    const tool = new SearchTextTool({}, access);
+    const tool = searchTextTool({}, access);
     const need = (path: string) => ({
       kind: "read",
       path: join(root, path),
       reason: "a place of keys or credentials",
     });
-    const needs = (path: string) => tool.describeCall({ query: "token", paths: [join(root, path)] }).needs;
+    const needs = (path: string) => describeNow(tool, { query: "token", paths: [join(root, path)] }).needs;
     expect(needs("notes.txt")).toEqual([]);
     expect(needs(".")).toEqual([]);
     expect(needs("harmless")).toEqual([need(".ssh")]);
@@ -134,10 +135,10 @@ describe("secret places", () => {
         /needs a user's yes/,
       );
     }
-    const files = new SearchFilesTool({}, access);
-    expect(files.describeCall({ pattern: ".ssh/*", path: root }).needs).toEqual([need(".ssh")]);
-    expect(files.describeCall({ pattern: "*", path: join(root, "harmless") }).needs).toHaveLength(2);
-    expect(files.describeCall({ pattern: "*", path: root }).needs).toEqual([]);
+    const files = searchFilesTool({}, access);
+    expect(describeNow(files, { pattern: ".ssh/*", path: root }).needs).toEqual([need(".ssh")]);
+    expect(describeNow(files, { pattern: "*", path: join(root, "harmless") }).needs).toHaveLength(2);
+    expect(describeNow(files, { pattern: "*", path: root }).needs).toEqual([]);
     await expect(files.execute({ pattern: "*", path: join(root, ".ssh") })).rejects.toThrow(
       /needs a user's yes/,
     );
@@ -145,9 +146,9 @@ describe("secret places", () => {
 
   test("a grant covers its path and what is below it, not its neighbours", async () => {
     const { root, access } = home();
-    const tool = new SearchTextTool({}, access);
+    const tool = searchTextTool({}, access);
     const args = { query: "token", paths: [join(root, ".ssh/old")] };
-    const granted = tool.describeCall(args).needs ?? [];
+    const granted = describeNow(tool, args).needs ?? [];
     expect(await tool.execute(args, call(granted))).toContain("id:1:token KEY");
     await expect(
       tool.execute({ query: "token", paths: [join(root, ".ssh")] }, call(granted)),
@@ -165,7 +166,7 @@ describe("secret places", () => {
       access: "read",
       tree: true,
     };
-    const text = new SearchTextTool().describeCall({
+    const text = describeNow(searchTextTool(), {
       query: "x",
       paths: [join(root, "src"), join(root, "link"), join(root, "b.txt")],
     });
@@ -175,14 +176,14 @@ describe("secret places", () => {
       { type: "file", path: join(root, "b.txt"), access: "read" },
     ]);
     const files = (pattern: string) =>
-      new SearchFilesTool().describeCall({ pattern, path: join(root, "src") }).targets;
+      describeNow(searchFilesTool(), { pattern, path: join(root, "src") }).targets;
     expect(files("**/*.ts")).toEqual([directory]);
     expect(files("../b.txt")).toEqual([
       directory,
       { type: "file", path: join(root, "b.txt"), access: "read" },
     ]);
-    const confined = new SearchTextTool({ root: join(root, "src") });
-    expect(confined.describeCall({ query: "x", paths: [root] }).targets).toBeUndefined();
+    const confined = searchTextTool({ root: join(root, "src") });
+    expect(describeNow(confined, { query: "x", paths: [root] }).targets).toBeUndefined();
   });
 
   test("the host's rules reach both tools; without rules nothing is secret", async () => {
@@ -195,8 +196,8 @@ describe("secret places", () => {
     const args = { pattern: "*", query: "x", path: join(root, ".ssh"), paths: [join(root, ".ssh")] };
     const need = expect.objectContaining({ path: join(root, ".ssh") });
     expect(tools.map((tool) => tool.describeCall?.(args).needs)).toEqual([[need], [need, need]]);
-    const open = new SearchTextTool();
-    expect(open.describeCall({ query: "token", paths: [join(root, ".ssh")] }).needs).toEqual([]);
+    const open = searchTextTool();
+    expect(describeNow(open, { query: "token", paths: [join(root, ".ssh")] }).needs).toEqual([]);
     expect(await open.execute({ query: "token", paths: [join(root, ".ssh")] })).toContain("token KEY");
   });
 });
@@ -207,7 +208,7 @@ describe.runIf(process.platform === "linux")("the environment and memory of a pr
   test("is not searched, named outright, through a link, by another name or as part of a walk", async () => {
     const root = makeTree({ "plain.txt": "PATH=1\n" });
     symlinkSync("/proc/self/environ", join(root, "link"));
-    const tool = new SearchTextTool();
+    const tool = searchTextTool();
     for (const path of [
       "/proc/self/environ",
       "/proc/thread-self/environ",
@@ -240,7 +241,7 @@ describe.runIf(process.platform === "linux")("the environment and memory of a pr
       child.kill("SIGKILL");
       await ended;
     });
-    const tool = new SearchTextTool();
+    const tool = searchTextTool();
     for (let i = 0; i < SEARCHES; i++) {
       const found = await tool.execute({ query: "[stack]", paths: [root] }).catch(String);
       expect(found).not.toContain("maps:");

@@ -7,13 +7,13 @@ import { makeTree } from "./tree.js";
 
 const here = new URL("..", import.meta.url).pathname;
 
-const APP = `import { SearchFilesTool, SearchTextTool } from "@agent/tools-search";
+const APP = `import { searchFilesTool, searchTextTool } from "@agent/tools-search";
   const root = process.argv[2];
   const calls = [
-    new SearchTextTool().execute({ query: "const", paths: [root] }),
-    new SearchTextTool().execute({ query: "^(\\\\w+ ?)+$", paths: [root], regex: true, glob: "*.ts" }),
-    new SearchFilesTool().execute({ pattern: "**/*.ts", path: root }),
-    new SearchTextTool().execute({ query: "(?=(x+)+$)y", paths: [root], regex: true }),
+    searchTextTool().execute({ query: "const", paths: [root] }),
+    searchTextTool().execute({ query: "^(\\\\w+ ?)+$", paths: [root], regex: true, glob: "*.ts" }),
+    searchFilesTool().execute({ pattern: "**/*.ts", path: root }),
+    searchTextTool().execute({ query: "(?=(x+)+$)y", paths: [root], regex: true }),
   ];
   Promise.all(calls).then((texts) => console.log(texts.join("\\n")));`;
 

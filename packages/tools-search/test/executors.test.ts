@@ -7,7 +7,7 @@ import { sharedPool } from "../src/host/pool/shared.js";
 import { openThread } from "../src/host/pool/threadExecutor.js";
 import { formatTextResult } from "../src/host/report.js";
 import { searchText } from "../src/host/textSearch.js";
-import { SearchTextTool } from "../src/index.js";
+import { searchTextTool } from "../src/index.js";
 import { makeTree } from "./tree.js";
 
 const here = new URL("..", import.meta.url).pathname;
@@ -163,7 +163,7 @@ describe("without threads", () => {
     ["an expression too large for a table", "^([ab]|a)*[ab][^!]{30}(a|a)*$"],
   ])("%s ends on a line built to make it backtrack", async (_, query) => {
     const root = makeTree({ "a.txt": `${"a".repeat(5000)}!\n${"é".repeat(5000)}!\n` });
-    const tool = new SearchTextTool({ workers: 0 });
+    const tool = searchTextTool({ workers: 0 });
     expect(await tool.execute({ query, paths: [root], regex: true })).toContain("No matches");
   });
 

@@ -2,7 +2,7 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fastGlob from "fast-glob";
 import { expect, test } from "vitest";
-import { SearchFilesTool } from "../src/index.js";
+import { searchFilesTool } from "../src/index.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 
 const NAMES = [
@@ -77,7 +77,7 @@ const BASE = "p/q/r/s/base";
 test("search_files finds exactly what fast-glob finds, over random trees and patterns", async () => {
   const random = randomNumbers(2024);
   const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
-  const tool = new SearchFilesTool({ maxResults: 100_000 });
+  const tool = searchFilesTool({ maxResults: 100_000 });
   let found = 0;
   for (let round = 0; round < 25; round++) {
     const root = join(makeTree(randomFiles(random, pick)), BASE);
@@ -139,7 +139,7 @@ test("links are left alone as fast-glob does when told not to follow them", asyn
   symlinkSync(join(root, "b.ts"), join(root, "c.ts"));
   for (const pattern of ["**/*.ts", "link/*.ts", "c.ts", "*"]) {
     const expected = await fastGlob(pattern, { cwd: root, dot: true, followSymbolicLinks: false });
-    const { lines, account } = await run(new SearchFilesTool(), root, { pattern, path: root });
+    const { lines, account } = await run(searchFilesTool(), root, { pattern, path: root });
     expect(account.startsWith("[0 files") ? [] : lines).toEqual(expected.sort());
   }
 });

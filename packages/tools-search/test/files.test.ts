@@ -3,14 +3,14 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ToolRegistry } from "@agent/core";
 import { describe, expect, test } from "vitest";
-import { register, SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { register, searchFilesTool, searchTextTool } from "../src/index.js";
 import { makeTree, run } from "./tree.js";
 
 /** Odd files, and searches that are ended early. */
 
 const MKFIFO = "mkfifo";
-const text = new SearchTextTool();
-const files = new SearchFilesTool();
+const text = searchTextTool();
+const files = searchFilesTool();
 
 describe("files", () => {
   test("UTF-16 in both byte orders is found like any text", async () => {
@@ -134,8 +134,8 @@ describe("ending a search", () => {
 
   test("a program that only searches ends by itself", () => {
     const script = `
-      const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
-      console.log(await new SearchTextTool().execute({ query: "token", paths: ["a.txt"] }));`;
+      const { searchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+      console.log(await searchTextTool().execute({ query: "token", paths: ["a.txt"] }));`;
     const cwd = makeTree({ "a.txt": "one token\n" });
     const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
       cwd,

@@ -5,15 +5,15 @@ import { makeTree } from "./tree.js";
 const pack = new URL("../dist/index.js", import.meta.url);
 
 test.each([
-  ["search_text", "SearchTextTool", { query: "token", paths: ["."] }, "a.txt:1:one token"],
-  ["search_files", "SearchFilesTool", { pattern: "*.txt" }, "a.txt"],
+  ["search_text", "searchTextTool", { query: "token", paths: ["."] }, "a.txt:1:one token"],
+  ["search_files", "searchFilesTool", { pattern: "*.txt" }, "a.txt"],
 ])("%s: a first call with too few file descriptors does no lasting harm", (_, tool, args, line) => {
   const cwd = makeTree({ "a.txt": "one token\n" });
   // Each number of descriptors that are left gets the call stuck at another place.
   const script = `
     import { closeSync, openSync } from "node:fs";
     const { ${tool} } = await import(${JSON.stringify(pack.href)});
-    const tool = new ${tool}();
+    const tool = ${tool}();
     const taken = [];
     try { for (;;) taken.push(openSync(".", "r")); } catch {}
     for (const descriptor of taken.splice(0, Number(process.argv[1]))) closeSync(descriptor);

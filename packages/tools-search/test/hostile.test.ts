@@ -3,14 +3,14 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
-import { SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { searchFilesTool, searchTextTool } from "../src/index.js";
 import { makeTree, run } from "./tree.js";
 
 /** Section D of the hostile cases, with real files, links, pipes and processes. */
 
 const MKFIFO = "mkfifo";
-const text = new SearchTextTool();
-const files = new SearchFilesTool();
+const text = searchTextTool();
+const files = searchFilesTool();
 
 /** The longest time the event loop was held up while `work` ran, in milliseconds. */
 async function longestStall(work: () => Promise<unknown>): Promise<number> {
@@ -168,8 +168,8 @@ describe("trees", () => {
       // Root may read everything, so the search runs in a process that gave that up.
       const script = `
         ${isRoot ? "process.setgid(65534); process.setuid(65534);" : ""}
-        const { SearchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
-        process.stdout.write(await new SearchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));`;
+        const { searchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+        process.stdout.write(await searchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));`;
       const output = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
         encoding: "utf8",
       });
@@ -196,8 +196,8 @@ describe("trees", () => {
     if (!isRoot) chmodSync(join(root, "hidden"), 0);
     const script = `
       ${isRoot ? "process.setgid(65534); process.setuid(65534);" : ""}
-      const { SearchFilesTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
-      const tool = new SearchFilesTool();
+      const { searchFilesTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
+      const tool = searchFilesTool();
       const path = ${JSON.stringify(root)};
       console.log(await tool.execute({ pattern: "{a.txt,shown/*}", path, sort: "newest" }));
       console.log(await tool.execute({ pattern: "hidden/c.txt", path }));`;
@@ -248,8 +248,8 @@ describe("trees", () => {
     expect(named.lines).toEqual([".gitignore", "a.txt"]);
 
     const hurried = {
-      text: new SearchTextTool({ timeoutMs: 5 }),
-      files: new SearchFilesTool({ timeoutMs: 5 }),
+      text: searchTextTool({ timeoutMs: 5 }),
+      files: searchFilesTool({ timeoutMs: 5 }),
     };
     const all = { include_ignored: true };
     // With a match before the deadline it is a result that says so, without one an error.
@@ -263,7 +263,7 @@ describe("trees", () => {
       /Stopped after 5 ms/,
     );
 
-    const patient = new SearchTextTool({ timeoutMs: 120_000 });
+    const patient = searchTextTool({ timeoutMs: 120_000 });
     const whole = await run(patient, root, { query: "foo", paths: [root], ...all });
     expect(whole.lines).toEqual(["a.txt:1:foo", "node_modules/b.txt:1:foo"]);
     expect(whole.account).toContain("200003 files searched");
@@ -363,8 +363,8 @@ describe("globs", () => {
     symlinkSync(root, join(inside, "up"));
     symlinkSync(join(root, "outside.txt"), join(inside, "link.txt"));
     const confined = {
-      files: new SearchFilesTool({ root: inside }),
-      text: new SearchTextTool({ root: inside }),
+      files: searchFilesTool({ root: inside }),
+      text: searchTextTool({ root: inside }),
     };
     const patterns = [
       "../**",

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "no
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { scanInRanges } from "../src/host/largeFile.js";
-import { SearchTextTool } from "../src/index.js";
+import { searchTextTool } from "../src/index.js";
 import { makeTree, put, run } from "./tree.js";
 
-const text = new SearchTextTool();
+const text = searchTextTool();
 const call = (signal: AbortSignal) => ({ signal }) as never;
 
 describe("many searches at once", () => {
@@ -50,7 +50,7 @@ describe("many searches at once", () => {
 test("a process ends while a search is pending if it wants to, and by itself when all are done", () => {
   const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n` });
   const dist = new URL("../dist/index.js", import.meta.url).href;
-  const start = `const { SearchTextTool } = await import(${JSON.stringify(dist)}); const tool = new SearchTextTool();`;
+  const start = `const { searchTextTool } = await import(${JSON.stringify(dist)}); const tool = searchTextTool();`;
   const end = (script: string) =>
     spawnSync(process.execPath, ["--input-type=module", "-e", start + script], { encoding: "utf8" });
   const endless = `tool.execute({ query: "^(?=(a+)+$)\\\\1?(a+)+$", regex: true, paths: [${JSON.stringify(root)}] })`;

@@ -6,7 +6,7 @@ import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
 import { Pool } from "../src/host/pool/pool.js";
 import { formatTextResult } from "../src/host/report.js";
 import { searchText } from "../src/host/textSearch.js";
-import { SearchFilesTool } from "../src/index.js";
+import { searchFilesTool } from "../src/index.js";
 import { FirstItems } from "../src/worker/glob/firstItems.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 
@@ -50,7 +50,7 @@ test("search_files sorts by time and counts all, with patterns that find a file 
   const newest = [...paths].sort((x, y) => (times.get(y) ?? 0) - (times.get(x) ?? 0) || (x < y ? -1 : 1));
   for (const pattern of ["**/*.txt", "{a/**,a/b/**,c/*}"]) {
     for (const max_results of [7, 1000]) {
-      const found = await run(new SearchFilesTool(), root, {
+      const found = await run(searchFilesTool(), root, {
         pattern,
         path: root,
         sort: "newest",

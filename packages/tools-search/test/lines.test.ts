@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SearchFilesTool, SearchTextTool } from "../src/index.js";
+import { searchFilesTool, searchTextTool } from "../src/index.js";
 import { makeTree, run } from "./tree.js";
 
-const text = new SearchTextTool();
+const text = searchTextTool();
 
 describe("a match lies within one line", () => {
   const root = () => makeTree({ "a.txt": "one\ntwo three\n\n four\r\nfive\rsix\nseven\u2028eight" });
@@ -113,13 +113,13 @@ test("a working directory that is gone is an error for relative paths, and none 
       "--input-type=module",
       "-e",
       `const { rmSync } = await import("node:fs");
-       const { SearchFilesTool, SearchTextTool } = await import(${JSON.stringify(dist)});
+       const { searchFilesTool, searchTextTool } = await import(${JSON.stringify(dist)});
        rmSync(${JSON.stringify(gone)}, { recursive: true });
        const say = (promise) => promise.then(console.log, (error) => console.log(error.message));
-       await say(new SearchTextTool().execute({ query: "foo", paths: ["src"] }));
-       await say(new SearchFilesTool().execute({ pattern: "*" }));
-       await say(new SearchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));
-       await say(new SearchFilesTool().execute({ pattern: "*", path: ${JSON.stringify(root)} }));`,
+       await say(searchTextTool().execute({ query: "foo", paths: ["src"] }));
+       await say(searchFilesTool().execute({ pattern: "*" }));
+       await say(searchTextTool().execute({ query: "foo", paths: [${JSON.stringify(root)}] }));
+       await say(searchFilesTool().execute({ pattern: "*", path: ${JSON.stringify(root)} }));`,
     ],
     { cwd: gone, encoding: "utf8" },
   );
@@ -140,5 +140,5 @@ test("an import loads only the tools; the search engine is loaded by the first c
     console.log(process.moduleLoadList.filter((name) => /worker_threads|fast-glob/.test(name)).join());`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
   expect(stdout.trim()).toBe("");
-  expect(new SearchFilesTool().name).toBe("search_files");
+  expect(searchFilesTool().name).toBe("search_files");
 });

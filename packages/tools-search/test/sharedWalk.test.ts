@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { searchFiles } from "../src/host/fileSearch.js";
 import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
 import { Pool } from "../src/host/pool/pool.js";
-import { SearchFilesTool } from "../src/index.js";
+import { searchFilesTool } from "../src/index.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 
 /** search_files divides a walk among the workers once there is enough of it. */
@@ -39,7 +39,7 @@ test("the answer is the same, to the letter, whatever the number of workers", as
       for (const include_ignored of [false, true]) {
         const args = { pattern, path: root, include_ignored, ...rest };
         const [alone, ...others] = await Promise.all(
-          [0, 2, 3].map((workers) => new SearchFilesTool({ workers }).execute(args)),
+          [0, 2, 3].map((workers) => searchFilesTool({ workers }).execute(args)),
         );
         for (const other of others) expect({ args, answer: other }).toEqual({ args, answer: alone });
       }
@@ -54,7 +54,7 @@ test("a divided walk finds what fast-glob finds, in path order", async () => {
       const expected = await fastGlob(pattern, { cwd: root, dot: true, followSymbolicLinks: false });
       expect(expected.length).toBeGreaterThan(10);
       const args = { pattern, path: root, include_ignored: true, max_results: 100_000 };
-      expect((await run(new SearchFilesTool({ workers: 2 }), root, args)).lines).toEqual(expected.sort());
+      expect((await run(searchFilesTool({ workers: 2 }), root, args)).lines).toEqual(expected.sort());
     }
   }
 });

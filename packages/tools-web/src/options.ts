@@ -1,3 +1,4 @@
+import { typedSchema } from "@agent/core";
 import type { SearchEngine } from "./search/engine.js";
 
 /** The options of this pack in `agent.config.ts`. */
@@ -29,11 +30,16 @@ export type SearchOptions =
   /** The search that runs on the servers of a model vendor, by a request to this model. */
   | { readonly engine: "anthropic" | "openai"; readonly model: string; readonly url?: string };
 
-export const OPTIONS = {
-  allow: { type: "array", items: { type: "string", minLength: 1 } },
-  unknown: { enum: ["ask", "refuse", "allow"] },
-  maxBytes: { type: "integer", minimum: 1, maximum: 20 * 1024 * 1024 },
-  timeoutMs: { type: "integer", minimum: 1, maximum: 10 * 60 * 1000 },
-  // Checked by createSearchEngine: an engine of the user's own is an object with a function.
-  search: {},
-};
+export const PACK_NAME = "@agent/tools-web";
+
+export const OPTIONS = typedSchema<WebOptions>({
+  type: "object",
+  properties: {
+    allow: { type: "array", items: { type: "string", minLength: 1 } },
+    unknown: { enum: ["ask", "refuse", "allow"] },
+    maxBytes: { type: "integer", minimum: 1, maximum: 20 * 1024 * 1024 },
+    timeoutMs: { type: "integer", minimum: 1, maximum: 10 * 60 * 1000 },
+    // Checked by createSearchEngine: an engine of the user's own is an object with a function.
+    search: {},
+  },
+});

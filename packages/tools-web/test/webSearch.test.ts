@@ -13,7 +13,7 @@ const json = (value: unknown) => JSON.stringify(value);
 let server: WebServer;
 beforeAll(async () => {
   server = await new WebServer().listen();
-  for (const name of secrets) vi.stubEnv(name, KEY);
+  for (const name of secrets ?? []) vi.stubEnv(name, KEY);
 });
 afterAll(() => {
   server.close();

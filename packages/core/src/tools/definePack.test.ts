@@ -5,6 +5,7 @@ import { z } from "zod";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import { scriptedProvider } from "../providers/replay.js";
+import { typedSchema } from "../toolkit/jsonSchema/jsonSchemaValue.js";
 import { definePack, off, type SetupHost } from "./definePack.js";
 import { defineTool } from "./defineTool.js";
 import { createToolRegistry } from "./factory.js";
@@ -67,7 +68,31 @@ describe("definePack", () => {
     // This version of valibot does not tell the names of its options.
     if (vendor === "valibot") return;
     expect(() => registerWith({ ctiy: "Oslo" })).toThrow(
-      '@x/weather: there is no option "ctiy". Did you mean "city"?',
+      '@x/weather: option "ctiy" is not known. Did you mean "city"?',
+    );
+  });
+
+  test("withholds a tool with the reason that setup returns", async () => {
+    const pack = definePack({
+      name: "@x/search",
+      setup: () => ({
+        tools: [now, forecast],
+        withheld: { forecast: "no engine is configured", now: undefined },
+      }),
+    });
+    const registry = createToolRegistry(fakeContext(), [pack]);
+    expect(registry.getEnabledSchemas().map((schema) => schema.function.name)).not.toContain("forecast");
+    expect(await registry.execute("forecast", {})).toMatch("no engine is configured");
+    expect(await registry.execute("now", {})).toBe("noon");
+    // @ts-expect-error There is no such tool.
+    definePack({ name: "@x/search", setup: () => ({ tools: [now], withheld: { nwo: "misspelt" } }) });
+  });
+
+  test("reports a schema of options that is not valid when options are checked by it", () => {
+    const options = { type: "object", properties: { city: { type: "strnig" } } };
+    const pack = definePack({ name: "@x/weather", options, setup: () => ({ tools: [now] }) });
+    expect(() => createToolRegistry(fakeContext(), [[pack, { city: "Rome" } as never]])).toThrow(
+      /@x\/weather: the schema of its options is not valid: .*strnig/,
     );
   });
 
@@ -154,6 +179,8 @@ describe("definePack", () => {
     [() => ({}), "setup().tools must be an array of tools"],
     [() => ({ tools: [1] }), "setup().tools[0] must be an object"],
     [() => ({ tools: [], prompt: 1 }), "services.prompt must be a function"],
+    [() => ({ tools: [], withheld: { now: 1 } }), "setup().withheld.now must be a string"],
+    [() => ({ tools: [], withheld: { now: "off" } }), "now"],
   ])("refuses what setup must not return", (setup, problem) => {
     const pack = definePack({ name: "@x/a", setup: setup as never });
     expect(() => createToolRegistry(fakeContext(), [pack])).toThrow(problem);
@@ -176,6 +203,18 @@ describe("definePack", () => {
         return { tools: [now] };
       },
     });
+    const typed = definePack({
+      name: "@x/typed",
+      options: typedSchema<{ readonly unit?: "C" | "F" }>({
+        type: "object",
+        properties: { unit: { enum: ["C", "F"] } },
+      }),
+      setup: ({ options }) => {
+        expectTypeOf(options.unit).toEqualTypeOf<"C" | "F" | undefined>();
+        return { tools: [now] };
+      },
+    });
+    expectTypeOf<PackOptions<typeof typed>>().toEqualTypeOf<{ readonly unit?: "C" | "F" }>();
     expectTypeOf<PackOptions<typeof weather>>().toEqualTypeOf<{ city?: string | undefined }>();
     expectTypeOf<ToolNames<readonly [typeof weather]>>().toEqualTypeOf<"now" | "forecast">();
     expectTypeOf(weather.packName).toEqualTypeOf<"@x/weather">();

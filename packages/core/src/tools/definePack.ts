@@ -1,8 +1,17 @@
 import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { arrayOf, checkFunction, checkObject, checkText, textsOf } from "../toolkit/hostOptions/checks.js";
 import {
+  arrayOf,
+  checkFunction,
+  checkObject,
+  checkRegistry,
+  checkText,
+  textsOf,
+} from "../toolkit/hostOptions/checks.js";
+import { optionsObject, readOptions } from "../toolkit/hostOptions/packOptions.js";
+import {
+  isStandardSchema,
   type Parsed,
   readSchema,
   type Schema,
@@ -54,10 +63,14 @@ export interface PackDefinition<
    * Called for each agent that uses the pack. Returns its tools and services. Synchronous; `registry` takes tools that are known
    * only later, and takes tools away.
    */
-  readonly setup: (
-    host: SetupHost<SchemaValue<S>>,
-    registry: PackRegistry,
-  ) => { readonly tools: Tools } & PackServices;
+  readonly setup: (host: SetupHost<SchemaValue<S>>, registry: PackRegistry) => PackParts<Tools>;
+}
+
+/** What `setup` returns. */
+export interface PackParts<Tools extends readonly (ExecutableTool | Off)[]> extends PackServices {
+  readonly tools: Tools;
+  /** Tools that cannot be used for now, with the reason: `{ web_search: "no search engine is configured" }`. */
+  readonly withheld?: { readonly [Name in EntryName<Tools[number]>]?: string | undefined };
 }
 
 /** What a module of a pack exports. */
@@ -117,23 +130,28 @@ export function definePack<
     packApiVersion: 1,
     secrets,
     register: (registry, host) => {
+      checkRegistry(registry);
       const options = parse(host?.options) as SchemaValue<S>;
       const made: unknown = setup({ ...host, options }, registry);
-      const { tools, services } = checkMade(name, made);
+      const { tools, withheld, services } = checkMade(name, made);
       // Before the tools: if one of them is refused, the services are disposed of.
       if (Object.keys(services).length > 0) registry.provide?.(services);
       for (const entry of tools) {
         if ("off" in entry) registry.register(entry.off as never, { enabled: false });
         else registry.register(entry as never);
       }
+      for (const [tool, reason] of withheld) registry.withhold?.(tool, reason);
     },
   };
 }
 
-function checkMade(
-  name: string,
-  made: unknown,
-): { readonly tools: readonly (ExecutableTool | Off)[]; readonly services: PackServices } {
+interface CheckedParts {
+  readonly tools: readonly (ExecutableTool | Off)[];
+  readonly withheld: readonly (readonly [string, string])[];
+  readonly services: PackServices;
+}
+
+function checkMade(name: string, made: unknown): CheckedParts {
   if (made instanceof Promise) {
     made.catch(() => undefined);
     throw new AgentError(
@@ -147,43 +165,51 @@ function checkMade(
       `${name}: setup() must return { tools }, got ${describeValue(made)}.`,
     );
   }
-  const { tools, ...services } = made;
+  const { tools, withheld = {}, ...services } = made;
   arrayOf("tools")("setup().tools", tools);
   for (const [index, entry] of (tools as unknown[]).entries()) checkObject(`setup().tools[${index}]`, entry);
-  return { tools: tools as readonly (ExecutableTool | Off)[], services };
+  checkObject("setup().withheld", withheld);
+  const reasons = Object.entries(withheld as object).filter(([, reason]) => reason !== undefined);
+  for (const [tool, reason] of reasons) checkText(`setup().withheld.${tool}`, reason);
+  return { tools: tools as readonly (ExecutableTool | Off)[], withheld: reasons, services };
 }
 
-/** Checks options when the pack registers. The schema is compiled with the first options, since most packs have none. */
+/** Checks options when the pack registers. */
 function optionsParser(name: string, schema: Schema | undefined): (options: unknown) => unknown {
-  const refuse = (problem: string): AgentError => new AgentError("invalid_argument", `${name}: ${problem}`);
-  const where = `definePack ${quote(name)}: options`;
-  let known: SchemaReader | undefined;
-  return (options = {}) => {
-    if (!isRecord(options)) throw refuse(`options must be an object, got ${describeValue(options)}.`);
-    if (schema === undefined || isFree(schema, options)) {
-      const names = Object.keys(options).map(quote);
-      if (names.length > 0) throw refuse(`it takes no options, got ${names.join(", ")}.`);
+  if (schema === undefined) {
+    return (given) => {
+      const names = Object.keys(optionsObject(name, given)).map(quote);
+      if (names.length > 0) throw refusal(name, `it takes no options, got ${names.join(", ")}.`);
       return {};
-    }
+    };
+  }
+  const where = `definePack ${quote(name)}: options`;
+  if (!isStandardSchema(schema)) {
+    checkObject(where, schema);
+    return (given) => readOptions(name, given, schema);
+  }
+  let known: SchemaReader | undefined;
+  return (given) => {
+    const options = optionsObject(name, given);
     known ??= readSchema(schema, where, { mayLackJsonSchema: true });
     const reader = known;
     const unknown = unknownOption(options, reader);
-    if (unknown !== undefined) throw refuse(unknown);
+    if (unknown !== undefined) throw refusal(name, unknown);
     const parsed: Parsed | Promise<Parsed> = reader.parse(options);
     if (parsed instanceof Promise) {
       parsed.catch(() => undefined);
-      throw refuse(
+      throw refusal(
+        name,
         "the schema of its options is asynchronous, and a pack registers synchronously. Use a schema without asynchronous checks.",
       );
     }
-    if ("problem" in parsed) throw refuse(`option ${parsed.problem}`);
+    if ("problem" in parsed) throw refusal(name, `option ${parsed.problem}`);
     return parsed.value;
   };
 }
 
-/** Whether there is nothing to check: a preset passes an options block to each pack, and most are empty. */
-function isFree(schema: Schema, options: Record<string, unknown>): boolean {
-  return !("~standard" in schema) && schema.required === undefined && Object.keys(options).length === 0;
+function refusal(name: string, problem: string): AgentError {
+  return new AgentError("invalid_argument", `${name}: ${problem}`);
 }
 
 /** A library's schema may drop what it does not know: then a misspelt option would silently mean the default. */
@@ -193,5 +219,5 @@ function unknownOption(options: Record<string, unknown>, reader: SchemaReader): 
     return undefined;
   const unknown = Object.keys(options).find((one) => !Object.hasOwn(properties, one));
   if (unknown === undefined) return undefined;
-  return `there is no option ${quote(unknown)}. ${didYouMean(unknown, Object.keys(properties))}`;
+  return `option ${quote(unknown)} is not known. ${didYouMean(unknown, Object.keys(properties))}`;
 }

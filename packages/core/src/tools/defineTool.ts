@@ -2,8 +2,15 @@ import { describeValue, isRecord, quote } from "@agent/internal";
 import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { checkBoolean, checkFunction, checkObject, checkText } from "../toolkit/hostOptions/checks.js";
 import {
+  checkBoolean,
+  checkFunction,
+  checkObject,
+  checkText,
+  textsOf,
+} from "../toolkit/hostOptions/checks.js";
+import {
+  isStandardSchema,
   parseContext,
   readSchema,
   type Schema,
@@ -11,7 +18,7 @@ import {
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
-import type { DescribeOptions, ExecutableTool } from "./interface.js";
+import type { DescribeOptions, ExecutableTool, JsonSchema, RedirectedCall } from "./interface.js";
 import type { DefinedToolCall, ToolCall, ToolCapability } from "./types.js";
 
 /** The result of a tool: its text, or the text with images and files. */
@@ -49,6 +56,8 @@ export interface ToolDefinition<
   readonly kind?: ToolKind;
   /** The arguments that name a call. Default: the first required string. */
   readonly titleFrom?: ArgumentName<S> | readonly ArgumentName<S>[];
+  /** The arguments that are paths, or lists of paths: what a model wrote around one, such as quotes, is removed. */
+  readonly pathArguments?: readonly ArgumentName<S>[];
   /** The patterns of rules, if the targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
   /** Describes a call before it is decided about. Cheap, without side effects. */
@@ -61,6 +70,8 @@ export interface ToolDefinition<
     input: ToolInput<S>,
     options: DescribeOptions,
   ) => CallPreview | undefined | Promise<CallPreview | undefined>;
+  /** The call of another tool that these arguments stand for: it is validated, approved and run instead. */
+  readonly redirect?: (input: ToolInput<S>) => RedirectedCall | undefined;
   readonly execute: (
     input: ToolInput<S>,
     call: DefinedToolCall<Context>,
@@ -82,9 +93,11 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   repeatable: checkBoolean,
   kind: checkText,
   titleFrom: anything,
+  pathArguments: textsOf("names of arguments"),
   permissions: checkObject,
   describe: checkFunction,
   preview: checkFunction,
+  redirect: checkFunction,
   execute: checkFunction,
   toText: checkFunction,
 };
@@ -113,33 +126,14 @@ export function defineTool<
 >(definition: ToolDefinition<S, Name, O, Context>): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
-  const {
-    name,
-    description,
-    input,
-    output,
-    context,
-    execute,
-    describe,
-    preview,
-    toText = JSON.stringify,
-  } = definition;
-  const { capabilities, deadlineMs, repeatable, kind, titleFrom, permissions } = definition;
+  const { name, description, input, output, context, execute, describe, preview, redirect } = definition;
+  const { capabilities, deadlineMs, repeatable, kind, titleFrom, pathArguments, permissions } = definition;
+  const { toText = JSON.stringify } = definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
-  const reader = readSchema(input, `defineTool ${quote(name)}: input`);
+  const { parameters, parse } = readInput(name, input);
   const outputReader = output && readSchema(output, `defineTool ${quote(name)}: output`);
-  if (reader.jsonSchema.type !== "object") {
-    throw new AgentError(
-      "invalid_argument",
-      `defineTool ${quote(name)}: input must be a schema of an object, since arguments have names, got ${describeValue(reader.jsonSchema.type)} for its type.`,
-    );
-  }
-  const schema = {
-    type: "function",
-    function: { name, description, parameters: reader.jsonSchema },
-  } as const;
   return {
     name,
     ...(capabilities && { capabilities }),
@@ -147,17 +141,14 @@ export function defineTool<
     ...(repeatable !== undefined && { repeatable }),
     ...(kind !== undefined && { kind }),
     ...(titleFrom !== undefined && { titleFrom }),
+    ...(pathArguments && { pathArguments }),
     ...(permissions && { permissions }),
     ...(outputReader && { outputSchema: outputReader.jsonSchema }),
-    ...(describe && { describeCall: (args, options) => describe(args as ToolInput<S>, options) }),
-    ...(preview && { previewCall: (args, options) => preview(args as ToolInput<S>, options) }),
-    getSchema: () => schema,
-    async parseArguments(args) {
-      const parsed = await reader.parse(args);
-      if ("problem" in parsed) return parsed;
-      // A schema may transform the arguments, but `execute` takes an object.
-      return isRecord(parsed.value) ? { value: parsed.value } : { problem: "the input is not an object" };
-    },
+    ...(describe && { describeCall: describe as NonNullable<ExecutableTool["describeCall"]> }),
+    ...(preview && { previewCall: preview as NonNullable<ExecutableTool["previewCall"]> }),
+    ...(redirect && { redirect: redirect as NonNullable<ExecutableTool["redirect"]> }),
+    ...(parse && { parseArguments: parse }),
+    getSchema: () => ({ type: "function", function: { name, description, parameters } }),
     async execute(args, call) {
       const whole = completeCall(call);
       const running = context ? { ...whole, context: await parseContext(context, whole.context) } : whole;
@@ -175,6 +166,32 @@ export function defineTool<
       }
       for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
       return returned.text;
+    },
+  };
+}
+
+/** The schema for the model. A JSON Schema is checked when the tool is registered, and by the registry for each call. */
+function readInput(
+  name: string,
+  input: Schema,
+): { readonly parameters: JsonSchema; readonly parse?: NonNullable<ExecutableTool["parseArguments"]> } {
+  const where = `defineTool ${quote(name)}: input`;
+  const reader = isRecord(input) && !isStandardSchema(input) ? undefined : readSchema(input, where);
+  const parameters = reader?.jsonSchema ?? (input as JsonSchema);
+  if (parameters.type !== "object") {
+    throw new AgentError(
+      "invalid_argument",
+      `${where} must be a schema of an object, since arguments have names, got ${describeValue(parameters.type)} for its type.`,
+    );
+  }
+  if (reader === undefined) return { parameters };
+  return {
+    parameters,
+    async parse(args) {
+      const parsed = await reader.parse(args);
+      if ("problem" in parsed) return parsed;
+      // A schema may transform the arguments, but `execute` takes an object.
+      return isRecord(parsed.value) ? { value: parsed.value } : { problem: "the input is not an object" };
     },
   };
 }

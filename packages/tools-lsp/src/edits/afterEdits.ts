@@ -1,5 +1,5 @@
 import type { CallHooks, HookCall } from "@agent/core";
-import { packName } from "../options.js";
+import { PACK_NAME } from "../options.js";
 import type { Diagnostic } from "../protocol/messages.js";
 import { type FileText, readText } from "../server/documents.js";
 import { NoPush } from "../server/languageServer.js";
@@ -44,7 +44,7 @@ export class AfterEdits {
 
   get hooks(): CallHooks {
     return {
-      name: packName,
+      name: PACK_NAME,
       // A hook that takes longer would withhold the result.
       timeoutMs: this.#servers.settings.waitMs + HOOK_GRACE_MS,
       beforeRun: (call) => this.#beforeRun(call),

@@ -1,10 +1,11 @@
 import { symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { ToolRegistry } from "@agent/core";
 import { describe, expect, test } from "vitest";
 import { makeTree, run } from "../../test/tree.js";
-import { SearchFilesTool } from "./searchFiles.js";
+import { searchFilesTool } from "../index.js";
 
-const tool = new SearchFilesTool();
+const tool = searchFilesTool();
 
 describe("search_files", () => {
   test("Scenario: find files by glob, one path a line, sorted", async () => {
@@ -125,6 +126,10 @@ describe("search_files", () => {
     [{ pattern: "*", max_results: 0 }, '"max_results"'],
     [{ pattern: "a\0b" }, "NUL"],
   ])("%j is refused with the reason", async (args, reason) => {
-    await expect(tool.execute(args)).rejects.toThrow(reason);
+    const registry = new ToolRegistry();
+    registry.register(tool);
+    const result = await registry.execute(tool.name, args);
+    expect(result).toMatch(`Error executing ${tool.name}: `);
+    expect(result).toContain(reason);
   });
 });

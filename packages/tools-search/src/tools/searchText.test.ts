@@ -1,11 +1,11 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { ToolRegistry } from "@agent/core";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { makeTree, put, run } from "../../test/tree.js";
-import { SearchFilesTool } from "./searchFiles.js";
-import { SearchTextTool } from "./searchText.js";
+import { searchFilesTool, searchTextTool } from "../index.js";
 
-const tool = new SearchTextTool();
+const tool = searchTextTool();
 
 describe("what is found", () => {
   test("Scenario: literal search returns path, line number and text, in path order", async () => {
@@ -51,7 +51,7 @@ describe("what is found", () => {
       report: ({ summary }: { summary?: string }) => void summaries.push(summary),
     };
     for (const query of ["foo", "bar"]) await tool.execute({ query, paths: [root] }, call);
-    await new SearchFilesTool().execute({ pattern: "*", path: root }, call);
+    await searchFilesTool().execute({ pattern: "*", path: root }, call);
     expect(summaries).toEqual(["1 matching line", "2 matching lines", "1 file"]);
   });
 
@@ -122,7 +122,7 @@ describe("output", () => {
 
   test("a long line is cut around the match and says how long it is", async () => {
     const root = makeTree({ "a.txt": `${"x".repeat(5000)}foo${"y".repeat(5000)}\n` });
-    const short = new SearchTextTool({ maxLineLength: 60 });
+    const short = searchTextTool({ maxLineLength: 60 });
     const { lines } = await run(short, root, { query: "foo", paths: [root] });
     expect(lines[0]).toMatch(/^a\.txt:1:…x+fooy+… \[line of 10003 bytes cut\]$/);
     expect(lines[0]?.length).toBeLessThan(120);
@@ -136,7 +136,7 @@ describe("output", () => {
 
   test("autoContext adds context lines to few matches and leaves the counts unchanged", async () => {
     const root = makeTree({ "a.txt": "1\n2\n3\nfoo\n5\n", "b.txt": "x\n" });
-    const auto = new SearchTextTool({ autoContext: true });
+    const auto = searchTextTool({ autoContext: true });
     const { lines, account } = await run(auto, root, { query: "foo", paths: [root] });
     expect(lines).toEqual(["a.txt-1-1", "a.txt-2-2", "a.txt-3-3", "a.txt:4:foo", "a.txt-5-5"]);
     expect(account).toBe("[1 matching line (1 file); 2 files searched]");
@@ -263,7 +263,11 @@ describe("arguments", () => {
     [{ query: "a", paths: ["."], files_only: true, count: true }, '"count"'],
     [{ query: "a", paths: ["."], glob: "{a,b}".repeat(26) }, '"glob"'],
   ])("%j is refused with the argument's name", async (args, name) => {
-    await expect(tool.execute(args)).rejects.toThrow(name);
+    const registry = new ToolRegistry();
+    registry.register(tool);
+    const result = await registry.execute(tool.name, args);
+    expect(result).toMatch(`Error executing ${tool.name}: `);
+    expect(result).toContain(name);
   });
 });
 
@@ -275,7 +279,7 @@ test("fifty searches at once may share one signal: Node has nothing to warn abou
   const call = { signal: new AbortController().signal, onOutput() {}, report() {} };
   for (const [shared, args] of [
     [tool, { query: "foo", paths: [root] }],
-    [new SearchFilesTool(), { pattern: "*.txt", path: root }],
+    [searchFilesTool(), { pattern: "*.txt", path: root }],
   ] as const) {
     const results = await Promise.all(Array.from({ length: 50 }, () => shared.execute(args, call)));
     expect(results.every((text) => text.includes("a.txt"))).toBe(true);

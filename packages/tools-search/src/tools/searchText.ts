@@ -1,20 +1,11 @@
-import type { AccessRules, CallDescription, ChatTool, ExecutableTool, ToolCall } from "@agent/core";
-import {
-  countOf,
-  functionTool,
-  optionalBoolean,
-  optionalInteger,
-  optionalString,
-  optionalStringArray,
-  quote,
-  requireString,
-} from "@agent/core/toolkit";
+import { defineTool } from "@agent/core";
+import { countOf, quote, requireString } from "@agent/core/toolkit";
 import { sharedPool } from "../host/pool/shared.js";
 import { formatTextResult, textView } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
-import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS, type SearchOptions } from "../options.js";
+import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
-import { describeSearch, READS, readMaxResults, readScope, type Settings, settingsOf } from "../settings.js";
+import { describeSearch, findScope, READS, type Settings } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
@@ -23,30 +14,15 @@ const COUNT_ON_MS = 100;
 /** With `autoContext`: this many lines around a match if there are no more matches than that. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
-/** Searches the text of files, line by line, without any other program. */
-export class SearchTextTool implements ExecutableTool {
-  readonly name = "search_text";
-  readonly capabilities = READS;
-  readonly kind = "search";
-  readonly titleFrom = ["query", "paths"];
-  readonly pathArguments = ["paths"];
-  readonly deadlineMs: number;
-  readonly #settings: Settings;
-
-  /**
-   * `access` says which places are read only after a user's yes. Throws on an unknown or mistyped option, and if
-   * `root` does not exist.
-   */
-  constructor(options?: SearchOptions, access?: AccessRules) {
-    this.#settings = settingsOf(options, access);
-    this.deadlineMs = this.#settings.deadlineMs;
-  }
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
+/** Makes `search_text`: searches the text of files, line by line, without any other program. */
+export function createSearchText(settings: Settings) {
+  return defineTool({
+    name: "search_text",
+    description:
       "Search the contents of files. Returns path:line:text for each matching line, in path order, then one line in brackets that says what was searched, skipped or cut. Skips binary files, .git and what .gitignore or .ignore exclude; dotfiles are searched. A path named in paths is always searched.",
-      {
+    input: {
+      type: "object",
+      properties: {
         query: {
           type: "string",
           description: "Text to find, on one line; a regular expression if regex is true",
@@ -76,7 +52,7 @@ export class SearchTextTool implements ExecutableTool {
           type: "integer",
           minimum: 1,
           maximum: MAX_RESULTS,
-          description: `Most results to show; the rest is counted for a moment. Default ${this.#settings.maxResults}`,
+          description: `Most results to show; the rest is counted for a moment. Default ${settings.maxResults}`,
         },
         files_only: { type: "boolean", description: "List only the paths of files with a match" },
         count: {
@@ -85,43 +61,55 @@ export class SearchTextTool implements ExecutableTool {
         },
         include_ignored: { type: "boolean", description: "Also search ignored files and .git" },
       },
-      ["regex", "ignore_case", "glob", "context", "max_results", "files_only", "count", "include_ignored"],
-    );
-  }
+      required: ["query", "paths"],
+      additionalProperties: false,
+    },
+    capabilities: READS,
+    kind: "search",
+    titleFrom: ["query", "paths"],
+    pathArguments: ["paths"],
+    deadlineMs: settings.deadlineMs,
+    describe: (input) => describeSearch(namedPaths(input), settings),
+    async execute(input, call) {
+      const { autoContext, timeoutMs, workers } = settings;
+      const paths = namedPaths(input);
+      const search: TextSearch = {
+        query: readQuery(input, settings.maxLineLength),
+        walk: {
+          kind: "walk",
+          scope: findScope(paths, input.include_ignored ?? false, settings, call),
+          paths,
+          glob: input.glob,
+        },
+        maxResults: input.max_results ?? settings.maxResults,
+        countOnMs: COUNT_ON_MS,
+      };
+      const run = (one: TextSearch): Promise<TextResult> =>
+        searchText(sharedPool({ workers }), one, { timeoutMs, signal: call.signal });
+      let result = await run(search);
+      if (autoContext && input.context === undefined && fewEnough(search, result)) {
+        result = await withContext(search, result, run);
+      }
+      refuseEmptyHanded(result, search, timeoutMs);
+      const more = result.stopped?.reason === "counted" ? "more than " : "";
+      call.report({
+        ok: true,
+        summary: more + countOf(result.matches, "matching line"),
+        ...(call.wantsView && { view: textView(result, search.query.mode, search.walk.scope.cwd) }),
+      });
+      return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
+    },
+  });
+}
 
-  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
-    return describeSearch(readPaths(args), this.#settings);
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const search = this.#readArguments(args, call);
-    const { autoContext, timeoutMs, workers } = this.#settings;
-    const run = (one: TextSearch): Promise<TextResult> =>
-      searchText(sharedPool({ workers }), one, { timeoutMs, signal: call?.signal });
-    let result = await run(search);
-    if (autoContext && args.context === undefined && fewEnough(search, result)) {
-      result = await withContext(search, result, run);
-    }
-    refuseEmptyHanded(result, search, timeoutMs);
-    const more = result.stopped?.reason === "counted" ? "more than " : "";
-    call?.report?.({
-      ok: true,
-      summary: more + countOf(result.matches, "matching line"),
-      ...(call.wantsView && { view: textView(result, search.query.mode, search.walk.scope.cwd) }),
-    });
-    return formatTextResult(result, { ...search.query, glob: search.walk.glob, timeoutMs });
-  }
-
-  #readArguments(args: Record<string, unknown>, call: ToolCall | undefined): TextSearch {
-    const paths = readPaths(args);
-    const glob = optionalString(args, "glob", undefined);
-    return {
-      query: readQuery(args, this.#settings.maxLineLength),
-      walk: { kind: "walk", scope: readScope(args, paths, this.#settings, call), paths, glob },
-      maxResults: readMaxResults(args, this.#settings),
-      countOnMs: COUNT_ON_MS,
-    };
-  }
+/** The arguments that say what to look for. */
+interface QueryInput {
+  readonly query: string;
+  readonly regex?: boolean | undefined;
+  readonly ignore_case?: boolean | undefined;
+  readonly context?: number | undefined;
+  readonly files_only?: boolean | undefined;
+  readonly count?: boolean | undefined;
 }
 
 /** The few files with matches once more, with context; everything else stays as the whole search found it. */
@@ -139,9 +127,9 @@ async function withContext(
   return again.matches === result.matches ? { ...result, files: again.files } : result;
 }
 
-function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQuery {
-  const text = requireString(args, "query");
-  const regex = optionalBoolean(args, "regex", false);
+function readQuery(input: QueryInput, maxLineLength: number): TextQuery {
+  const { regex = false, ignore_case = false, context = 0, files_only = false, count = false } = input;
+  const text = requireString({ ...input }, "query");
   if (text.length > MAX_QUERY_LENGTH) {
     throw new Error(
       `"query" has ${text.length} characters; at most ${MAX_QUERY_LENGTH} can be searched for. Search for a part of it.`,
@@ -152,24 +140,21 @@ function readQuery(args: Record<string, unknown>, maxLineLength: number): TextQu
       '"query" contains a line break, but a match lies within one line. Search for one line of it.',
     );
   }
-  const filesOnly = optionalBoolean(args, "files_only", false);
-  const count = optionalBoolean(args, "count", false);
-  if (filesOnly && count) throw new Error('"files_only" and "count" cannot both be true. Choose one.');
-  const mode: OutputMode = filesOnly ? "files" : count ? "count" : "lines";
+  if (files_only && count) throw new Error('"files_only" and "count" cannot both be true. Choose one.');
+  const mode: OutputMode = files_only ? "files" : count ? "count" : "lines";
   return {
     text,
     regex,
-    ignoreCase: optionalBoolean(args, "ignore_case", false),
+    ignoreCase: ignore_case,
     mode,
-    context: mode === "lines" ? optionalInteger(args, "context", 0, { min: 0, max: MAX_CONTEXT }) : 0,
+    context: mode === "lines" ? context : 0,
     maxLineLength,
     maxCharacters: MAX_OUTPUT_CHARACTERS,
   };
 }
 
-function readPaths(args: Record<string, unknown>): string[] {
-  const paths = optionalStringArray(args, "paths", undefined);
-  if (paths === undefined || paths.length === 0) {
+function namedPaths({ paths }: { readonly paths: readonly string[] }): readonly string[] {
+  if (paths.length === 0) {
     throw new Error('"paths" must name at least one file or directory. Pass ["."] to search here.');
   }
   if (paths.includes("")) throw new Error('"paths" contains an empty string. Pass "." to search here.');

@@ -1,7 +1,7 @@
-import { describeValue, isRecord } from "@agent/internal";
+import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import type { JsonSchema } from "../../tools/interface.js";
-import { compileSchema } from "../jsonSchema/compile.js";
+import { checkOnce } from "../jsonSchema/compile.js";
 import { checkObject, checkText } from "./checks.js";
 
 /**
@@ -25,17 +25,36 @@ export function packOptions<Options extends object>(
 ): Options {
   checkText("packName", packName);
   checkObject("properties", properties);
-  if (options === undefined) return {} as Options;
-  if (!isRecord(options)) {
+  const schema = { type: "object", properties, additionalProperties: false };
+  return readOptions(packName, options, schema) as Options;
+}
+
+/** The options of a pack, which fit its schema. Throws `invalid_argument`, naming the pack and the option. */
+export function readOptions(packName: string, given: unknown, schema: JsonSchema): Record<string, unknown> {
+  const options = optionsObject(packName, given);
+  // A preset passes an options block to each pack, and most are empty.
+  if (schema.required === undefined && Object.keys(options).length === 0) return options;
+  let problem: string | undefined;
+  try {
+    // An unknown option is a mistake, whether or not the schema says so.
+    const closed = isRecord(schema.properties) ? { additionalProperties: false, ...schema } : schema;
+    problem = checkOnce(closed, "options", options);
+  } catch (error) {
     throw new AgentError(
-      "invalid_argument",
-      `${packName}: options must be an object, got ${describeValue(options)}.`,
+      "pack_invalid",
+      `${packName}: the schema of its options is not valid: ${errorMessage(error)}`,
     );
   }
-  // A preset passes an options block to each pack, and most are empty: then no schema is compiled.
-  if (Object.keys(options).length === 0) return {} as Options;
-  const check = compileSchema({ type: "object", properties, additionalProperties: false });
-  const problem = check(options);
   if (problem !== undefined) throw new AgentError("invalid_argument", `${packName}: option ${problem}`);
-  return options as Options;
+  return options;
+}
+
+/** The options block, which may be absent. Throws `invalid_argument` for anything but an object. */
+export function optionsObject(packName: string, options: unknown): Record<string, unknown> {
+  if (options === undefined) return {};
+  if (isRecord(options)) return options;
+  throw new AgentError(
+    "invalid_argument",
+    `${packName}: options must be an object, got ${describeValue(options)}.`,
+  );
 }

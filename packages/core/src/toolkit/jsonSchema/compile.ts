@@ -35,15 +35,26 @@ export function compileSchema(schema: JsonSchema, where = "schema"): (value: unk
   checkText("where", where);
   const work = new Work();
   const check = compiler(schema, work)(schema, where);
-  return (value) => {
-    work.begin();
-    try {
-      const found = check(value);
-      return found && formatProblem(found);
-    } catch (error) {
-      return uncheckable(error);
-    }
-  };
+  return (value) => findProblem(check, work, value);
+}
+
+/**
+ * Checks one value by a schema that is used once, such as the options of a pack: only the parts of the schema that the value
+ * reaches are compiled. Returns the same sentence as `compileSchema`.
+ */
+export function checkOnce(schema: JsonSchema, where: string, value: unknown): string | undefined {
+  const work = new Work();
+  return findProblem(compiler(schema, work, { onFirstUse: true })(schema, where), work, value);
+}
+
+function findProblem(check: Check, work: Work, value: unknown): string | undefined {
+  work.begin();
+  try {
+    const found = check(value);
+    return found && formatProblem(found);
+  } catch (error) {
+    return uncheckable(error);
+  }
 }
 
 /** The reason a value could not be checked. Such a value is refused. */
@@ -58,12 +69,21 @@ function uncheckable(error: unknown): string {
   throw error;
 }
 
-function compiler(root: JsonSchema, work: Work): CompileSub {
+function compiler(root: JsonSchema, work: Work, { onFirstUse = false } = {}): CompileSub {
   // Keyed by the referenced schema, not by the pointer: a pointer can be written in many ways.
   const references = new Map<unknown, Check>();
   let depth = 0;
 
   function compile(schema: unknown, where: string): Check {
+    if (!onFirstUse) return compileNow(schema, where);
+    let made: Check | undefined;
+    return (value) => {
+      made ??= compileNow(schema, where);
+      return made(value);
+    };
+  }
+
+  function compileNow(schema: unknown, where: string): Check {
     if (depth >= MAX_SCHEMA_DEPTH) {
       throw new SchemaError(`the schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep`);
     }

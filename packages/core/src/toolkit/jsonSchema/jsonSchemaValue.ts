@@ -1,16 +1,49 @@
+import type { JsonSchema } from "../../tools/interface.js";
+import { checkObject } from "../hostOptions/checks.js";
+
+declare const valueType: unique symbol;
+
+/** A JSON Schema whose values have a type that was written by hand. */
+export type TypedSchema<Value> = JsonSchema & { readonly [valueType]: Value };
+
+/**
+ * Gives a JSON Schema the type of its values: for members with documentation, and for what the keywords alone do not say.
+ *
+ * @example
+ * ```ts
+ * import { definePack, typedSchema } from "@agent/core";
+ *
+ * interface ClockOptions {
+ *   readonly zone?: string;
+ * }
+ *
+ * export const { packName, packApiVersion, register } = definePack({
+ *   name: "agent-pack-clock",
+ *   options: typedSchema<ClockOptions>({ type: "object", properties: { zone: { type: "string" } } }),
+ *   setup: ({ options }) => ({ tools: [], prompt: () => ({ title: "Time zone", text: options.zone ?? "local" }) }),
+ * });
+ * ```
+ */
+export function typedSchema<Value>(schema: JsonSchema): TypedSchema<Value> {
+  checkObject("schema", schema);
+  return schema as TypedSchema<Value>;
+}
+
 /**
  * The type of a value that fits a JSON Schema that is written out where it is used, as far as `type`, `enum`, `const`,
  * `properties`, `required` and `items` say. `unknown` for any other schema.
  */
-export type JsonSchemaValue<S> = S extends { readonly const: infer Value }
+export type JsonSchemaValue<S> = S extends { readonly [valueType]: infer Value }
   ? Value
-  : S extends { readonly enum: readonly (infer Value)[] }
+  : S extends { readonly const: infer Value }
     ? Value
-    : S extends { readonly type: readonly (infer Type)[] }
-      ? ValueOfType<S, Type>
-      : S extends { readonly type: infer Type }
+    : S extends { readonly enum: readonly (infer Value)[] }
+      ? Value
+      : S extends { readonly type: readonly (infer Type)[] }
         ? ValueOfType<S, Type>
-        : unknown;
+        : S extends { readonly type: infer Type }
+          ? ValueOfType<S, Type>
+          : unknown;
 
 interface Primitives {
   readonly string: string;

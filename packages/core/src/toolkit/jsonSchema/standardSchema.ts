@@ -74,7 +74,7 @@ export async function parseContext(schema: StandardSchema, context: unknown): Pr
 }
 
 /** Some libraries' schemas are functions. */
-function isStandardSchema(schema: unknown): schema is StandardSchema {
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (isRecord(schema) || typeof schema === "function") && "~standard" in schema;
 }
 

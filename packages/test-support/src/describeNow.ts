@@ -1,0 +1,19 @@
+interface DescribingTool<Description> {
+  readonly name: string;
+  describeCall?(
+    args: Record<string, unknown>,
+    options: { readonly signal: AbortSignal },
+  ): Description | Promise<Description>;
+}
+
+/** What a tool that describes its calls synchronously says about one. */
+export function describeNow<Description>(
+  tool: DescribingTool<Description>,
+  args: Record<string, unknown>,
+): Description {
+  const described = tool.describeCall?.(args, { signal: new AbortController().signal });
+  if (described === undefined || described instanceof Promise) {
+    throw new Error(`${tool.name} does not describe its calls synchronously.`);
+  }
+  return described;
+}
