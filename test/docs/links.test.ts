@@ -10,6 +10,7 @@ const PAGES = [
   "SECURITY.md",
   "docs/contributing/README.md",
   "docs/contributing/recipes.md",
+  "docs/contributing/shell-policy.md",
 ];
 /** Code is no link: neither a block nor a span. */
 const CODE = /^( *)```[\s\S]*?^\1```$|`[^`\n]*`/gm;

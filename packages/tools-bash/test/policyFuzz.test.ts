@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { describeCommands } from "../src/policy/commands.js";
 import { shellLanguage } from "../src/policy/language.js";
+import { type CommandWord, simpleCommands } from "../src/policy/parser.js";
 import { createPolicy } from "../src/policy/policy.js";
-import type { CommandWord } from "../src/policy/rules.js";
-import { simpleCommands } from "../src/policy/script.js";
 import { generateScript, seededRandom } from "./fuzz/generate.js";
 import { type Executed, execute, installedShells, type Shell } from "./fuzz/shells.js";
 

@@ -1,12 +1,17 @@
 import type { AlwaysOffer, CallTarget } from "@agent/core";
 import { Judge } from "./judge.js";
-import { inside } from "./programs/inside.js";
-import { isOpenEnded } from "./programs/openEnded.js";
-import { packageWords } from "./programs/packageRunners.js";
-import { wordSet } from "./programs/program.js";
+import { type CommandWord, type SimpleCommand, simpleCommands } from "./parser.js";
+import { inside, isInterpreter } from "./programs/inside.js";
 import { onlyReads, type ReadingPlace } from "./programs/readers.js";
-import { type CommandWord, commandName } from "./rules.js";
-import { type SimpleCommand, simpleCommands } from "./script.js";
+import {
+  NEED_SUBCOMMAND,
+  OPEN_ENDED,
+  OPEN_ENDED_SUBCOMMANDS,
+  PACKAGE_RUNNERS,
+  wordPattern,
+  wordSet,
+} from "./programs/table.js";
+import { commandName } from "./rules.js";
 
 type CommandTarget = Extract<CallTarget, { type: "command" }>;
 
@@ -160,8 +165,10 @@ function ruleFor(text: string): string | undefined {
   const texts = words.slice(0, named).map((word) => word.text ?? "");
   if (texts.some((word) => NOT_IN_RULES.test(word))) return undefined;
   if (packageWords(words) === undefined && isOpenEnded(texts)) return undefined;
-  const example = [...texts, ANY_ARGUMENT].join(" ");
-  return isClosed(simpleCommands(example)[0]?.words ?? [], example) ? `${texts.join(" ")} *` : undefined;
+  const example = [...texts, ANY_ARGUMENT].map((word) => ({ text: word, source: word }));
+  return isClosed(example, commandText({ words: example, assigned: [] }))
+    ? `${texts.join(" ")} *`
+    : undefined;
 }
 
 /** The program, its subcommand, and the script that `npm run` names. */
@@ -170,4 +177,30 @@ function ownWords(words: readonly CommandWord[]): number {
   if (second === undefined || !SUBCOMMAND.test(second)) return 1;
   const isScript = /^(npm|pnpm|yarn|bun)$/.test(program ?? "") && /^run(-script)?$/.test(second);
   return isScript && SCRIPT_NAME.test(third ?? "") ? 3 : 2;
+}
+
+/** Whether a program, or its subcommand, does whatever its further arguments say. */
+function isOpenEnded([first = "", subcommand]: readonly string[]): boolean {
+  const program = commandName(first);
+  if (OPEN_ENDED.has(program) || isInterpreter(program)) return true;
+  if (subcommand === undefined) return NEED_SUBCOMMAND.has(program);
+  return wordPattern(OPEN_ENDED_SUBCOMMANDS, program)?.test(subcommand) === true;
+}
+
+/** Options of a package runner that change neither what runs nor where. */
+const HARMLESS = /^(-y|--yes|--no|--no-install|--)$/;
+const PACKAGE = /^(@[\w.-]+\/)?[A-Za-z0-9][\w.-]*(@[\w.^~-]+)?$/;
+
+/**
+ * The number of words up to the package's name, in `npx -y vitest run`: 3. `undefined` for another command, and where
+ * another option or an unusual name makes it run something else.
+ */
+function packageWords(words: readonly CommandWord[]): number | undefined {
+  const subcommands = PACKAGE_RUNNERS.get(words[0]?.text ?? "");
+  if (!subcommands) return undefined;
+  if (subcommands.length > 0 && !subcommands.includes(words[1]?.text ?? "")) return undefined;
+  let at = subcommands.length > 0 ? 2 : 1;
+  while (HARMLESS.test(words[at]?.text ?? "")) at++;
+  const name = words[at]?.text ?? "";
+  return PACKAGE.test(name) && commandName(name) !== "" ? at + 1 : undefined;
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's expansions, not templates
 import { describe, expect, test } from "vitest";
 import { allowed, verdict } from "../../test/verdicts.js";
-import { simpleCommands } from "./script.js";
+import { simpleCommands } from "./parser.js";
 
 /** The words of each command; `undefined` for one that only running the script would tell. */
 function read(script: string): (string | undefined)[][] {

@@ -1,15 +1,11 @@
 import { quote } from "@agent/core/toolkit";
-import { possibleCommands } from "./deniedWords.js";
-import { refuseBeyondName } from "./programs/beyondName.js";
-import { NAMES_VARIABLES } from "./programs/builtins.js";
-import { takesOnlyData } from "./programs/dataPrograms.js";
-import { inside } from "./programs/inside.js";
+import { type CommandWord, type SimpleCommand, simpleCommands, type Variable } from "./parser.js";
+import { NAMES_VARIABLES, readVariable } from "./programs/builtins.js";
+import { inside, variable } from "./programs/inside.js";
 import type { Launched } from "./programs/program.js";
-import { readVariable } from "./programs/variables.js";
-import { isTransparent, isWrapper, variable } from "./programs/wrappers.js";
+import { BEYOND_NAME, DATA_PROGRAMS, RUNS_BEHIND, WRAPPERS, wordPattern } from "./programs/table.js";
 import { Refused, shown, Unresolvable } from "./refusal.js";
-import { type CommandWord, commandName, matchesAllow, matchesDeny, type Rule } from "./rules.js";
-import { type SimpleCommand, simpleCommands, type Variable } from "./script.js";
+import { commandName, matchesAllow, matchesDeny, type Rule } from "./rules.js";
 
 const MAX_DEPTH = 12;
 // Words looked at for one script, counting a word anew for each command that may begin at it, and something for
@@ -140,17 +136,9 @@ export class Judge {
 
   /** A program that no table knows may run any word it is given: none of them may be the start of a denied command. */
   #checkUnknownProgram(name: string, [first, ...parameters]: readonly CommandWord[]): void {
-    if (this.#deny.size === 0 || isWrapper(name)) return;
-    if (
-      takesOnlyData(
-        name,
-        first?.text ?? "",
-        parameters.map(({ text }) => text),
-      )
-    )
-      return;
-    const isDenied = (word: string): boolean => this.#deny.has(commandName(word));
-    for (const command of possibleCommands(parameters, isDenied)) {
+    if (this.#deny.size === 0 || WRAPPERS.has(name)) return;
+    if (takesOnlyData(name, first?.text ?? "", parameters)) return;
+    for (const command of possibleCommands(parameters, (word) => this.#deny.has(commandName(word)))) {
       this.#count(command);
       const denied = commandName(command[0]?.text ?? "");
       const rule = this.#deny.get(denied)?.find((entry) => matchesDeny(entry, command) !== "no");
@@ -182,7 +170,7 @@ export class Judge {
     if (this.#allow === undefined) return [];
     const rules = this.#allow.filter((rule) => matchesAllow(rule, words));
     const text = words[0]?.text ?? "";
-    if (rules.length > 0 || (text === name && (ALWAYS_ALLOWED.has(name) || isTransparent(name))))
+    if (rules.length > 0 || (text === name && (ALWAYS_ALLOWED.has(name) || WRAPPERS.get(name)?.transparent)))
       return rules;
     const command = shown(words.map((word) => word.source).join(" "));
     const known = this.#allow.map((rule) => rule.text).join(", ");
@@ -215,4 +203,52 @@ function setBy(name: string, words: readonly CommandWord[]): Variable[] {
   const variables = operands.map(variable);
   if (/^(read|getopts|unset)$/.test(name)) return variables;
   return variables.filter(({ value }, index) => value !== undefined || operands[index]?.text === undefined);
+}
+
+/** A program of the project may do anything; its arguments are data for it. */
+const PROJECT_FILE = /^(?!\.\.\/|.*\/\.\.\/)[^/]+\//;
+/** The version at the end of a name: `python3.12`. Begins at no digit inside of a number, which would be tried again and again. */
+const VERSION = /(?<![\d.])[-.]?\d[\d.]*$/;
+
+/** Whether no word of a command is a command itself, as far as is known. `word` is the command's name as written. */
+function takesOnlyData(name: string, word: string, parameters: readonly CommandWord[]): boolean {
+  if (PROJECT_FILE.test(word)) return true;
+  if (!DATA_PROGRAMS.has(name.replace(VERSION, "")) && !DATA_PROGRAMS.has(name)) return false;
+  const runs = wordPattern(RUNS_BEHIND, name);
+  return !parameters.some(({ text }) => text !== undefined && runs?.test(text));
+}
+
+/** The parts of a text that may be names of programs or words for them. */
+const PART = /[^\s"'`;|&<>()[\]{}$,=!:]+/g;
+
+/**
+ * The commands that a program which no table knows may run by the words it is given, as far as `isDenied` cares for their
+ * names: each begins at some word, at the value of an option, or within a text. Words that are not known yet are passed over.
+ */
+function* possibleCommands(
+  parameters: readonly CommandWord[],
+  isDenied: (word: string) => boolean,
+): Generator<CommandWord[]> {
+  for (const [index, { text }] of parameters.entries()) {
+    if (text === undefined) continue;
+    const parts = text.match(PART) ?? [];
+    const isPlain = parts.length === 1 && parts[0] === text;
+    if (isPlain && text.startsWith("-")) continue;
+    for (const [at, part] of parts.entries()) {
+      if (!isDenied(part)) continue;
+      const words = parts.slice(at).map((word) => ({ text: word, source: word }));
+      yield [...words, ...parameters.slice(index + 1)];
+    }
+  }
+}
+
+/** Throws if a program is told by an option to do something else than its name and subcommand say. */
+function refuseBeyondName(name: string, [, ...parameters]: readonly CommandWord[]): void {
+  const options = wordPattern(BEYOND_NAME, name);
+  // A name that a wildcard stands for may be that of an option, unless something else comes first.
+  const found = parameters.find(({ text, source }) =>
+    text === undefined ? !/^["']?[\w./]/.test(source) : options?.test(text),
+  );
+  if (options && found)
+    throw new Unresolvable(`${name} may write a file or run code by ${shown(found.source)}`);
 }

@@ -225,6 +225,7 @@ describe("the words of a command that may be allowed with anything behind them",
     ["go build ./...", "go build"],
     ["./run test -v", "./run test"],
     ["pytest -x", "pytest"],
+    ["'ü:' X", "ü:"],
   ])("are in %j: %s", (command, words) => expect(offered(command)).toBe(`${words} *`));
 
   test.each(["X=1 npm test", "$X test", "'./a b' c", "case x in", "", "ls $(x)"])(

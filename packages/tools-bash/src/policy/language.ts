@@ -2,8 +2,8 @@ import type { CallTarget, Match, PermissionLanguage } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { namedWords } from "./commands.js";
 import { Judge } from "./judge.js";
+import { type SimpleCommand, simpleCommands } from "./parser.js";
 import { compileRule, matchesAllow, matchesDeny, type Rule } from "./rules.js";
-import { type SimpleCommand, simpleCommands } from "./script.js";
 
 /**
  * The patterns of rules for shell commands: the words that a command begins with, as in the options `deny` and `allow` of

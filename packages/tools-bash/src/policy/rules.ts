@@ -1,4 +1,5 @@
 import { invalidArgument, quote } from "@agent/core/toolkit";
+import type { CommandWord } from "./parser.js";
 
 /** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that prove it. */
 export type PolicyRule = string | PolicyRuleObject;
@@ -21,14 +22,6 @@ export interface Rule {
   readonly reason?: string | undefined;
   readonly match: readonly string[];
   readonly notMatch: readonly string[];
-}
-
-/** A word of a command; without `text` where only running the command would tell. */
-export interface CommandWord {
-  readonly text?: string | undefined;
-  /** Whether an unknown word may become several (it is not quoted). */
-  readonly splits?: boolean;
-  readonly source: string;
 }
 
 const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$[\]{}()<>|&;#!~]+)*$/;

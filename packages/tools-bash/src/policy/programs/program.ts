@@ -1,6 +1,5 @@
+import type { CommandWord, SimpleCommand } from "../parser.js";
 import { shown, Unresolvable } from "../refusal.js";
-import type { CommandWord } from "../rules.js";
-import type { SimpleCommand } from "../script.js";
 
 /** The commands a program runs besides itself, as far as its arguments tell. */
 export interface Inside {
@@ -21,7 +20,7 @@ export interface Launched {
  * Reads the words behind a program's name. Returns `undefined` for a program that it does not know. Throws
  * `Unresolvable` if the program may run something that its words do not tell.
  */
-export type ProgramReader = (name: string, parameters: readonly CommandWord[]) => Inside | undefined;
+export type ProgramReader = (name: string, words: readonly CommandWord[]) => Inside | undefined;
 
 /** The text of a word that a program runs, or takes for an option. Throws if it is not known. */
 export function known(name: string, word: CommandWord | undefined): string {
@@ -37,11 +36,14 @@ export function skipValue(name: string, word: CommandWord | undefined): void {
     throw new Unresolvable(`${shown(word.source)} may become several words behind ${name}: quote it`);
 }
 
-export function wordSet(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/));
-}
-
 /** Whether a program that reads this file reads its input, or what another process wrote for it. */
 export function isInput(path: string): boolean {
   return path === "-" || /^\/+(\.?\.\/+)*(dev|proc)(\/|$)/.test(path) || /\.\.\/+(dev|proc)\//.test(path);
+}
+
+/** The command in the value of an option or variable, without prefixes that mark it as one: "!" in an alias, "|" in LESSOPEN. */
+export function commandInValue(value: string): string {
+  const command = value.replace(/^[!|\-\s]+/, "");
+  // A program that runs ssh, such as git, adds a host and a command to it.
+  return /^(\S*\/)?ssh(\s|$)/.test(command) ? `${command} host true` : command;
 }

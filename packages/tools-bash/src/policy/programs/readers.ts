@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CommandWord } from "../rules.js";
-import { wordSet } from "./program.js";
+import type { CommandWord } from "../parser.js";
+import { patterns, wordPattern, wordSet } from "./table.js";
 
 /** Where commands run, and what they may read there without a question. */
 export interface ReadingPlace {
@@ -16,49 +16,33 @@ const NUMBER = /^[+-]?\d+$/;
  * Programs that only read what their operands name, with the options they may have. An option that is not listed may write
  * a file, run a program, or read a list of other files.
  */
-const READERS: ReadonlyMap<string, RegExp> = new Map([
-  [
-    "ls",
-    /^-[1AaBbCcdFfGghiklLmNnopqrRSstTuUvXx]+$|^--(all|almost-all|color(=\w+)?|human-readable|reverse|recursive|group-directories-first|time-style=[\w+-]+|sort=\w+)$/,
-  ],
-  ["cat", /^-[AbEensTtuv]+$/],
-  ["head", /^-[qvz]+$|^-[nc]\d*$|^-\d+$|^--(lines|bytes)=\d+$/],
-  ["tail", /^-[qvz]+$|^-[nc][+-]?\d*$|^-\d+$|^--(lines|bytes)=[+-]?\d+$/],
-  ["wc", /^-[cmlLw]+$/],
-  ["nl", /^-b[at]$/],
-  ["tac", /^$/],
-  ["cut", /^-[bcdf]\S*$|^-s$|^--(fields|delimiter|characters|bytes)=.*$/],
-  ["sort", /^-[bdfghinMRrsuV]+$|^-[kt]\S*$/],
-  ["diff", /^-[abBdiNpqstuwy]+$|^-U\d*$|^--(brief|unified(=\d+)?|color(=\w+)?|side-by-side)$/],
-  ["cmp", /^-[bls]+$/],
-  ["comm", /^-[123]+$/],
-  ["stat", /^-[Lt]+$|^-c$|^--(format|printf)=.*$/],
-  ["du", /^-[abchkmsx]+$|^-d\d*$|^--max-depth=\d+$/],
-  [
-    "grep",
-    /^-[EFGPaHhilLncoqrsvwxz]+$|^-[ABCm]\d*$|^-e$|^--(include|exclude|exclude-dir)=.*$|^--color(=\w+)?$|^--(line-number|recursive|ignore-case|count|files-with-matches|word-regexp)$/,
-  ],
-  [
-    "rg",
-    /^-[aFHiInloPsSUvwx]+$|^-[ABCmgtTe]\S*$|^-c$|^--(files|count|line-number|ignore-case|fixed-strings|files-with-matches|word-regexp|heading|no-heading|stats|json|multiline|vimgrep|column|trim|sort=\w+|glob=.*|type=\w+|type-not=\w+|max-count=\d+|color=\w+)$/,
-  ],
-  ["tree", /^-[adfinN]+$|^-[LIP]\S*$|^--noreport$/],
-  ["md5sum", /^-[bt]$/],
-  ["sha256sum", /^-[bt]$/],
-  ["realpath", /^$/],
-  ["basename", /^$/],
-  ["dirname", /^$/],
-]);
+const READERS = patterns(String.raw`
+  ls                         ^-[1AaBbCcdFfGghiklLmNnopqrRSstTuUvXx]+$|^--(all|almost-all|color(=\w+)?|human-readable|reverse|recursive|group-directories-first|time-style=[\w+-]+|sort=\w+)$
+  cat                        ^-[AbEensTtuv]+$
+  head                       ^-[qvz]+$|^-[nc]\d*$|^-\d+$|^--(lines|bytes)=\d+$
+  tail                       ^-[qvz]+$|^-[nc][+-]?\d*$|^-\d+$|^--(lines|bytes)=[+-]?\d+$
+  wc                         ^-[cmlLw]+$
+  nl                         ^-b[at]$
+  tac                        ^$
+  cut                        ^-[bcdf]\S*$|^-s$|^--(fields|delimiter|characters|bytes)=.*$
+  sort                       ^-[bdfghinMRrsuV]+$|^-[kt]\S*$
+  diff                       ^-[abBdiNpqstuwy]+$|^-U\d*$|^--(brief|unified(=\d+)?|color(=\w+)?|side-by-side)$
+  cmp                        ^-[bls]+$
+  comm                       ^-[123]+$
+  stat                       ^-[Lt]+$|^-c$|^--(format|printf)=.*$
+  du                         ^-[abchkmsx]+$|^-d\d*$|^--max-depth=\d+$
+  grep                       ^-[EFGPaHhilLncoqrsvwxz]+$|^-[ABCm]\d*$|^-e$|^--(include|exclude|exclude-dir)=.*$|^--color(=\w+)?$|^--(line-number|recursive|ignore-case|count|files-with-matches|word-regexp)$
+  rg                         ^-[aFHiInloPsSUvwx]+$|^-[ABCmgtTe]\S*$|^-c$|^--(files|count|line-number|ignore-case|fixed-strings|files-with-matches|word-regexp|heading|no-heading|stats|json|multiline|vimgrep|column|trim|sort=\w+|glob=.*|type=\w+|type-not=\w+|max-count=\d+|color=\w+)$
+  tree                       ^-[adfinN]+$|^-[LIP]\S*$|^--noreport$
+  md5sum|sha256sum           ^-[bt]$
+  realpath|basename|dirname  ^$`);
 const SEARCHES_BELOW = wordSet("rg grep tree du");
 /** Programs that read nothing of what they are given. */
-const PRINTERS: ReadonlyMap<string, RegExp> = new Map([
-  ["pwd", /^-[LP]$/],
-  ["whoami", /^$/],
-  ["nproc", /^$/],
-  ["uname", /^-[amnoprsv]+$/],
-  ["true", /^$/],
-  ["false", /^$/],
-]);
+const PRINTERS = patterns(`
+  pwd           ^-[LP]$
+  whoami|nproc  ^$
+  uname         ^-[amnoprsv]+$
+  true|false    ^$`);
 const VERSIONED = wordSet(
   "bun cargo cmake deno docker gcc git go java javac make node npm pnpm python python3 rg ruby rustc tsc uv yarn",
 );
@@ -79,9 +63,9 @@ export function onlyReads(words: readonly CommandWord[], place: ReadingPlace): b
   if (program === "find") return finds(given, place);
   if (program === "echo") return true;
   if (VERSIONED.has(program) && given.length === 1 && given[0] === "--version") return true;
-  const printer = PRINTERS.get(program);
+  const printer = wordPattern(PRINTERS, program);
   if (printer) return given.every((word) => printer.test(word) && word !== "");
-  const options = READERS.get(program);
+  const options = wordPattern(READERS, program);
   // Some look at everything below the directory if they are given no path.
   const isAllowed = !SEARCHES_BELOW.has(program) || place.mayRead(".");
   return options !== undefined && isAllowed && readsOperands(given, options, place);
@@ -113,33 +97,24 @@ function finds(given: readonly string[], place: ReadingPlace): boolean {
   return true;
 }
 
-const HISTORY =
-  /^(--(oneline|graph|all|branches|tags|remotes|decorate(=\w+)?|no-decorate|stat(=[\d,]+)?|shortstat|numstat|summary|name-only|name-status|patch|no-patch|follow|merges|no-merges|first-parent|reverse|date=[\w:%. -]+|(since|until|after|before|author|committer|grep)=.*|format=.*|pretty(=.*)?|abbrev-commit|abbrev(=\d+)?|max-count=\d+|skip=\d+|cached|staged|color(=\w+)?|no-color|word-diff(=\w+)?|unified=\d+|no-renames|diff-filter=\w+|check|raw|minimal|no-ext-diff|no-textconv)|-[psuwbi]|-n\d*|-\d+|-U\d+|-[SG].+)$/;
 /** What git subcommands may be given. Operands are checked like paths. */
-const SUBCOMMANDS: ReadonlyMap<string, RegExp> = new Map([
-  [
-    "status",
-    /^(-[sbvz]+|--(short|branch|porcelain(=v[12])?|long|show-stash)|-u(no|normal|all)?|--untracked-files(=\w+)?)$/,
-  ],
-  ["log", HISTORY],
-  ["show", HISTORY],
-  ["diff", HISTORY],
-  ["rev-parse", /^--(show-toplevel|abbrev-ref|short|verify|is-inside-work-tree|show-prefix)$/],
-  ["ls-files", /^-[cdmoz]+$|^--(others|exclude-standard|cached|modified|deleted)$/],
-  ["blame", /^-[lsetw]$|^-L\S*$/],
-  ["describe", /^--(tags|always|dirty|abbrev=\d+)$/],
-  ["shortlog", /^-[sne]+$/],
-]);
+const SUBCOMMANDS = patterns(String.raw`
+  status         ^(-[sbvz]+|--(short|branch|porcelain(=v[12])?|long|show-stash)|-u(no|normal|all)?|--untracked-files(=\w+)?)$
+  log|show|diff  ^(--(oneline|graph|all|branches|tags|remotes|decorate(=\w+)?|no-decorate|stat(=[\d,]+)?|shortstat|numstat|summary|name-only|name-status|patch|no-patch|follow|merges|no-merges|first-parent|reverse|date=[\w:%. -]+|(since|until|after|before|author|committer|grep)=.*|format=.*|pretty(=.*)?|abbrev-commit|abbrev(=\d+)?|max-count=\d+|skip=\d+|cached|staged|color(=\w+)?|no-color|word-diff(=\w+)?|unified=\d+|no-renames|diff-filter=\w+|check|raw|minimal|no-ext-diff|no-textconv)|-[psuwbi]|-n\d*|-\d+|-U\d+|-[SG].+)$
+  rev-parse      ^--(show-toplevel|abbrev-ref|short|verify|is-inside-work-tree|show-prefix)$
+  ls-files       ^-[cdmoz]+$|^--(others|exclude-standard|cached|modified|deleted)$
+  blame          ^-[lsetw]$|^-L\S*$
+  describe       ^--(tags|always|dirty|abbrev=\d+)$
+  shortlog       ^-[sne]+$`);
 /** Subcommands that list something if they have no operand. */
-const LISTS: ReadonlyMap<string, RegExp> = new Map([
-  ["branch", /^(-[arv]+|-vv|--(all|remotes|list|show-current|verbose))$/],
-  ["remote", /^(-v|--verbose)$/],
-  ["tag", /^(-l|--list)$/],
-]);
+const LISTS = patterns(`
+  branch  ^(-[arv]+|-vv|--(all|remotes|list|show-current|verbose))$
+  remote  ^(-v|--verbose)$
+  tag     ^(-l|--list)$`);
 
 function readsRepository([subcommand = "", ...given]: readonly string[], place: ReadingPlace): boolean {
-  const lists = LISTS.get(subcommand);
-  const options = SUBCOMMANDS.get(subcommand);
+  const lists = wordPattern(LISTS, subcommand);
+  const options = wordPattern(SUBCOMMANDS, subcommand);
   const isPlain = lists
     ? given.every((word) => lists.test(word))
     : options !== undefined && readsOperands(given, options, place);
@@ -147,17 +122,13 @@ function readsRepository([subcommand = "", ...given]: readonly string[], place: 
 }
 
 /** Settings of a repository that name no program and no other place. */
-const SETTINGS: ReadonlyMap<string, RegExp> = new Map([
-  [
-    "core",
-    /^(repositoryformatversion|filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$|^bare$/,
-  ],
-  ["remote", /^(url|pushurl|fetch|tagopt|prune)$/],
-  ["branch", /^(remote|merge|rebase|description)$/],
-  ["user", /^(name|email)$/],
-  ["pull", /^(rebase|ff)$/],
-  ["push", /^(default|autosetupremote)$/],
-]);
+const SETTINGS = patterns(`
+  core    ^(repositoryformatversion|filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$|^bare$
+  remote  ^(url|pushurl|fetch|tagopt|prune)$
+  branch  ^(remote|merge|rebase|description)$
+  user    ^(name|email)$
+  pull    ^(rebase|ff)$
+  push    ^(default|autosetupremote)$`);
 const MAX_CONFIG = 64 * 1024;
 const MAX_INDEX = 64 * 1024 * 1024;
 /** How the index marks an entry that is another repository, under whose configuration git would run, too. */
@@ -208,7 +179,7 @@ function settingReader(): (line: string) => boolean {
     if (/^\s*([#;].*)?$/.test(line)) return true;
     const section = /^\s*\[([a-z]+)(?: "[^"\\]*")?\]\s*$/.exec(line)?.[1];
     if (section !== undefined) {
-      allowed = SETTINGS.get(section);
+      allowed = wordPattern(SETTINGS, section);
       return allowed !== undefined;
     }
     const [, key, value] = /^\s*([A-Za-z]+)\s*=\s*(.*)$/.exec(line) ?? [];
