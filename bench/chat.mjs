@@ -50,15 +50,15 @@ async function main(parts) {
   }
 }
 
-/** The chat is not a public entry of its package: its modules are built on their own. */
+/** The screen of the chat is not public: its modules are built on their own. */
 async function compile(folder) {
   const { build } = await import("tsup");
-  const cli = fileURLToPath(new URL("../packages/cli/", import.meta.url));
-  const parts = ["chat/terminalView", "display/style", "chat/input/fileIndex"];
+  const terminal = fileURLToPath(new URL("../packages/terminal/", import.meta.url));
+  const parts = ["screen/terminalView", "text/style", "input/fileIndex"];
   const entry = join(folder, "view.ts");
   writeFileSync(
     entry,
-    parts.map((part) => `export * from ${JSON.stringify(join(cli, `src/${part}.ts`))};\n`).join(""),
+    parts.map((part) => `export * from ${JSON.stringify(join(terminal, `src/${part}.ts`))};\n`).join(""),
   );
   await build({
     entry: { view: entry },

@@ -14,6 +14,9 @@ const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
 /** The build bundles this package into every package that uses it, so it is not listed as a dependency. */
 const BUNDLED = "@agent/internal";
 
+/** Packages that the build of another one bundles: no dependency of it, although others can install them. */
+const BUNDLED_INTO = { "@agent/cli": ["@agent/terminal"] };
+
 /** Packs use what third parties can use: @agent/core and its toolkit. */
 const PACK = /^@agent\/(?:tools|preset)-/;
 
@@ -24,7 +27,7 @@ const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] }
 const LAYERS = {
   acp: [["terminal"], ["workers"]],
   cli: [
-    ["display", "process"],
+    ["process"],
     ["permissions", "undo"],
     ["offline", "settings"],
     ["assembly"],
@@ -36,6 +39,15 @@ const LAYERS = {
   durable: [["engine"], ["journal"], ["worker"], ["bullmq", "files"], ["testing"]],
   internal: [["text"], ["files"], ["paths"], ["git"], ["ignore", "processes", "protection"]],
   "provider-openai": [["chat"], ["responses"]],
+  terminal: [
+    ["system", "text"],
+    ["markdown"],
+    ["display"],
+    ["approval", "export", "input"],
+    ["screen"],
+    ["commands"],
+    ["chat"],
+  ],
   testing: [["probe"], ["checks", "provider"]],
   "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["tools"]],
   "tools-fs": [
@@ -108,7 +120,7 @@ function checkPackageDirection(file, specifier, manifest, isTest) {
     report(file, specifier, "a pack uses @agent/core and @agent/core/toolkit, as packs of third parties do");
   if (target === undefined || target === manifest.name || isTest) return;
   if (manifest.name === BUNDLED) report(file, specifier, "it lies below all other packages");
-  if (target === BUNDLED) {
+  if (target === BUNDLED || BUNDLED_INTO[manifest.name]?.includes(target)) {
     if (!(target in { ...manifest.devDependencies, ...manifest.peerDependencies }))
       report(file, specifier, "package.json does not name it in devDependencies");
     return;

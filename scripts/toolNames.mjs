@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const HOSTS = ["cli", "acp", "web", "durable", "internal"];
+const HOSTS = ["cli", "terminal", "acp", "web", "durable", "internal"];
 const TOOLS = ["tools-bash", "tools-fs", "tools-search"];
 
 /** Places that may name tools. */

@@ -21,6 +21,7 @@ const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/internal": join(ROOT, "../internal/src/index.ts"),
   "@agent/core/toolkit": join(ROOT, "../core/src/toolkit/index.ts"),
   "@agent/core/host": join(ROOT, "../core/src/host.ts"),
+  "@agent/terminal/host": join(ROOT, "../terminal/src/host.ts"),
   "get-east-asian-width": fileURLToPath(import.meta.resolve("get-east-asian-width")),
   commander: fileURLToPath(import.meta.resolve("commander")),
   "diff/lib/diff/array.js": fileURLToPath(import.meta.resolve("diff/lib/diff/array.js")),
@@ -37,7 +38,7 @@ const COMMON_JS: Readonly<Record<string, readonly string[]>> = {
  */
 const FIRST = "first";
 const CHUNKS: Readonly<Record<string, readonly string[]>> = {
-  [FIRST]: ["chat/firstPrompt.ts"],
+  [FIRST]: ["../../terminal/src/screen/firstPrompt.ts"],
   chat: ["main.ts", "commands/chat.ts"],
   work: [
     "main.ts",

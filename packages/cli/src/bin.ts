@@ -1,5 +1,5 @@
 import { readFileSync, writeSync } from "node:fs";
-import { drawFirstPrompt } from "./chat/firstPrompt.js";
+import { drawFirstPrompt } from "@agent/terminal/host";
 
 const STDOUT = 1;
 const args = process.argv.slice(2);

@@ -12,10 +12,11 @@ import {
   type ExecutableTool,
 } from "@agent/core";
 import { functionTool, requireString } from "@agent/core/toolkit";
+import type { ChatSettings } from "@agent/terminal/host";
+import { createChat } from "@agent/terminal/host";
 import { createGate } from "../src/assembly/gate.js";
-import { slashCommands as slash } from "../src/chat/commands/slashCommands.js";
-import { createChat } from "../src/chat/createChat.js";
-import type { ChatSettings } from "../src/chat/types.js";
+import { permissionCommands } from "../src/chat/commands/permissionCommands.js";
+import { undoCommands } from "../src/chat/commands/undoCommands.js";
 import { Grants } from "../src/permissions/grants.js";
 import { Permissions } from "../src/permissions/permissions.js";
 import { UndoLog } from "../src/undo/undoLog.js";
@@ -177,7 +178,7 @@ const registry = createToolRegistry(conversation, [
 const state = mkdtempSync(join(tmpdir(), "agent-chat-state-"));
 const chat = createChat({
   historyFile: process.env.CHAT_HISTORY,
-  imageDirectory: join(state, "images"),
+  mentions: { cwd: process.cwd(), imageDirectory: join(state, "images") },
 });
 const confirm = new Set((process.env.CHAT_CONFIRM ?? "").split(",").filter(Boolean));
 const permissions = new Permissions({
@@ -195,7 +196,8 @@ const settings: ChatSettings = {
   model: "scripted",
   confirm,
   permissions,
-  undo,
+  turns: { begin: (message) => undoLog.beginTurn(message), end: () => undoLog.endTurn() },
+  commands: { ...undoCommands({ undo }), ...permissionCommands({ permissions, tools: { confirm } }) },
   jobs: {
     list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
     end: async (id) => jobs.delete(id),
@@ -221,7 +223,7 @@ process.exitCode = await chat.run(async (left) => {
   const { CHAT_GATE: file, CHAT_ENDED: ended } = process.env;
   while (file !== undefined && !existsSync(file) && !left.aborted) await wait(20);
   if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
-  return { agent, settings, slash, end: async () => void (ended && writeFileSync(ended, "")) };
+  return { agent, settings, end: async () => void (ended && writeFileSync(ended, "")) };
 });
 process.stdout.write(`left with ${process.exitCode}\n`);
 // What a tool left running must not keep the test waiting.

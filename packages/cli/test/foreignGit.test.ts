@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FileIndex } from "@agent/terminal/host";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FileIndex } from "../src/chat/input/fileIndex.js";
 import { UndoLog } from "../src/undo/undoLog.js";
 import { describeAs } from "./describedCall.js";
 

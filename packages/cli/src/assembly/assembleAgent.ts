@@ -1,8 +1,9 @@
 import { Agent, type CallHooks, Conversation, type PackHost, type Telemetry } from "@agent/core";
 import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
 import { escapeToLine, quotePath } from "@agent/internal";
+import type { AskPermit, AskPerson } from "@agent/terminal/host";
 import type { Permissions } from "../permissions/permissions.js";
-import { type AskPermit, createPermit } from "../permissions/permit.js";
+import { createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { configDirectory } from "../process/paths.js";
@@ -10,7 +11,7 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { createPermissions } from "./createPermissions.js";
-import { type AskPerson, createGate } from "./gate.js";
+import { createGate } from "./gate.js";
 import {
   findInstructions,
   formatInstructions,

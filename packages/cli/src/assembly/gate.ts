@@ -1,17 +1,11 @@
-import type { ApprovalRequest, Approve, CallHooks } from "@agent/core";
+import type { Approve, CallHooks } from "@agent/core";
 import { type CallRules, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import type { GrantScope } from "../permissions/grants.js";
-import type { AlwaysChoice, Permissions, PersonDecision } from "../permissions/permissions.js";
+import type { AskPerson, GrantScope } from "@agent/terminal/host";
+import type { Permissions } from "../permissions/permissions.js";
 import type { UndoLog } from "../undo/undoLog.js";
 
 const HOOK_LIMIT_MS = 120_000;
-
-/** Asks a user about a call. `always` is what they can allow permanently. */
-export type AskPerson = (
-  request: ApprovalRequest,
-  always: readonly AlwaysChoice[],
-) => Promise<PersonDecision | "suspend">;
 
 export interface GateOptions {
   readonly permissions: Permissions;

@@ -12,8 +12,8 @@ import {
   readRegularFileInside,
   truncateUtf8,
 } from "@agent/internal";
-import { sizeText } from "../display/amounts.js";
-import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../process/paths.js";
+import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
+import { configDirectory, stateDirectory } from "../process/paths.js";
 import { stopDirectory } from "../settings/config/places.js";
 
 /** File names of instructions; the first that exists is used. */

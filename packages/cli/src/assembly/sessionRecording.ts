@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../process/paths.js";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { newSessionFile, removeOldSessions } from "./sessions.js";
 
 /** Options of a recording. */

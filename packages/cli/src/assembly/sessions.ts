@@ -4,7 +4,7 @@ import { basename, extname, join, resolve, sep } from "node:path";
 import { loadSession, type Session } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import { canonicalPath, didYouMean, isInside } from "@agent/internal";
-import { splitMessage } from "../display/splitMessage.js";
+import { splitMessage } from "@agent/terminal/host";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 

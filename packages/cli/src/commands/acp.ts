@@ -1,11 +1,11 @@
 import type * as Acp from "@agent/acp";
+import { ownStandardOutput } from "@agent/terminal/host";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { selectByName } from "../assembly/provider/select.js";
 import { deleteSession, listSessions } from "../assembly/sessions.js";
 import { NO_MODEL, openEditorSession } from "../editor/openEditorSession.js";
 import type { CrashGuard } from "../process/crash.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { ownStandardOutput } from "../process/output.js";
 import { readVersion } from "../process/version.js";
 import { flagLayers, type SettingsFlags } from "../settings/flags.js";
 import { mergeLayers } from "../settings/layers.js";

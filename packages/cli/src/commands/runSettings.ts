@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { escapeToLine, isInside } from "@agent/internal";
-import { type Aside, askYesNo, atOnce, canAsk } from "../process/ask.js";
+import type { Aside } from "@agent/terminal/host";
+import { askYesNo, atOnce, canAsk } from "../process/ask.js";
 import { note } from "../process/output.js";
 import { configDirectory } from "../process/paths.js";
 import type { SettingsFlags } from "../settings/flags.js";

@@ -1,8 +1,12 @@
 import type { OpenSessionRequest, PermissionChoice } from "@agent/acp";
 import { escapeToLine, spellOut } from "@agent/internal";
-import type { AskPerson } from "../assembly/gate.js";
-import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
-import { type AskPermit, PERMIT_CHOICES } from "../permissions/permit.js";
+import {
+  type AlwaysChoice,
+  type AskPermit,
+  type AskPerson,
+  PERMIT_CHOICES,
+  type PersonDecision,
+} from "@agent/terminal/host";
 
 interface Answer extends PermissionChoice {
   readonly decision: PersonDecision;

@@ -1,15 +1,11 @@
 import type { SessionCommand } from "@agent/acp";
 import type { Content } from "@agent/core";
+import type { CommandContext } from "@agent/terminal/host";
+import { CallLog, COMMANDS, commandMessage, PLAIN_STYLE, UsageMeter } from "@agent/terminal/host";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
-import { instructionSize } from "../assembly/instructions.js";
 import { expandOwnCommand } from "../assembly/ownCommands.js";
 import { idOf, listSessions } from "../assembly/sessions.js";
-import { CallLog } from "../chat/callLog.js";
-import type { CommandContext } from "../chat/commands/context.js";
-import { COMMANDS } from "../chat/commands/slashCommands.js";
-import { UsageMeter } from "../chat/usageMeter.js";
-import { commandMessage } from "../display/addedParts.js";
-import { PLAIN_STYLE } from "../display/style.js";
+import { chatSettings } from "../chat/prepareChat.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 
 /**
@@ -33,7 +29,7 @@ export function editorCommands(
 ): EditorCommands {
   const [log, usage] = [new CallLog(), new UsageMeter()];
   const context = commandContext(assembled, loaded, { log, usage, tellModel });
-  const own = Object.entries(COMMANDS)
+  const own = Object.entries({ ...COMMANDS, ...context.settings.commands })
     .filter(([name]) => !EDITORS_OWN.has(name))
     .map(
       ([name, { usage: form, help, run }]): SessionCommand => ({
@@ -68,34 +64,16 @@ export function editorCommands(
 }
 
 function commandContext(
-  { agent, tools, chosen, provider, recording, permissions, undo, instructions, ownCommands }: AssembledAgent,
-  { settings }: LoadedSettings,
+  assembled: AssembledAgent,
+  loaded: LoadedSettings,
   given: Pick<CommandContext, "log" | "usage" | "tellModel">,
 ): CommandContext {
-  const { withModel, listModels } = chosen;
-  const { registry } = agent;
+  const { agent, provider, recording } = assembled;
   return {
     ...given,
     agent,
     settings: {
-      banner: [],
-      model: chosen.model,
-      confirm: tools.confirm,
-      permissions,
-      undo,
-      ownCommands,
-      instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
-      jobs: registry.services.jobs,
-      explain: ({ name }) => tools.reasons.get(name) ?? "",
-      contextTokens: () => settings.contextTokens ?? provider.contextTokens,
-      efforts: () => provider.efforts,
-      ...(listModels && { listModels: async () => (await listModels()).map(({ id }) => id) }),
-      ...(withModel && {
-        switchModel: async (model: string) => {
-          provider.use(await withModel(model));
-          return model;
-        },
-      }),
+      ...chatSettings(assembled, loaded),
       ...(recording && {
         sessions: {
           id: () => idOf(recording.file),

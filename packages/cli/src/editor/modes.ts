@@ -1,6 +1,6 @@
 import type { ModeChoice, SessionMode } from "@agent/acp";
 import { MODES, type Mode } from "@agent/core/host";
-import { MODE_HELP } from "../permissions/mode.js";
+import { MODE_HELP } from "@agent/terminal/host";
 import type { Permissions } from "../permissions/permissions.js";
 
 const NAMES: Readonly<Record<Mode, Pick<SessionMode, "id" | "name">>> = {

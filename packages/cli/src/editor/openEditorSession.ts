@@ -1,11 +1,9 @@
 import type { EffortChoice, HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
 import { EFFORTS } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
+import { PLAN_NOTE, splitMessage, withNotes } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { idOf, isSessionId, sessionFile } from "../assembly/sessions.js";
-import { withNotes } from "../display/addedParts.js";
-import { splitMessage } from "../display/splitMessage.js";
-import { PLAN_NOTE } from "../permissions/mode.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
 import type { SettingsFlags } from "../settings/flags.js";

@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { formatRule, parseRule, type Rule } from "@agent/core/host";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath } from "@agent/internal";
-import { ensurePrivateDirectory } from "../process/paths.js";
-
-/** How long a grant lasts: until the chat ends, or in this project until it is revoked. */
-export type GrantScope = "session" | "project";
+import { ensurePrivateDirectory, type GrantScope } from "@agent/terminal/host";
 
 export interface Grant {
   readonly rule: Rule;

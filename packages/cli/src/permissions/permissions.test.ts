@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Conversation, createToolRegistry, defineTool, type ToolCapability } from "@agent/core";
 import { MODES, type Mode, parseRule } from "@agent/core/host";
+import { nextMode } from "@agent/terminal/host";
 import { afterAll, describe, expect, test } from "vitest";
 import { Grants } from "./grants.js";
-import { nextMode } from "./mode.js";
 import { Permissions } from "./permissions.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-permissions-"));

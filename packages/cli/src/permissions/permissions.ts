@@ -7,22 +7,11 @@ import {
   onlyReads,
   type Rule,
   type RuledCall,
-  type RuleOffer,
   type RuleSet,
   type Ruling,
 } from "@agent/core/host";
-import type { Grant, GrantScope, Grants } from "./grants.js";
-import { nextMode } from "./mode.js";
-
-/** A user's answer to a question about a call. `always` is a rule, `mode` a mode to switch to. */
-export type PersonDecision =
-  | "allow"
-  | { readonly always: string; readonly scope: GrantScope }
-  | { readonly mode: Mode }
-  | { readonly deny: string };
-
-/** What a user can choose instead of allowing one call: a rule, or another mode. */
-export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: string };
+import { type AlwaysChoice, type GrantScope, nextMode } from "@agent/terminal/host";
+import type { Grant, Grants } from "./grants.js";
 
 const OWN_PACKS = /^@agent\//;
 const SERVER_TOOL = /^mcp__/;

@@ -1,14 +1,8 @@
 import type { PackHost, PermitAnswer, PermitRequest } from "@agent/core";
 import { formatRule, matchesGlob, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
-import type { GrantScope } from "./grants.js";
+import type { AskPermit } from "@agent/terminal/host";
 import type { Permissions } from "./permissions.js";
-
-/** How long the user allows something: for the call that asks, or as a grant. */
-export type PermitScope = "once" | GrantScope;
-
-/** Asks the user. `undefined`: the question was closed without an answer. */
-export type AskPermit = (request: PermitRequest) => Promise<PermitScope | "no" | undefined>;
 
 export interface PermitOptions {
   readonly permissions: () => Pick<Permissions, "rules" | "grants" | "grant">;
@@ -16,14 +10,6 @@ export interface PermitOptions {
   readonly ask: AskPermit | undefined;
   readonly onProblem: (message: string) => void;
 }
-
-/** The choices of a question, in the order in which they are shown. One careless Enter must not allow anything. */
-export const PERMIT_CHOICES: readonly { readonly value: PermitScope | "no"; readonly label: string }[] = [
-  { value: "no", label: "no, refuse" },
-  { value: "once", label: "yes, for this call" },
-  { value: "session", label: "yes, in this session" },
-  { value: "project", label: "yes, in this project" },
-];
 
 /**
  * Answers packs that ask about something beyond the approval of a call: from the `deny` rules and the grants, otherwise

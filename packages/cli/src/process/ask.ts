@@ -1,14 +1,11 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
-import { wrapWords } from "../display/width.js";
+import { type Aside, wrapWords } from "@agent/terminal/host";
 
 /** Whether a user can be asked on the terminal. */
 export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
 }
-
-/** Gives `work` the terminal to itself while it asks, even if the user is writing in a chat. */
-export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The `Aside` for a terminal that nothing else uses. */
 export const atOnce: Aside = (work) => work();

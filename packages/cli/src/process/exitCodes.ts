@@ -1,6 +1,7 @@
+import { CHAT_EXITS } from "@agent/terminal/host";
+
 /** The exit codes of the `agent` command. Documented and stable: scripts branch on these. */
 export const EXIT = {
-  done: 0,
   /** The model or its server failed. */
   model: 1,
   /** The config, a flag or a pack is wrong; nothing was run. */
@@ -17,19 +18,7 @@ export const EXIT = {
   crashed: 70,
   /** Standard output could not be written, as on a full disk: the output is incomplete. */
   output: 74,
-  hungUp: 129,
-  interrupted: 130,
-  terminated: 143,
+  ...CHAT_EXITS,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
-/** The signals that end the program, and the exit codes they stand for. */
-export const SIGNAL_EXITS = {
-  SIGINT: EXIT.interrupted,
-  SIGTERM: EXIT.terminated,
-  SIGHUP: EXIT.hungUp,
-} as const;
-
-export type EndingSignal = keyof typeof SIGNAL_EXITS;
-export const ENDING_SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];

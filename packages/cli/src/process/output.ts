@@ -1,8 +1,9 @@
 import { escapeInvisible } from "@agent/core/toolkit";
+import { ownStandardOutput } from "@agent/terminal/host";
 
 /** Writes to standard output. For a terminal, control characters are escaped; in a pipe the text is unchanged. */
 export function print(text: string): void {
-  writeOut(process.stdout.isTTY ? escapeInvisible(text) : text);
+  ownStandardOutput().write(process.stdout.isTTY ? escapeInvisible(text) : text);
 }
 
 export function printLine(text: string): void {
@@ -23,47 +24,6 @@ export function reserveStandardOutput(): void {
   if (!stdout.isTTY) stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
 }
 
-/** Standard output as a stream that works also while it is reserved. */
-export function ownStandardOutput(): NodeJS.WriteStream {
-  return Object.create(process.stdout, { write: { value: writeOut } });
-}
-
-/**
- * Passes everything that other code writes to the terminal to `onLines`, as whole lines that are safe to show, until
- * the returned function is called. Code that draws on the terminal writes to `ownStandardOutput`.
- */
-export function divertOutput(onLines: (lines: string[]) => void): () => void {
-  const releases = [process.stdout, process.stderr].map((stream) => {
-    let rest = "";
-    const write = (chunk: string | Uint8Array, ...others: unknown[]): boolean => {
-      const lines = (rest + (typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"))).split(
-        "\n",
-      );
-      rest = lines.pop() ?? "";
-      if (lines.length > 0) onLines(lines.map((line) => escapeInvisible(line.replace(/\r$/, ""))));
-      const done = others.find((other) => typeof other === "function");
-      if (done) process.nextTick(done);
-      return true;
-    };
-    const before = Object.getOwnPropertyDescriptor(stream, "write");
-    stream.write = write as typeof stream.write;
-    return () => {
-      if (rest !== "") onLines([escapeInvisible(rest)]);
-      rest = "";
-      if (before) Object.defineProperty(stream, "write", before);
-      else Reflect.deleteProperty(stream, "write");
-    };
-  });
-  return () => {
-    for (const release of releases) release();
-  };
-}
-
-/** Writes with the stream's original method, which a reservation has replaced. */
-function writeOut(text: string, done?: () => void): boolean {
-  return Object.getPrototypeOf(process.stdout).write.call(process.stdout, text, done);
-}
-
 /** Resolves when everything written so far is flushed. */
 export async function flush(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(drained));
@@ -75,7 +35,7 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
     if (stream.destroyed || stream.writableNeedDrain === undefined) return resolve();
     stream.once("error", () => resolve());
     stream.once("close", () => resolve());
-    if (stream === process.stdout) writeOut("", () => resolve());
+    if (stream === process.stdout) ownStandardOutput().write("", () => resolve());
     else stream.write("", () => resolve());
   });
 }

@@ -1,7 +1,8 @@
 import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { homeDirectory } from "@agent/terminal/host";
 import { describe, expect, test } from "vitest";
-import { configDirectory, homeDirectory, stateDirectory } from "./paths.js";
+import { configDirectory, stateDirectory } from "./paths.js";
 
 describe("nothing is ever kept in the project", () => {
   test.each([[""], ["home"], ["."], [undefined]])("with HOME=%j the account's home serves", (HOME) => {

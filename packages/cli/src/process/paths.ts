@@ -1,23 +1,20 @@
-import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { chmodSync, lstatSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
 import { escapeToLine } from "@agent/internal";
+import { absolutePath, homeDirectory } from "@agent/terminal/host";
 import { CliError } from "./errors.js";
 import { EXIT } from "./exitCodes.js";
 
-const PRIVATE_DIRECTORY = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 // In a user namespace, files of users outside of it appear with this owner.
 const UNMAPPED_USER = 65_534;
-// A path below a file: every write there fails with an error that names it.
-const NO_HOME = "/dev/null";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the user's own config lives: `$AGENT_CONFIG_DIR`, `$XDG_CONFIG_HOME/agent` or `~/.config/agent`. */
 export function configDirectory(env: Environment = process.env): string {
-  const path = absolute(env.AGENT_CONFIG_DIR) ?? join(base(env, "XDG_CONFIG_HOME", ".config"), "agent");
+  const path = absolutePath(env.AGENT_CONFIG_DIR) ?? join(base(env, "XDG_CONFIG_HOME", ".config"), "agent");
   return assertOwn(path, WRITABLE_BY_OTHERS);
 }
 
@@ -34,29 +31,6 @@ export function imageDirectory(): string {
 /** Where packages the user installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
 export function userPackagesDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_DATA_HOME", ".local/share"), "agent"), WRITABLE_BY_OTHERS);
-}
-
-/**
- * The user's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files kept
- * there would end up in the project.
- */
-export function homeDirectory(env: Environment = process.env): string {
-  return absolute(env.HOME) ?? accountHome() ?? NO_HOME;
-}
-
-/**
- * Makes a directory that only its owner can enter, and the missing ones above it. Node's own `recursive` never returns
- * where no directory can be made, such as below `/proc`.
- */
-export function ensurePrivateDirectory(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (dirname(path) !== path) ensurePrivateDirectory(dirname(path));
-  try {
-    mkdirSync(path, PRIVATE_DIRECTORY);
-  } catch (error) {
-    // Another process may have created it.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }
 
 /**
@@ -95,20 +69,5 @@ function look(path: string, how: typeof lstatSync): Stats | undefined {
 }
 
 function base(env: Environment, name: string, fallback: string): string {
-  return absolute(env[name]) ?? join(homeDirectory(env), fallback);
-}
-
-/** The home directory in the system's account database. `homedir()` would return an empty HOME. */
-function accountHome(): string | undefined {
-  try {
-    return absolute(userInfo().homedir);
-  } catch {
-    // An account without an entry, as in some containers.
-    return undefined;
-  }
-}
-
-/** The base directory specification asks for absolute paths; a relative one would differ by working directory. */
-function absolute(path: string | undefined): string | undefined {
-  return path !== undefined && isAbsolute(path) ? path : undefined;
+  return absolutePath(env[name]) ?? join(homeDirectory(env), fallback);
 }

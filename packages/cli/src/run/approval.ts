@@ -1,15 +1,21 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import type { AskPerson } from "../assembly/gate.js";
-import { PLAIN_STYLE } from "../display/style.js";
-import type { AskPermit } from "../permissions/permit.js";
+import {
+  type AskPermit,
+  type AskPerson,
+  approvalLines,
+  denial,
+  describeNeed,
+  PLAIN_STYLE,
+  questionText,
+  readDecision,
+} from "@agent/terminal/host";
 import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
 /** Without a terminal, a call that needs approval is denied, and the model is informed why. */
 export const refuseWithoutTerminal: AskPerson = async ({ name, description }) => {
   const { needs, caution } = description;
-  const { describeNeed } = await import("../chat/approvalQuestion.js");
   return {
     deny:
       needs.length === 0
@@ -20,7 +26,6 @@ export const refuseWithoutTerminal: AskPerson = async ({ name, description }) =>
 
 /** Shows the call in full, invisible characters made visible, and asks. */
 export const askOnTerminal: AskPerson = async (request) => {
-  const { approvalLines, denial, questionText, readDecision } = await import("../chat/approvalQuestion.js");
   note(approvalLines(request, PLAIN_STYLE).join("\n"));
   const choices = "[y]es, [a]lways in this session, or no with a reason: ";
   const answer = await ask(`${questionText(request)} ${choices}`, request.signal);

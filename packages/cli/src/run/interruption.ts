@@ -1,5 +1,6 @@
 import { LONGEST_TIMER_MS } from "@agent/internal";
-import { ENDING_SIGNALS, EXIT, SIGNAL_EXITS } from "../process/exitCodes.js";
+import { ENDING_SIGNALS, SIGNAL_EXITS } from "@agent/terminal/host";
+import { EXIT } from "../process/exitCodes.js";
 import type { Stop } from "./outcome.js";
 
 /** Ends a run from outside: a signal, the time limit, a closed pipe. */

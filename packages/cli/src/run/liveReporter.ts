@@ -1,13 +1,17 @@
 import type { WriteStream } from "node:tty";
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
-import { Activity } from "../display/activity.js";
-import { Frames } from "../display/frames.js";
-import { LiveRegion } from "../display/liveRegion.js";
-import type { Style } from "../display/style.js";
-import { refreshSize, terminalSize } from "../display/terminalKind.js";
-import { clipRow, styledWidth } from "../display/width.js";
-import { workingRow } from "../display/workingRow.js";
+import type { Style } from "@agent/terminal/host";
+import {
+  Activity,
+  clipRow,
+  Frames,
+  LiveRegion,
+  refreshSize,
+  styledWidth,
+  terminalSize,
+  workingRow,
+} from "@agent/terminal/host";
 import { note } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 import type { Reporter } from "./reporters.js";

@@ -1,6 +1,6 @@
 import { type AgentEvent, isAgentError, type ToolEndEvent } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { isEmptyAnswer } from "../display/notices.js";
+import { isEmptyAnswer } from "@agent/terminal/host";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 

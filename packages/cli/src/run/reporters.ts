@@ -1,7 +1,5 @@
 import type { AgentEvent, ApprovalRequest, DoneEvent, TokenUsage, ToolOutcome } from "@agent/core";
-import { usageText } from "../display/notices.js";
-import { plainActivity } from "../display/plainActivity.js";
-import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
+import { isLiveTerminal, plainActivity, terminalStyle, usageText } from "@agent/terminal/host";
 import { note, print, printLine } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 

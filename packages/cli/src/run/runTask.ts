@@ -1,14 +1,14 @@
 import type { ApprovalRequest, Content, ContentPart, JsonSchema, ToolRegistry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
+import { attach, composeMessage, isImagePath } from "@agent/terminal/host";
 import { assembleAgent } from "../assembly/assembleAgent.js";
-import { attach, isImagePath } from "../chat/input/mentions.js";
-import { composeMessage } from "../chat/outgoing.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
+import { mentionPlace } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { askOnTerminal, askPermitOnTerminal, refuseWithoutTerminal } from "./approval.js";
 import { runOnce } from "./once.js";
@@ -81,13 +81,14 @@ export async function runTask(
  * in attached text mentions no file: a diff is full of them.
  */
 async function compose({ text, attached }: Task, images: readonly string[]): Promise<Content> {
+  const place = mentionPlace(process.cwd());
   try {
-    const { content } = await composeMessage(text, { cwd: process.cwd() });
+    const { content } = await composeMessage(text, place);
     const parts: ContentPart[] =
       typeof content === "string" ? [{ type: "text", text: content }] : [...content];
     if (attached !== undefined) parts.push({ type: "text", text: `Standard input:\n\n${attached}` });
     for (const path of images) {
-      const attachment = isImagePath(path) ? await attach({ path }, process.cwd()) : undefined;
+      const attachment = isImagePath(path) ? await attach({ path }, place) : undefined;
       if (!attachment) throw new Error(`--image ${path}: there is no such image (png, jpg, gif or webp).`);
       parts.push(attachment.part);
     }

@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path";
 import type { AccessRules } from "@agent/core";
 import { canonicalPath, canonicalPaths, isInside } from "@agent/internal";
-import { configDirectory, homeDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
+import { homeDirectory, type MentionPlace } from "@agent/terminal/host";
+import { configDirectory, imageDirectory, stateDirectory, userPackagesDirectory } from "../process/paths.js";
 import { PACKAGE, PACKAGE_KEY, PROJECT_PLACES, stopDirectory } from "./config/places.js";
 import { namedSecretPlaces, SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces.js";
 
@@ -27,6 +28,16 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
   return {
     writable: [...new Set([...(isProject ? [project] : []), ...opened])],
     secret: [...new Set(secret)],
+  };
+}
+
+/** Which files a message of the user can attach: none where secrets are kept, but images that the user pasted. */
+export function mentionPlace(cwd: string): MentionPlace {
+  return {
+    cwd,
+    root: () => projectDirectory(cwd),
+    secret: () => accessRules(cwd, []).secret ?? [],
+    imageDirectory: imageDirectory(),
   };
 }
 

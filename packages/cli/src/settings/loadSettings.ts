@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { AccessRules } from "@agent/core";
 import { quotePath } from "@agent/internal";
-import { type Aside, atOnce } from "../process/ask.js";
+import type { Aside } from "@agent/terminal/host";
+import { atOnce } from "../process/ask.js";
 import { CliError } from "../process/errors.js";
 import { accessRules } from "./access.js";
 import { flagLayers, type SettingsFlags } from "./flags.js";

@@ -3,7 +3,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { access, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryName } from "@agent/internal";
-import { ensurePrivateDirectory } from "../process/paths.js";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 
 const PRIVATE_FILE = 0o600;
 

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { countOf, escapeToLine } from "@agent/internal";
-import { cutToWidth } from "../display/width.js";
+import { cutToWidth } from "@agent/terminal/host";
 import type { UndoLog, UndoResult } from "./undoLog.js";
 
 const MOST_SHOWN = 20;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
-import { ownProgram } from "../process/ownProgram.js";
+import { ownProgram } from "@agent/terminal/host";
 
 const LIMIT_MS = 20_000;
 const MOST_OUTPUT = 256 * 1024 * 1024;

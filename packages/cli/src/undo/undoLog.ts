@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallTarget, EditorFiles, HookCall } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../process/paths.js";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState, readTree } from "./fileState.js";
 import type { GitTree } from "./gitTree.js";

@@ -1,10 +1,9 @@
 import type { ApprovalRequest } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import type { Style } from "../display/style.js";
-import { wrapWords } from "../display/width.js";
-import type { GrantScope } from "../permissions/grants.js";
-import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
+import type { Style } from "../text/style.js";
+import { wrapWords } from "../text/width.js";
 import { denial, questionText } from "./approvalQuestion.js";
+import type { AlwaysChoice, GrantScope, PersonDecision } from "./decision.js";
 
 /** The effect of a key: an answer, a change of the dialog, or none. */
 export type DialogResult = PersonDecision | "changed" | "ignored";

@@ -1,6 +1,6 @@
 import { findConfusables, spellOut } from "@agent/internal";
 import { describe, expect, test } from "vitest";
-import { PLAIN_STYLE } from "../display/style.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import { approvalLines, approvalRows, questionText } from "./approvalQuestion.js";
 
 const call = (args: Record<string, unknown>, needs: readonly object[] = [], more: object = {}): never =>

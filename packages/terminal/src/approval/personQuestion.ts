@@ -1,9 +1,9 @@
 import type { PermitRequest, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { PERMIT_CHOICES, type PermitScope } from "../permissions/permit.js";
-import type { MenuItem } from "./menu.js";
-import type { ChatView } from "./view.js";
+import type { ChatView } from "../chat/view.js";
+import type { MenuItem } from "../input/menu.js";
+import { PERMIT_CHOICES, type PermitScope } from "./decision.js";
 
 const YES = "yes";
 const NO = "no";

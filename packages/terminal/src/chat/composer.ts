@@ -1,6 +1,6 @@
 import type { Content } from "@agent/core";
+import { PLAN_NOTE } from "../approval/mode.js";
 import { withNotes } from "../display/addedParts.js";
-import { PLAN_NOTE } from "../permissions/mode.js";
 import type { Message } from "./messageQueue.js";
 import { composeMessage, type MessagePlace } from "./outgoing.js";
 

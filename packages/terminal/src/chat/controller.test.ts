@@ -1,6 +1,6 @@
 import { Agent, type ChatProvider } from "@agent/core";
 import { expect, test } from "vitest";
-import { slashCommands as slash } from "./commands/slashCommands.js";
+import { slashCommands } from "../commands/slashCommands.js";
 import { ChatController } from "./controller.js";
 import type { ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
@@ -27,7 +27,7 @@ function chatWith(provider: ChatProvider) {
     jobs: { list: () => [], end: async () => false },
   } as unknown as ReadyChat["settings"];
   const controller = new ChatController(view);
-  controller.start({ agent, settings, slash });
+  controller.start({ agent, settings }, slashCommands);
   return { controller, agent, printed, turn };
 }
 

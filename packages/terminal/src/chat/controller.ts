@@ -2,13 +2,14 @@ import type { AgentEvent, Content, MentionSource, WakeNotice } from "@agent/core
 import type { Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import type { CommandContext } from "../commands/context.js";
+import type { MentionPlace } from "../input/mentions.js";
+import type { MenuItem } from "../input/menu.js";
+import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
 import { CallLog } from "./callLog.js";
-import type { CommandContext } from "./commands/context.js";
 import { type ComposedMessage, Composer } from "./composer.js";
 import { currentStatus } from "./currentStatus.js";
 import { exchange } from "./exchange.js";
-import type { MenuItem } from "./menu.js";
 import { type Message, MessageQueue } from "./messageQueue.js";
 import { moveToBackground } from "./moveToBackground.js";
 import { NoticeQueue } from "./noticeQueue.js";
@@ -18,8 +19,12 @@ import type { ReadyChat } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
+/** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
+export type SlashCommands = typeof import("../commands/slashCommands.js").slashCommands;
+
 /** The parts of a chat that exist once the agent is loaded. */
 interface Running extends Omit<ReadyChat, "end"> {
+  readonly slash: SlashCommands;
   readonly commands: CommandContext;
 }
 
@@ -28,30 +33,33 @@ interface Running extends Omit<ReadyChat, "end"> {
  * message that is sent while another is answered steers that answer, or waits for its turn.
  */
 export class ChatController {
-  readonly finished: Promise<ExitCode>;
+  readonly finished: Promise<ChatExit>;
   readonly #view: ChatView;
+  readonly #mentions: MentionPlace;
   readonly #log = new CallLog();
   readonly #usage = new UsageMeter();
   #running: Running | undefined;
   /** Messages sent before the agent was loaded. */
   #early: Message[] = [];
-  #finish: (code: ExitCode) => void = () => undefined;
+  #finish: (code: ChatExit) => void = () => undefined;
   readonly #queue = new MessageQueue();
   readonly #notices = new NoticeQueue(() => this.#wakeUp());
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
-  #exitCode: ExitCode | undefined;
+  #exitCode: ChatExit | undefined;
 
-  constructor(view: ChatView) {
+  /** `mentions` is which files a message can attach. */
+  constructor(view: ChatView, mentions: MentionPlace = { cwd: process.cwd() }) {
     this.#view = view;
+    this.#mentions = mentions;
     this.finished = new Promise((resolve) => {
       this.#finish = resolve;
     });
   }
 
   /** The agent is loaded: sends the waiting messages first. */
-  start({ agent, settings, slash }: Omit<ReadyChat, "end">): void {
+  start({ agent, settings }: Omit<ReadyChat, "end">, slash: SlashCommands): void {
     const commands: CommandContext = {
       agent,
       settings,
@@ -60,7 +68,7 @@ export class ChatController {
       usage: this.#usage,
       busy: () => this.busy,
       stopTurn: () => this.stopTurn(),
-      quit: () => this.quit(EXIT.done),
+      quit: () => this.quit(CHAT_EXITS.done),
       tellModel: (text) => this.#composer.addNote(text),
       send: (content, shown) => this.#send({ text: shown, shown, made: content }),
       work: (doing, run) => this.#work(doing, run),
@@ -146,7 +154,7 @@ export class ChatController {
   }
 
   /** Stops the answer that is being written and ends the chat. */
-  quit(code: ExitCode): void {
+  quit(code: ChatExit): void {
     this.#exitCode ??= code;
     this.#queue.takeWaiting();
     if (this.#turn) this.#turn.abort();
@@ -230,7 +238,7 @@ export class ChatController {
 
   /** If something the message mentions cannot be attached: `undefined`, and the message goes back on the line. */
   async #compose(message: Message, signal?: AbortSignal): Promise<ComposedMessage | undefined> {
-    const place = { cwd: process.cwd(), sources: this.mentionSources(), signal };
+    const place = { ...this.#mentions, sources: this.mentionSources(), signal };
     const isPlanning = this.#running?.settings.permissions.mode === "plan";
     try {
       const composed = await this.#composer.compose(message, place, isPlanning);
@@ -273,8 +281,7 @@ export class ChatController {
   async #exchange(content: Content, message: Message, turn: AbortController): Promise<void> {
     if (!this.#running) return;
     const { agent, settings } = this.#running;
-    const undo = settings.undo?.();
-    undo?.beginTurn(message.shown);
+    settings.turns?.begin(message.shown);
     this.#view.turnStarted();
     const startedAt = performance.now();
     const { problem, hasFailed } = await exchange(
@@ -284,7 +291,7 @@ export class ChatController {
       (event) => this.#see(event),
       message.from,
     );
-    await undo?.endTurn();
+    await settings.turns?.end();
     await this.#shellLines.settled();
     this.#log.endTurn();
     const undelivered = this.#queue.takeSteering();

@@ -1,11 +1,11 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
-import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
-import { divertOutput, note, ownStandardOutput } from "../process/output.js";
+import { askPermit, askPersonQuestion } from "../approval/personQuestion.js";
+import { ERASE_FIRST_PROMPT } from "../screen/firstPrompt.js";
+import { runningJobs } from "../screen/statusRow.js";
+import { isLiveTerminal, terminalStyle } from "../screen/terminalKind.js";
+import { divertOutput, ownStandardOutput } from "../system/output.js";
 import { ChatController } from "./controller.js";
-import { ERASE_FIRST_PROMPT } from "./firstPrompt.js";
-import { askPermit, askPersonQuestion } from "./personQuestion.js";
-import { runningJobs } from "./runningJobs.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
@@ -60,38 +60,41 @@ export function createChat(places: ChatPlaces): Chat {
     pick: async (title, items) => await view?.pick(title, items),
     notice: (message) => {
       if (view) view.print(escapeInvisible(message).split("\n"));
-      else note(`agent: ${message}`);
+      else process.stderr.write(`${escapeInvisible(message)}\n`);
     },
     run: async (load, isPromptShown = false) => {
       const plain = isPlain();
       let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
-      if (plain) ready = await load(left.signal);
+      const loadAll = () => Promise.all([load(left.signal), loadOthers()]);
+      const all = plain ? await loadAll() : undefined;
       const front = plain
         ? await plainFront(places)
         : new TerminalChat(places, process.stdin, ownStandardOutput(), terminalStyle());
       view = front.view;
-      const controller = new ChatController(front.view);
+      const controller = new ChatController(front.view, places.mentions);
       wake = (notice) => controller.wake(notice);
-      const start = (loaded: ReadyChat): void => {
+      const start = ([loaded, { slashCommands, transcriptLines }]: Awaited<
+        ReturnType<typeof loadAll>
+      >): void => {
         ready = loaded;
-        const { banner } = loaded.settings;
-        front.view.print([...banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
-        const { resumed } = loaded.settings;
-        if (resumed) front.view.print(resumed(front.view.style));
-        controller.start(loaded);
+        const { agent, settings } = loaded;
+        front.view.print([...settings.banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
+        if (agent.conversation.sessionContext.length > 0)
+          front.view.print(transcriptLines(agent.conversation, front.view.style));
+        controller.start(loaded, slashCommands);
       };
-      let loading: Promise<ReadyChat | undefined> = Promise.resolve(ready);
+      let loading: Promise<ReadyChat | undefined> = Promise.resolve(all?.[0]);
       try {
-        if (ready) start(ready);
+        if (all) start(all);
         if (isPromptShown) ownStandardOutput().write(ERASE_FIRST_PROMPT);
         front.open(controller);
         shown = front;
         if (!plain) release = divert();
-        if (!ready) {
-          loading = load(left.signal).then((loaded) => {
+        if (!all) {
+          loading = loadAll().then((loaded) => {
             if (!left.signal.aborted) start(loaded);
-            return loaded;
+            return loaded[0];
           });
         }
         // Ends when the user leaves or the agent fails to load.
@@ -110,6 +113,15 @@ export function createChat(places: ChatPlaces): Chat {
       }
     },
   };
+}
+
+/** What the chat needs only after its first prompt. */
+async function loadOthers() {
+  const [{ slashCommands }, { transcriptLines }] = await Promise.all([
+    import("../commands/slashCommands.js"),
+    import("../display/transcript.js"),
+  ]);
+  return { slashCommands, transcriptLines };
 }
 
 async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {

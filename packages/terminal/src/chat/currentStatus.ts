@@ -1,6 +1,6 @@
-import type { CommandContext } from "./commands/context.js";
-import { runningJobs } from "./runningJobs.js";
-import type { Status } from "./statusRow.js";
+import type { CommandContext } from "../commands/context.js";
+import type { Status } from "../screen/statusRow.js";
+import { runningJobs } from "../screen/statusRow.js";
 import type { ChatSettings } from "./types.js";
 import type { UsageMeter } from "./usageMeter.js";
 

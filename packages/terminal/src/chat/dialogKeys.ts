@@ -1,7 +1,7 @@
-import type { ApprovalDialog } from "./approvalDialog.js";
-import { readDecision } from "./approvalQuestion.js";
-import type { Key } from "./input/keys.js";
-import type { TerminalView } from "./terminalView.js";
+import type { ApprovalDialog } from "../approval/approvalDialog.js";
+import { readDecision } from "../approval/approvalQuestion.js";
+import type { Key } from "../input/keys.js";
+import type { TerminalView } from "../screen/terminalView.js";
 
 // A question that appears this soon after the last typed key gets no answer from the keyboard: the user is still
 // typing a message.

@@ -1,10 +1,9 @@
 import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
 import { withNotes } from "../display/addedParts.js";
-import { attach, findMentions } from "./input/mentions.js";
+import { attach, findMentions, type MentionPlace } from "../input/mentions.js";
 
 /** The working directory of a message, and the sources it can mention besides files. */
-export interface MessagePlace {
-  readonly cwd: string;
+export interface MessagePlace extends MentionPlace {
   readonly sources?: readonly MentionSource[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,7 +20,7 @@ export interface Outgoing {
  */
 export async function composeMessage(
   text: string,
-  { cwd, sources = [], signal = new AbortController().signal }: MessagePlace,
+  { sources = [], signal = new AbortController().signal, ...place }: MessagePlace,
   happened: readonly string[] = [],
 ): Promise<Outgoing> {
   const parts: ContentPart[] = [];
@@ -38,7 +37,7 @@ export async function composeMessage(
       notes.push(mention.whole);
       continue;
     }
-    const attachment = await attach(mention, cwd);
+    const attachment = await attach(mention, place);
     if (!attachment) continue;
     parts.push(attachment.part);
     notes.push(attachment.note);

@@ -1,10 +1,9 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { onAbort } from "@agent/core/toolkit";
-import { EXIT } from "../process/exitCodes.js";
+import { History } from "../input/history.js";
+import { CHAT_EXITS, onEndingSignals } from "../system/signals.js";
 import type { ChatController } from "./controller.js";
-import { onEndingSignals } from "./endingSignals.js";
-import { History } from "./input/history.js";
 import { PlainView } from "./plainView.js";
 
 const PROMPT = "> ";
@@ -40,9 +39,9 @@ export class PlainChat {
     this.#lines.on("close", () => {
       this.#ended = true;
       this.#answer?.(undefined);
-      if (!controller.busy) controller.quit(EXIT.done);
+      if (!controller.busy) controller.quit(CHAT_EXITS.done);
     });
-    this.#output.on("error", () => controller.quit(EXIT.hungUp));
+    this.#output.on("error", () => controller.quit(CHAT_EXITS.hungUp));
     process.on("SIGINT", this.#interrupt);
     this.#stopWatching = onEndingSignals(["SIGTERM", "SIGHUP"], (code) => controller.quit(code));
     this.#idle();
@@ -60,7 +59,7 @@ export class PlainChat {
 
   /** Shows the prompt, or ends the chat if the input has ended. */
   #idle(): void {
-    if (this.#ended) this.#controller?.quit(EXIT.done);
+    if (this.#ended) this.#controller?.quit(CHAT_EXITS.done);
     else this.#output.write(PROMPT);
   }
 
@@ -97,6 +96,6 @@ export class PlainChat {
 
   readonly #interrupt = (): void => {
     if (this.#controller?.busy && !this.#controller.stopping) this.#controller.stopTurn();
-    else this.#controller?.quit(EXIT.interrupted);
+    else this.#controller?.quit(CHAT_EXITS.interrupted);
   };
 }

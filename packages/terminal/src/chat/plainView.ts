@@ -1,12 +1,12 @@
 import type { AgentEvent, ApprovalRequest, FileDiff, TextEvent } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
+import { approvalLines, approvalPrompt, readDecision } from "../approval/approvalQuestion.js";
+import type { PersonDecision } from "../approval/decision.js";
 import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
-import { PLAIN_STYLE } from "../display/style.js";
 import { finishedLines, headerLines } from "../display/toolBlock.js";
-import type { PersonDecision } from "../permissions/permissions.js";
-import { approvalLines, approvalPrompt, readDecision } from "./approvalQuestion.js";
-import type { MenuItem } from "./menu.js";
+import type { MenuItem } from "../input/menu.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import type { ChatView, PickOptions } from "./view.js";
 
 // Plain output cannot be expanded later, so more is shown than in the live terminal.

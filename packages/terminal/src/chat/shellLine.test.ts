@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentEvent } from "@agent/core";
 import { expect, onTestFinished, test } from "vitest";
-import { gateIn } from "../../test/gate.js";
 import { runShellLine } from "./shellLine.js";
 
 /** Runs a line; `printed` is called when it has printed something. */
@@ -45,8 +44,11 @@ test.each([
 test("a character that is printed in two pieces is whole", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-shell-line-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const { wait, open } = gateIn(folder);
-  const { output, note } = await run(`printf 'a\\346\\227'; ${wait}; printf '\\245\\n'`, open);
+  const file = join(folder, "go");
+  const { output, note } = await run(
+    `printf 'a\\346\\227'; while [ ! -e ${file} ]; do sleep 0.05; done; printf '\\245\\n'`,
+    () => writeFileSync(file, ""),
+  );
   expect(output).toBe("a日\n");
   expect(note).toContain("\na日\n");
 });

@@ -1,20 +1,20 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import type { Style } from "../display/style.js";
-import { MODE_HELP, MODE_NAMES } from "../permissions/mode.js";
-import { EXIT } from "../process/exitCodes.js";
+import { MODE_HELP, MODE_NAMES } from "../approval/mode.js";
+import { commonStart, complete } from "../input/completion.js";
+import { CompletionMenu } from "../input/completionMenu.js";
+import { History } from "../input/history.js";
+import { HistorySearch } from "../input/historySearch.js";
+import { type Key, KeyDecoder } from "../input/keys.js";
+import { PastedImages } from "../input/pastedImages.js";
+import { Pastes } from "../input/pastes.js";
+import { Terminal } from "../screen/terminal.js";
+import { TerminalView } from "../screen/terminalView.js";
+import { CHAT_EXITS } from "../system/signals.js";
+import type { Style } from "../text/style.js";
 import type { ChatController } from "./controller.js";
 import { DialogKeys } from "./dialogKeys.js";
-import { commonStart, complete } from "./input/completion.js";
-import { CompletionMenu } from "./input/completionMenu.js";
-import { History } from "./input/history.js";
-import { HistorySearch } from "./input/historySearch.js";
-import { type Key, KeyDecoder } from "./input/keys.js";
-import { PastedImages } from "./input/pastedImages.js";
-import { Pastes } from "./input/pastes.js";
-import { Terminal } from "./terminal.js";
-import { TerminalView } from "./terminalView.js";
 import type { ChatPlaces } from "./types.js";
 
 // Terminals send sequences at once: an escape character that stays alone this long is the escape key.
@@ -37,12 +37,7 @@ export class TerminalChat {
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
 
-  constructor(
-    { historyFile, imageDirectory }: ChatPlaces,
-    input: ReadStream,
-    output: WriteStream,
-    style: Style,
-  ) {
+  constructor({ historyFile, mentions }: ChatPlaces, input: ReadStream, output: WriteStream, style: Style) {
     this.#history = new History(historyFile);
     this.#terminal = new Terminal(input, output, {
       input: (chunk) => this.#receive(chunk),
@@ -53,7 +48,7 @@ export class TerminalChat {
     });
     this.view = new TerminalView(this.#terminal, style);
     this.#dialogKeys = new DialogKeys(this.view);
-    this.#images = new PastedImages(this.view, imageDirectory);
+    this.#images = new PastedImages(this.view, mentions.imageDirectory);
     this.#completions = new CompletionMenu(
       this.view,
       () => this.#controller?.commandItems() ?? [],
@@ -123,7 +118,7 @@ export class TerminalChat {
     escape: () => this.#controller?.stopTurn(),
     "ctrl-c": () => this.#interrupt(),
     "ctrl-d": () => {
-      if (this.view.editor.text === "") this.#controller?.quit(EXIT.done);
+      if (this.view.editor.text === "") this.#controller?.quit(CHAT_EXITS.done);
       else this.view.editor.press("ctrl-d");
     },
     "ctrl-l": () => {
@@ -213,7 +208,8 @@ export class TerminalChat {
   #interrupt(): void {
     const controller = this.#controller;
     if (!controller) return;
-    if (controller.stopping || (this.#leaveArmed && !controller.busy)) controller.quit(EXIT.interrupted);
+    if (controller.stopping || (this.#leaveArmed && !controller.busy))
+      controller.quit(CHAT_EXITS.interrupted);
     else if (controller.busy) controller.stopTurn();
     else if (this.view.editor.take() === "") {
       this.#leaveArmed = true;
@@ -243,7 +239,7 @@ export class TerminalChat {
   async #editOutside(): Promise<void> {
     const { editor } = this.view;
     try {
-      const { editExternally, editorCommand } = await import("./input/externalEditor.js");
+      const { editExternally, editorCommand } = await import("../input/externalEditor.js");
       await this.#terminal.lend(async () => {
         editor.set(await editExternally(this.#pastes.expand(editor.text), editorCommand()));
       });

@@ -1,20 +1,45 @@
 import type { Agent, BackgroundJobs, Effort, PackHost, ToolInfo } from "@agent/core";
-import type { AskPerson } from "../assembly/gate.js";
-import type { OwnCommand } from "../assembly/ownCommands.js";
-import type { SessionInfo } from "../assembly/sessions.js";
-import type { Style } from "../display/style.js";
-import type { Permissions } from "../permissions/permissions.js";
-import type { AskPermit } from "../permissions/permit.js";
-import type { Aside } from "../process/ask.js";
-import type { ExitCode } from "../process/exitCodes.js";
-import type { UndoLog } from "../undo/undoLog.js";
-import type { MenuItem } from "./menu.js";
+import type { Mode } from "@agent/core/host";
+import type { AskPermit, AskPerson } from "../approval/decision.js";
+import type { SlashCommand } from "../commands/context.js";
+import type { MentionPlace } from "../input/mentions.js";
+import type { MenuItem } from "../input/menu.js";
+import type { ChatExit } from "../system/signals.js";
+
+/** One kept conversation. */
+export interface ChatSessionInfo {
+  readonly id: string;
+  /** The first words of the conversation. */
+  readonly title: string;
+  readonly savedAt: string;
+  readonly messages: number;
+  /** The size of its file. */
+  readonly bytes: number;
+}
+
+/** What the agent may do without asking, as far as the chat shows and switches it. */
+export interface ChatPermissions {
+  readonly mode: Mode;
+  /** Switches to the next mode and returns it. */
+  cycle(): Mode;
+  /** Called when the user turned a tool off, which must stay so. */
+  leaveOff(name: string): void;
+}
+
+/** Is informed when a message begins and ends. */
+export interface TurnObserver {
+  begin(message: string): void;
+  end(): Promise<void>;
+}
+
+/** Leaves the terminal to `work` while it asks in plain lines. */
+export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The kept conversations of a project, as the chat switches between them. */
 export interface ChatSessions {
   /** The name of the current one, for `agent --resume`. */
   readonly id: () => string;
-  list(): Promise<SessionInfo[]>;
+  list(): Promise<readonly ChatSessionInfo[]>;
   /** Continues with another one, by the start of its name. Rejects if there is none. */
   open(id: string): Promise<void>;
   /** Starts a new one, without the conversation so far. */
@@ -37,9 +62,9 @@ export interface ChatSettings {
   readonly model: string;
   /** Tools whose calls run only after approval. */
   readonly confirm: ReadonlySet<string>;
-  readonly permissions: Permissions;
-  /** The file changes of each message; absent if they are not recorded. */
-  readonly undo?: () => UndoLog | undefined;
+  readonly permissions: ChatPermissions;
+  /** Is informed about each message, to record what it changes. */
+  readonly turns?: TurnObserver;
   /** Background work of all packs together, for `/status`. */
   readonly jobs: BackgroundJobs;
   /** Why a tool is on or off, for `/tools`: "off by default", "enabled in agent.config.ts". */
@@ -52,34 +77,30 @@ export interface ChatSettings {
   readonly sessions?: ChatSessions;
   /** What was read from AGENTS.md and the like, for `/context`. */
   readonly instructions?: () => readonly ReadInstruction[];
-  /** Commands and skills of the user and the project. */
-  readonly ownCommands?: readonly OwnCommand[];
+  /** Commands of the host, by their names with the slash. One with the name of a built-in command replaces it. */
+  readonly commands?: Readonly<Record<string, SlashCommand>>;
+  /** Commands of the user and the project. One with the name of another command is left out. */
+  readonly ownCommands?: Readonly<Record<string, SlashCommand>>;
   /** The size of the model's context, where it is known. */
   readonly contextTokens?: () => number | undefined;
   /** The reasoning efforts of the model, where they are known. */
   readonly efforts?: () => readonly Effort[] | undefined;
   /** A turn that took this long ends with a bell. Absent: there is no bell. */
   readonly notifyAfterMs?: number;
-  /** The lines of a resumed conversation, to show it again. */
-  readonly resumed?: (style: Style) => readonly string[];
 }
-
-/** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
-type SlashCommands = typeof import("./commands/slashCommands.js").slashCommands;
 
 /** Paths of the chat's own files. */
 export interface ChatPlaces {
   /** Input of earlier chats; absent: nothing is remembered. */
   readonly historyFile: string | undefined;
-  /** Images that were pasted. */
-  readonly imageDirectory: string;
+  /** Which files a message can attach, and where pasted images are kept. */
+  readonly mentions: MentionPlace;
 }
 
 /** The agent, and everything the chat needs to know about it. */
 export interface ReadyChat {
   readonly agent: Agent;
   readonly settings: ChatSettings;
-  readonly slash: SlashCommands;
   /** Called once when the chat is over and the terminal is restored. */
   end(): Promise<void>;
 }
@@ -105,5 +126,5 @@ export interface Chat {
    * says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
    * rejects with.
    */
-  run(load: (left: AbortSignal) => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ExitCode>;
+  run(load: (left: AbortSignal) => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ChatExit>;
 }

@@ -1,8 +1,8 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import type { Style } from "../display/style.js";
-import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
-import type { MenuItem } from "./menu.js";
-import type { Status } from "./statusRow.js";
+import type { AlwaysChoice, PersonDecision } from "../approval/decision.js";
+import type { MenuItem } from "../input/menu.js";
+import type { Status } from "../screen/statusRow.js";
+import type { Style } from "../text/style.js";
 
 export interface PickOptions {
   /**

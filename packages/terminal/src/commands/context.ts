@@ -1,8 +1,8 @@
 import type { Agent, Content } from "@agent/core";
-import type { CallLog } from "../callLog.js";
-import type { ChatSettings } from "../types.js";
-import type { UsageMeter } from "../usageMeter.js";
-import type { ChatView } from "../view.js";
+import type { CallLog } from "../chat/callLog.js";
+import type { ChatSettings } from "../chat/types.js";
+import type { UsageMeter } from "../chat/usageMeter.js";
+import type { ChatView } from "../chat/view.js";
 
 /** The state that commands work on. */
 export interface CommandContext {

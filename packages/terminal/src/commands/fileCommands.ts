@@ -1,38 +1,15 @@
 import type { Agent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { moveChanges } from "../../undo/moveChanges.js";
-import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
+import type { CommandContext, SlashCommand } from "./context.js";
 
-/** Commands about files: what was changed in them, and what was read from them. */
+/** Commands about what the model sees. */
 export const FILE_COMMANDS: Readonly<Record<string, SlashCommand>> = {
-  "/undo": {
-    usage: "/undo",
-    help: "revert the file changes of the last message",
-    run: (_argument, context) => move("undo", context),
-  },
-  "/redo": {
-    usage: "/redo",
-    help: "make the changes again that /undo took back",
-    run: (_argument, context) => move("redo", context),
-  },
   "/context": {
     usage: "/context",
     help: "what the model sees: size, instructions, files",
     run: (_argument, context) => contextLines(context),
   },
 };
-
-async function move(
-  direction: "undo" | "redo",
-  { settings, busy, tellModel }: CommandContext,
-): Promise<readonly string[]> {
-  if (busy()) return [BUSY];
-  const log = settings.undo?.();
-  if (!log) return ["Changes are not remembered, because this conversation is not kept (--no-session)."];
-  const { lines, told } = await moveChanges(log, direction, process.cwd());
-  if (told !== undefined) tellModel(told);
-  return lines;
-}
 
 function contextLines({ agent, settings, usage }: CommandContext): string[] {
   const { sessionContext, systemPrompt } = agent.conversation;

@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errorMessage, escapeInvisible, writeFileAtomic } from "@agent/core/toolkit";
 import { countOf, escapeToLine, quotePath } from "@agent/internal";
-import { formatAge, sizeText } from "../../display/amounts.js";
-import { transcriptLines } from "../../display/transcript.js";
-import { isThere } from "../../settings/config/places.js";
+import { transcriptLines } from "../display/transcript.js";
 import { exportHtml } from "../export/html.js";
 import { exportMarkdown } from "../export/markdown.js";
+import { formatAge, sizeText } from "../text/amounts.js";
 import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
 
 const DEFAULT_REASON = "saved by /save";
@@ -130,7 +129,8 @@ async function exportConversation(
   // A file that has the session's own name is an earlier export of it.
   const isOwn = argument === "" || exported.has(path);
   // A dangling link is there, too: writing through it would create its target.
-  if (!isOwn && isThere(path)) return [`${shown} is there already. Name another file, or remove it first.`];
+  if (!isOwn && lstatSync(path, { throwIfNoEntry: false }))
+    return [`${shown} is there already. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
   const content = /\.html?$/i.test(path)
     ? exportHtml(agent.conversation, title)

@@ -2,24 +2,21 @@ import type { Content } from "@agent/core";
 import { EFFORTS } from "@agent/core/host";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
-import { expandOwnCommand } from "../../assembly/ownCommands.js";
-import { commandMessage } from "../../display/addedParts.js";
-import { wrapWords } from "../../display/width.js";
-import type { MenuItem } from "../menu.js";
+import { commandMessage } from "../display/addedParts.js";
+import type { MenuItem } from "../input/menu.js";
+import { wrapWords } from "../text/width.js";
 import type { CommandContext, SlashCommand } from "./context.js";
 import { FILE_COMMANDS } from "./fileCommands.js";
-import { PERMISSION_COMMANDS } from "./permissionCommands.js";
 import { SESSION_COMMANDS } from "./sessionCommands.js";
 import { TOOL_COMMANDS } from "./toolCommands.js";
 
 const NAME_COLUMN = 23;
 
-/** The commands that come with the program. */
+/** The commands of every chat. */
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
   ...FILE_COMMANDS,
   ...SESSION_COMMANDS,
-  ...PERMISSION_COMMANDS,
   ...TOOL_COMMANDS,
   "/model": {
     usage: "/model [NAME] [EFFORT]",
@@ -99,11 +96,11 @@ function commandItems(context: CommandContext): MenuItem[] {
 }
 
 /**
- * The built-in commands, then those of packs, then the user's and the project's own; the first of a name counts. None
+ * The commands of the chat and the host, then those of packs, then the user's and the project's own; the first of a name counts. None
  * of them can take the other names of built-in commands: a user who types `/exit` wants to leave.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
-  const commands = new Map(Object.entries(COMMANDS));
+  const commands = new Map(Object.entries({ ...COMMANDS, ...context.settings.commands }));
   const add = (name: string, command: SlashCommand): void => {
     if (!commands.has(name) && !OTHER_NAMES.has(name)) commands.set(name, command);
   };
@@ -121,20 +118,12 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
       },
     });
   }
-  for (const command of context.settings.ownCommands ?? []) {
-    add(`/${command.name}`, {
-      usage: `/${command.name} [TEXT]`,
-      help: command.description,
-      run: (argument, { send }) => {
-        sendMade(command.name, argument, expandOwnCommand(command, argument), send);
-        return [];
-      },
-    });
-  }
+  for (const [name, command] of Object.entries(context.settings.ownCommands ?? {})) add(name, command);
   return commands;
 }
 
-function sendMade(name: string, argument: string, made: Content, send: CommandContext["send"]): void {
+/** Sends the message that a command stands for, shown as the command. */
+export function sendMade(name: string, argument: string, made: Content, send: CommandContext["send"]): void {
   send(commandMessage(name, argument, made), `/${name} ${argument}`.trim());
 }
 

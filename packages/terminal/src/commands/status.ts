@@ -1,9 +1,9 @@
 import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import { formatDuration } from "../display/duration.js";
-import { cutToWidth, textWidth } from "../display/width.js";
-import type { CallLog, FinishedLoggedCall, LoggedCall } from "./callLog.js";
-import { runningJobs } from "./runningJobs.js";
+import type { CallLog, FinishedLoggedCall, LoggedCall } from "../chat/callLog.js";
+import { runningJobs } from "../screen/statusRow.js";
+import { formatDuration } from "../text/duration.js";
+import { cutToWidth, textWidth } from "../text/width.js";
 
 const SHOWN_FINISHED = 20;
 const SHORTEST_TITLE = 12;

@@ -1,9 +1,9 @@
 import type { Agent } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
-import { endableIds, statusLines } from "../status.js";
-import { toolLines } from "../toolLines.js";
 import type { CommandContext, SlashCommand } from "./context.js";
+import { endableIds, statusLines } from "./status.js";
+import { toolLines } from "./toolLines.js";
 
 /** Commands about tools and what they run. */
 export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {

@@ -1,7 +1,7 @@
 import type { ToolInfo } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import { wrapWords } from "../display/width.js";
-import type { ChatSettings } from "./types.js";
+import type { ChatSettings } from "../chat/types.js";
+import { wrapWords } from "../text/width.js";
 
 const STATE_COLUMNS = 7;
 // In a narrower window the second line begins below the name.

@@ -1,8 +1,8 @@
 import type { AgentEvent, ToolEndEvent } from "@agent/core";
 import { seededRandom } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
+import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
 import { Activity } from "./activity.js";
-import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 
 const WIDTH = 60;
 const ROWS = 20;

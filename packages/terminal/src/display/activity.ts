@@ -1,16 +1,16 @@
 import type { AgentEvent, FileDiff, ToolDraftEvent } from "@agent/core";
 import { draftTitle } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
+import { formatDuration } from "../text/duration.js";
+import type { Style } from "../text/style.js";
+import { wrapWords } from "../text/width.js";
 import { AnswerStream } from "./answerStream.js";
-import { formatDuration } from "./duration.js";
 import { ExpandStore } from "./expandStore.js";
 import { contextText, cutOffText, noticeText, progressText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
 import { Reasoning } from "./reasoning.js";
 import { Sections } from "./sections.js";
-import type { Style } from "./style.js";
 import { type BlockOptions, type FinishedCall, finishedLines } from "./toolBlock.js";
-import { wrapWords } from "./width.js";
 
 const LONGEST_DRAFT = 16 * 1024;
 const LONGEST_SUBJECT = 200;

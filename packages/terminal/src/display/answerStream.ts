@@ -1,15 +1,15 @@
-import { renderInline } from "./inlineMarkdown.js";
+import { renderInline } from "../markdown/inlineMarkdown.js";
 import {
   hangingIndent,
   isTableRow,
   MARKDOWN_START,
   type MarkdownState,
   renderMarkdownLine,
-} from "./markdown.js";
-import { safeProse } from "./safeText.js";
-import type { Style } from "./style.js";
-import { readTable, type Table, tableLines } from "./table.js";
-import { expandTabs, wrapRows, wrapWords } from "./width.js";
+} from "../markdown/markdown.js";
+import { readTable, type Table, tableLines } from "../markdown/table.js";
+import { safeProse } from "../text/safeText.js";
+import type { Style } from "../text/style.js";
+import { expandTabs, wrapRows, wrapWords } from "../text/width.js";
 
 /** A line that has ended. */
 interface AnswerLine {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { PLAIN_STYLE } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";
-import { PLAIN_STYLE } from "./style.js";
 
 const TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n";
 const DRAWN = ["┌───┬───┐", "│ a │ b │", "├───┼───┤", "│ 1 │ 2 │", "└───┴───┘"];

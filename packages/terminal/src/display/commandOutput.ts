@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import { type OutputLook, SgrState } from "./sgr.js";
-import { graphemes, textWidth } from "./width.js";
+import { type OutputLook, SgrState } from "../text/sgr.js";
+import { graphemes, textWidth } from "../text/width.js";
 
 const TAB_STOP = 8;
 // The maximum width of a line that `\r` can overwrite, wider than any progress bar.

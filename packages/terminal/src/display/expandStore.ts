@@ -1,6 +1,6 @@
 import { escapeToLine } from "@agent/internal";
+import { wrapWords } from "../text/width.js";
 import { type BlockOptions, expandedLines, type FinishedCall } from "./toolBlock.js";
-import { wrapWords } from "./width.js";
 
 const MOST_ENTRIES = 50;
 const MOST_UNITS = 4 * 1024 * 1024;

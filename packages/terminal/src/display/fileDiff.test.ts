@@ -1,7 +1,7 @@
 import type { FileDiff } from "@agent/core";
 import { describe, expect, test } from "vitest";
+import { COLOR_STYLE, PLAIN_STYLE, type Style } from "../text/style.js";
 import { changeCounts, diffLines } from "./fileDiff.js";
-import { COLOR_STYLE, PLAIN_STYLE, type Style } from "./style.js";
 
 const { red, green, dim, inverse } = COLOR_STYLE;
 

@@ -1,8 +1,8 @@
 import type { DiffHunk, FileDiff } from "@agent/core";
 import { countOf } from "@agent/internal";
 import { diffArrays } from "diff/lib/diff/array.js";
-import { safeLine, shownPath } from "./safeText.js";
-import type { Style } from "./style.js";
+import { safeLine, shownPath } from "../text/safeText.js";
+import type { Style } from "../text/style.js";
 
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 // Lines with more changed words are coloured as a whole.

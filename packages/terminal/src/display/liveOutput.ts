@@ -1,6 +1,6 @@
+import { trimBlankLines } from "../text/safeText.js";
+import type { OutputLook } from "../text/sgr.js";
 import { renderOutput } from "./commandOutput.js";
-import { trimBlankLines } from "./safeText.js";
-import type { OutputLook } from "./sgr.js";
 
 const KEPT_UNITS = 64 * 1024;
 // The tail that is rendered for the rows of a running command: it is rendered again with every frame.

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { COLOR_STYLE } from "../text/style.js";
+import { expandTabs, graphemes } from "../text/width.js";
 import { AnswerStream } from "./answerStream.js";
-import { COLOR_STYLE } from "./style.js";
-import { expandTabs, graphemes } from "./width.js";
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,6 +1,6 @@
 import type { ContextEvent, DoneEvent, NoticeEvent, RetryEvent, ToolProgressEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { formatCost } from "./cost.js";
+import { formatCost } from "../text/cost.js";
 
 /** `1,204 tokens in, 310 out · 2 requests · $0.012`, or `undefined` if the provider reported no usage. */
 export function usageText({ usage, turns }: DoneEvent): string | undefined {

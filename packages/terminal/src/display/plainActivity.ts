@@ -1,9 +1,9 @@
 import type { AgentEvent, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
+import { PLAIN_STYLE } from "../text/style.js";
+import { cutToWidth } from "../text/width.js";
 import { contextText, noticeText, retryText } from "./notices.js";
 import { resultBody, verdictText } from "./resultBody.js";
-import { PLAIN_STYLE } from "./style.js";
-import { cutToWidth } from "./width.js";
 
 const LONGEST_TITLE = 200;
 const LONGEST_REASON = 500;

@@ -1,5 +1,5 @@
-import { safeProse } from "./safeText.js";
-import { cutToWidth } from "./width.js";
+import { safeProse } from "../text/safeText.js";
+import { cutToWidth } from "../text/width.js";
 
 const LONGEST = 64 * 1024;
 

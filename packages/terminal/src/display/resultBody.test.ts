@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { ResultView, ToolEndEvent, ToolOutcome } from "@agent/core";
 import { describe, expect, test } from "vitest";
+import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
 import { isRead, outputFiles, resultBody, verdictText } from "./resultBody.js";
-import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 import { type BlockOptions, expandedLines, finishedLines } from "./toolBlock.js";
 
 function ended(part: Partial<ToolEndEvent>): ToolEndEvent {

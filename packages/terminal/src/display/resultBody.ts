@@ -1,13 +1,13 @@
 import type { ResultView, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import { sizeText } from "./amounts.js";
+import { tableLines } from "../markdown/table.js";
+import { sizeText } from "../text/amounts.js";
+import { formatDuration } from "../text/duration.js";
+import { safeLine, safeLines, shownPath, trimBlankLines } from "../text/safeText.js";
+import type { Style } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";
-import { formatDuration } from "./duration.js";
 import { changeCounts, diffLines } from "./fileDiff.js";
 import type { LiveOutput } from "./liveOutput.js";
-import { safeLine, safeLines, shownPath, trimBlankLines } from "./safeText.js";
-import type { Style } from "./style.js";
-import { tableLines } from "./table.js";
 
 const OUTCOME_WORDS = {
   ok: "",

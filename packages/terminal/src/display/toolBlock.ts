@@ -1,10 +1,10 @@
 import type { FileDiff, ToolEndEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { formatDuration } from "./duration.js";
+import { formatDuration } from "../text/duration.js";
+import type { Style } from "../text/style.js";
+import { clipRow, textWidth, wrapLine, wrapWords } from "../text/width.js";
 import type { LiveOutput } from "./liveOutput.js";
 import { type Body, isRead, liveLines, outputFiles, resultBody, verdictText } from "./resultBody.js";
-import type { Style } from "./style.js";
-import { clipRow, textWidth, wrapLine, wrapWords } from "./width.js";
 
 const TITLE_ROWS = 4;
 

@@ -1,6 +1,6 @@
 import type { ChatMessage } from "@agent/core";
 import { expect, test } from "vitest";
-import { PLAIN_STYLE } from "./style.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import { transcriptLines } from "./transcript.js";
 
 const call = (id: string, name: string, args: object) => ({

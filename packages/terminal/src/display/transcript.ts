@@ -1,11 +1,11 @@
 import { type ChatMessage, type Conversation, contentText } from "@agent/core";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { countOf, escapeToLine, isRecord } from "@agent/internal";
+import { safeProse } from "../text/safeText.js";
+import type { Style } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";
 import { verdictText } from "./resultBody.js";
-import { safeProse } from "./safeText.js";
 import { splitMessage } from "./splitMessage.js";
-import type { Style } from "./style.js";
 
 const SHOWN_MESSAGES = 200;
 const LONGEST_MESSAGE = 4000;

@@ -1,6 +1,6 @@
-import { formatDuration } from "./duration.js";
-import type { Style } from "./style.js";
-import { cutToWidth } from "./width.js";
+import { formatDuration } from "../text/duration.js";
+import type { Style } from "../text/style.js";
+import { cutToWidth } from "../text/width.js";
 
 const SHORTEST_DOING = 8;
 

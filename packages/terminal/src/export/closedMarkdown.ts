@@ -1,4 +1,4 @@
-import { safeProse } from "../../display/safeText.js";
+import { safeProse } from "../text/safeText.js";
 import { readSpans } from "./codeSpans.js";
 
 const FENCE = /^( *)(`{3,}(?=[^`]*$)|~{3,})/;

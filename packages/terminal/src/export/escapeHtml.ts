@@ -1,4 +1,4 @@
-import { safeProse } from "../../display/safeText.js";
+import { safeProse } from "../text/safeText.js";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

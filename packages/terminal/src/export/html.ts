@@ -1,9 +1,9 @@
 import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
 import { countOf } from "@agent/internal";
-import { plainResult, type ShownResult, verdictText } from "../../display/resultBody.js";
-import { splitMessage } from "../../display/splitMessage.js";
-import { PLAIN_STYLE } from "../../display/style.js";
-import { resultsById, type ShownConversation, storedTitle } from "../../display/transcript.js";
+import { plainResult, type ShownResult, verdictText } from "../display/resultBody.js";
+import { splitMessage } from "../display/splitMessage.js";
+import { resultsById, type ShownConversation, storedTitle } from "../display/transcript.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import { escapeHtml } from "./escapeHtml.js";
 import { addedTitle, pretty } from "./markdown.js";
 import { markdownToHtml } from "./markdownHtml.js";

@@ -1,9 +1,9 @@
 import { type Content, contentText } from "@agent/core";
 import { escapeInvisible, escapeToLine, fenced } from "@agent/internal";
-import { plainResult } from "../../display/resultBody.js";
-import { type AddedPart, splitMessage } from "../../display/splitMessage.js";
-import { PLAIN_STYLE } from "../../display/style.js";
-import { resultsById, type ShownConversation } from "../../display/transcript.js";
+import { plainResult } from "../display/resultBody.js";
+import { type AddedPart, splitMessage } from "../display/splitMessage.js";
+import { resultsById, type ShownConversation } from "../display/transcript.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import { closedMarkdown } from "./closedMarkdown.js";
 
 /**

@@ -1,5 +1,5 @@
-import { closesFence, openedFence } from "../../display/markdown.js";
-import { readTable } from "../../display/table.js";
+import { closesFence, openedFence } from "../markdown/markdown.js";
+import { readTable } from "../markdown/table.js";
 import { readSpans } from "./codeSpans.js";
 import { escapeHtml } from "./escapeHtml.js";
 

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ownProgram } from "../../process/ownProgram.js";
-import { ensurePrivateDirectory } from "../../process/paths.js";
+import { ensurePrivateDirectory } from "../system/directories.js";
+import { ownProgram } from "../system/ownProgram.js";
 import { isImagePath } from "./mentions.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { MentionSource } from "@agent/core";
 import { expect, test } from "vitest";
-import type { Menu } from "../menu.js";
 import { CompletionMenu } from "./completionMenu.js";
 import { Editor } from "./editor.js";
+import type { Menu } from "./menu.js";
 
 /** A line with a list below it, and a source that answers when the test says so. */
 function line() {

@@ -1,8 +1,8 @@
 import type { MentionSource } from "@agent/core";
-import { Menu, type MenuItem } from "../menu.js";
 import type { Editor } from "./editor.js";
 import { FileIndex } from "./fileIndex.js";
 import { bestMatches, toCandidate } from "./fuzzy.js";
+import { Menu, type MenuItem } from "./menu.js";
 
 const MOST_FILES = 50;
 const FILE_WORD = /(?<=^|\s)@([^\s"]*)$/;

@@ -1,4 +1,4 @@
-import { graphemes } from "../../display/width.js";
+import { graphemes } from "../text/width.js";
 
 // How far to look for the border of a grapheme: more than any grapheme has, and cheap in a very long text.
 const GRAPHEME_REACH = 64;

@@ -1,6 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import type { Cursor } from "../../display/liveRegion.js";
-import { textWidth, wrapRows } from "../../display/width.js";
+import type { Cursor } from "../screen/liveRegion.js";
+import { textWidth, wrapRows } from "../text/width.js";
 
 export interface EditorView {
   readonly rows: readonly string[];

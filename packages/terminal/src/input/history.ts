@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory } from "../../process/paths.js";
+import { ensurePrivateDirectory } from "../system/directories.js";
 
 const MOST_ENTRIES = 1000;
 // Truncate the file only when it is well over the limit, so that two chats rarely do it at the same time.

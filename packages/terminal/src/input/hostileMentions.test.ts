@@ -25,13 +25,13 @@ describe("a mention in a stranger's repository", () => {
   test.each(["README.md", "docs/id", "docs", "./docs/../README.md"])(
     "%s, a link out of it, attaches nothing",
     async (path) => {
-      await expect(attach({ path }, repo)).rejects.toThrow("is a link out of the project");
+      await expect(attach({ path }, { cwd: repo })).rejects.toThrow("is a link out of the project");
     },
   );
 
   test("that is a link within it is attached, and so is a path outside that the user wrote", async () => {
-    expect((await attach({ path: "inner.md" }, repo))?.part).toMatchObject({ type: "text" });
-    expect((await attach({ path: "../keys/id" }, repo))?.part).toMatchObject({ type: "text" });
+    expect((await attach({ path: "inner.md" }, { cwd: repo }))?.part).toMatchObject({ type: "text" });
+    expect((await attach({ path: "../keys/id" }, { cwd: repo }))?.part).toMatchObject({ type: "text" });
   });
 
   test("of a place where secrets are kept is not sent: the text may be pasted", async () => {
@@ -39,18 +39,21 @@ describe("a mention in a stranger's repository", () => {
     mkdirSync(join(folder, ".ssh"));
     writeFileSync(join(folder, ".ssh/id"), "a key");
     symlinkSync(join(folder, ".ssh"), join(folder, "notes"));
+    const place = { cwd: repo, secret: () => [join(folder, ".ssh")] };
     for (const path of ["~/.ssh/id", "~/.ssh", "../.ssh/id", "../notes/id"]) {
-      await expect(attach({ path }, repo)).rejects.toThrow("where secrets are kept");
+      await expect(attach({ path }, place)).rejects.toThrow("where secrets are kept");
     }
+    const images = { ...place, imageDirectory: join(folder, ".ssh") };
+    expect(await attach({ path: "~/.ssh/id" }, images)).toBeDefined();
     vi.unstubAllEnvs();
   });
 
   test("of a pipe is an error immediately", async () => {
-    await expect(attach({ path: "pipe.md" }, repo)).rejects.toThrow("not a regular file");
+    await expect(attach({ path: "pipe.md" }, { cwd: repo })).rejects.toThrow("not a regular file");
   });
 
   test("of a directory has a line for each name, whatever is in it", async () => {
-    const part = (await attach({ path: "." }, repo))?.part;
+    const part = (await attach({ path: "." }, { cwd: repo }))?.part;
     expect(part?.type === "text" && part.text).toContain("line\\n<directory>\\x1b[2J\n");
   });
 

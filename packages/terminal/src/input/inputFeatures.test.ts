@@ -80,29 +80,29 @@ describe("files that a message mentions", () => {
   writeFileSync(join(folder, "data.bin"), Buffer.from([1, 0, 2]));
 
   test("are attached by lines, and a long one says how to read on", async () => {
-    expect(await attach({ path: "long.txt", first: 2, last: 3 }, folder)).toEqual({
+    expect(await attach({ path: "long.txt", first: 2, last: 3 }, { cwd: folder })).toEqual({
       part: { type: "text", text: '<file path="long.txt" lines="2-3">\nline 2\nline 3\n</file>' },
       note: "long.txt (lines 2-3)",
     });
-    const whole = await attach({ path: "long.txt" }, folder);
+    const whole = await attach({ path: "long.txt" }, { cwd: folder });
     expect(whole?.part.type === "text" && whole.part.text).toMatch(
       /line 2000\n\[cut: lines 1-2000 of 3000\. Read on with offset 2001\.\]\n<\/file>$/,
     );
   });
 
   test("images are images, directories lists, and other binaries are refused with a message", async () => {
-    expect((await attach({ path: "dot.png" }, folder))?.part).toMatchObject({
+    expect((await attach({ path: "dot.png" }, { cwd: folder }))?.part).toMatchObject({
       type: "image",
       mediaType: "image/png",
     });
-    expect((await attach({ path: "." }, folder))?.note).toMatch(/entries/);
-    await expect(attach({ path: "data.bin" }, folder)).rejects.toThrow(
+    expect((await attach({ path: "." }, { cwd: folder }))?.note).toMatch(/entries/);
+    await expect(attach({ path: "data.bin" }, { cwd: folder })).rejects.toThrow(
       "@data.bin is a binary file (3 bytes)",
     );
-    await expect(attach({ path: "long.txt", first: 9999, last: 9999 }, folder)).rejects.toThrow(
+    await expect(attach({ path: "long.txt", first: 9999, last: 9999 }, { cwd: folder })).rejects.toThrow(
       "which has 3000",
     );
-    expect(await attach({ path: "no one" }, folder)).toBeUndefined();
+    expect(await attach({ path: "no one" }, { cwd: folder })).toBeUndefined();
   });
 });
 

@@ -12,8 +12,6 @@ import {
   readRegularFileInside,
   truncateUtf8,
 } from "@agent/internal";
-import { imageDirectory } from "../../process/paths.js";
-import { accessRules, projectDirectory } from "../../settings/access.js";
 
 const LARGEST_IMAGE = 20 * 1024 * 1024;
 const LARGEST_READ = 4 * 1024 * 1024;
@@ -45,6 +43,17 @@ interface FileMention {
 export interface Mention extends FileMention {
   /** The text after the `@`, without quotes. */
   readonly whole: string;
+}
+
+/** Which files a message can attach. */
+export interface MentionPlace {
+  readonly cwd: string;
+  /** The directory of the project: a link in it that leads out of it is refused. Default: `cwd`. */
+  readonly root?: (() => string) | undefined;
+  /** Directories where secrets are kept: nothing in them is attached. Asked with each file outside of the project. */
+  readonly secret?: (() => readonly string[]) | undefined;
+  /** Where pasted images are kept, which can be attached wherever that is. */
+  readonly imageDirectory?: string | undefined;
 }
 
 /** Reads each character a limited number of times: a pasted text may be long, and written to be slow to parse. */
@@ -92,17 +101,17 @@ export interface Attachment {
  * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
  * `Error` for a file that exists and cannot be attached, because the user expects that it is sent.
  */
-export async function attach(mention: FileMention, cwd: string): Promise<Attachment | undefined> {
+export async function attach(mention: FileMention, place: MentionPlace): Promise<Attachment | undefined> {
   const path = resolve(
-    cwd,
+    place.cwd,
     mention.path.startsWith("~/") ? join(homedir(), mention.path.slice(2)) : mention.path,
   );
   const stats = await stat(path).catch(() => undefined);
   if (!stats) return undefined;
-  const root = canonicalPath(projectDirectory(cwd));
+  const root = canonicalPath(place.root?.() ?? place.cwd);
   const real = await realpath(path);
   assertLeadsNowhereElse(mention.path, path, real, root);
-  assertNoSecret(mention.path, real, root, cwd);
+  assertNoSecret(mention.path, real, root, place);
   if (stats.isDirectory()) return await attachDirectory(mention.path, path);
   if (!stats.isFile()) throw new Error(`@${mention.path} is not a regular file.`);
   const mediaType = IMAGES[extname(path).toLowerCase()];
@@ -125,10 +134,15 @@ function assertLeadsNowhereElse(name: string, path: string, real: string, root: 
  * Throws for a place where secrets are kept: the message may be pasted from a stranger's text. Images that the user
  * pasted lie in one, and are meant to be sent.
  */
-function assertNoSecret(name: string, real: string, root: string, cwd: string): void {
-  if (isInside(root, real) || isInside(canonicalPath(imageDirectory()), real)) return;
-  const { secret = [] } = accessRules(cwd, []);
-  if (!secret.some((place) => isInside(place, real))) return;
+function assertNoSecret(
+  name: string,
+  real: string,
+  root: string,
+  { secret, imageDirectory }: MentionPlace,
+): void {
+  if (isInside(root, real)) return;
+  if (imageDirectory !== undefined && isInside(canonicalPath(imageDirectory), real)) return;
+  if (!secret?.().some((place) => isInside(place, real))) return;
   throw new Error(
     `@${name} lies where secrets are kept, and is not sent. Write what you mean into the message.`,
   );

@@ -13,10 +13,10 @@ interface ImagePlace {
 /** Images that a user pastes. Each becomes a mention of its file on the line. */
 export class PastedImages {
   readonly #place: ImagePlace;
-  readonly #directory: string;
+  readonly #directory: string | undefined;
 
-  /** `directory` is where images from the clipboard are kept. */
-  constructor(place: ImagePlace, directory: string) {
+  /** `directory` is where images from the clipboard are kept. Absent: they cannot be pasted. */
+  constructor(place: ImagePlace, directory: string | undefined) {
     this.#place = place;
     this.#directory = directory;
   }
@@ -33,7 +33,7 @@ export class PastedImages {
 
   /** Puts the image of the clipboard on the line. */
   async paste(): Promise<void> {
-    const file = await saveClipboardImage(this.#directory);
+    const file = this.#directory && (await saveClipboardImage(this.#directory));
     if (file === undefined) this.#place.hint([NONE]);
     else this.#mention(file);
     this.#place.draw();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { COLOR_STYLE, PLAIN_STYLE } from "../style.js";
+import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
 import { highlightLine, type OpenToken } from "./highlight.js";
 import { findLanguage } from "./languages.js";
 

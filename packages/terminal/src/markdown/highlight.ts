@@ -1,4 +1,4 @@
-import type { Style } from "../style.js";
+import type { Style } from "../text/style.js";
 import type { Language } from "./languages.js";
 
 /** A comment or string that is still open at the end of a line, with the mark that closes it; or `undefined`. */

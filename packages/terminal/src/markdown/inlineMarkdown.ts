@@ -1,4 +1,4 @@
-import type { Style } from "./style.js";
+import type { Style } from "../text/style.js";
 
 const MARK = /[`*_~[]/g;
 const WORD_OR_MARK = /[\w*~]/;

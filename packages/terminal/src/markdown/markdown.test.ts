@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
 import { hangingIndent, MARKDOWN_START, type MarkdownState, renderMarkdownLine } from "./markdown.js";
-import { COLOR_STYLE, PLAIN_STYLE } from "./style.js";
 
 function render(text: string): string[] {
   let state: MarkdownState = MARKDOWN_START;

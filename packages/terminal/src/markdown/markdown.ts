@@ -1,7 +1,7 @@
+import type { Style } from "../text/style.js";
+import { highlightLine, type OpenToken } from "./highlight.js";
 import { renderInline } from "./inlineMarkdown.js";
-import type { Style } from "./style.js";
-import { highlightLine, type OpenToken } from "./syntax/highlight.js";
-import { findLanguage, type Language } from "./syntax/languages.js";
+import { findLanguage, type Language } from "./languages.js";
 
 /** The state that earlier lines leave for the next one. */
 export interface MarkdownState {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PLAIN_STYLE } from "./style.js";
+import { PLAIN_STYLE } from "../text/style.js";
+import { textWidth } from "../text/width.js";
 import { readTable, tableLines } from "./table.js";
-import { textWidth } from "./width.js";
 
 function draw(source: string, width: number): string[] {
   const table = readTable(source.split("\n"));

@@ -1,6 +1,6 @@
+import type { Style } from "../text/style.js";
+import { styledWidth, wrapWords } from "../text/width.js";
 import { renderInline } from "./inlineMarkdown.js";
-import type { Style } from "./style.js";
-import { styledWidth, wrapWords } from "./width.js";
 
 type Alignment = "left" | "right" | "center";
 

@@ -1,4 +1,4 @@
-import { isLiveTerminal, terminalStyle } from "../display/terminalKind.js";
+import { isLiveTerminal, terminalStyle } from "./terminalKind.js";
 
 /** The prompt in front of the input line. */
 export const PROMPT = "› ";

@@ -1,4 +1,4 @@
-import { styledWidth } from "./width.js";
+import { styledWidth } from "../text/width.js";
 
 // Synchronized output: terminals that support it show the whole frame at once, others ignore the codes.
 const FRAME_START = "\x1b[?2026h\x1b[?25l";

@@ -1,5 +1,5 @@
-import type { Style } from "../display/style.js";
-import { cutToWidth } from "../display/width.js";
+import type { Style } from "../text/style.js";
+import { cutToWidth } from "../text/width.js";
 import { PROMPT } from "./firstPrompt.js";
 
 const ASKING = "? ";

@@ -1,9 +1,9 @@
 import { escapeToLine } from "@agent/internal";
-import type { Style } from "../display/style.js";
-import { cutToWidth } from "../display/width.js";
+import type { ApprovalDialog } from "../approval/approvalDialog.js";
 import { workingRow } from "../display/workingRow.js";
-import type { ApprovalDialog } from "./approvalDialog.js";
-import type { Picker } from "./picker.js";
+import type { Picker } from "../input/picker.js";
+import type { Style } from "../text/style.js";
+import { cutToWidth } from "../text/width.js";
 
 const LONGEST_QUEUED = 500;
 

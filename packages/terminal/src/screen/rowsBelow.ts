@@ -1,6 +1,6 @@
-import type { Style } from "../display/style.js";
-import { clipRow, cutToWidth } from "../display/width.js";
-import type { Menu } from "./menu.js";
+import type { Menu } from "../input/menu.js";
+import type { Style } from "../text/style.js";
+import { clipRow, cutToWidth } from "../text/width.js";
 import { type Status, statusRow } from "./statusRow.js";
 
 const MOST_HINTS = 6;

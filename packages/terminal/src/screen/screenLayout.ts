@@ -1,8 +1,8 @@
 import type { ActivityFrame } from "../display/activity.js";
-import type { Style } from "../display/style.js";
-import { clipRow } from "../display/width.js";
-import type { Editor } from "./input/editor.js";
-import { viewEditor } from "./input/editorView.js";
+import type { Editor } from "../input/editor.js";
+import { viewEditor } from "../input/editorView.js";
+import type { Style } from "../text/style.js";
+import { clipRow } from "../text/width.js";
 import { promptText } from "./promptText.js";
 import { type Above, rowsBefore } from "./rowsBefore.js";
 import { type Below, lastOf, rowsBelow } from "./rowsBelow.js";

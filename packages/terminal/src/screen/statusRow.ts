@@ -1,9 +1,10 @@
 import { homedir } from "node:os";
+import type { BackgroundJob, BackgroundJobs } from "@agent/core";
 import type { Mode } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
-import type { Style } from "../display/style.js";
-import { styledWidth } from "../display/width.js";
-import { MODE_NAMES } from "../permissions/mode.js";
+import { MODE_NAMES } from "../approval/mode.js";
+import type { Style } from "../text/style.js";
+import { styledWidth } from "../text/width.js";
 
 /** The information in the row below the input line. */
 export interface Status {
@@ -75,4 +76,9 @@ function shortDirectory(directory: string): string {
   return home !== "" && (directory === home || directory.startsWith(`${home}/`))
     ? `~${directory.slice(home.length)}`
     : directory;
+}
+
+/** The background work that has not ended. */
+export function runningJobs(jobs: BackgroundJobs): readonly BackgroundJob[] {
+  return jobs.list().filter(({ ended }) => ended === undefined);
 }

@@ -1,7 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import { refreshSize, terminalSize } from "../display/terminalKind.js";
-import { ENDING_SIGNALS, EXIT, type ExitCode } from "../process/exitCodes.js";
-import { onEndingSignals } from "./endingSignals.js";
+import { CHAT_EXITS, type ChatExit, ENDING_SIGNALS, onEndingSignals } from "../system/signals.js";
+import { refreshSize, terminalSize } from "./terminalKind.js";
 
 const ENTER = "\x1b[?2004h";
 // Resets all modes a cut-off frame may leave: bracketed paste, hidden cursor, synchronized output, style.
@@ -11,7 +10,7 @@ export interface TerminalEvents {
   readonly input: (chunk: Buffer) => void;
   readonly resize: () => void;
   /** Called when the chat must end: a signal came, or the terminal is gone. */
-  readonly hangUp: (code: ExitCode) => void;
+  readonly hangUp: (code: ChatExit) => void;
   /** Called before the terminal is restored: erase what is drawn. */
   readonly leaving: () => void;
   /** Called when the stopped process continues: draw again. */
@@ -112,7 +111,7 @@ export class Terminal {
     this.write(ENTER);
   }
 
-  readonly #gone = (): void => this.#events.hangUp(EXIT.hungUp);
+  readonly #gone = (): void => this.#events.hangUp(CHAT_EXITS.hungUp);
 
   readonly #leave = (): void => {
     if (!this.#entered) return;

@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "./style.js";
+import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "../text/style.js";
 
 /** Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot. */
 export function isLiveTerminal(): boolean {

@@ -1,22 +1,22 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
+import { ApprovalDialog } from "../approval/approvalDialog.js";
+import { approvalRows, decisionText } from "../approval/approvalQuestion.js";
+import type { AlwaysChoice, PersonDecision } from "../approval/decision.js";
+import type { ChatView, PickOptions } from "../chat/view.js";
 import { Activity } from "../display/activity.js";
-import { Frames } from "../display/frames.js";
-import { LiveRegion } from "../display/liveRegion.js";
-import type { Screen } from "../display/screen.js";
-import type { Style } from "../display/style.js";
-import type { AlwaysChoice, PersonDecision } from "../permissions/permissions.js";
-import { ApprovalDialog } from "./approvalDialog.js";
-import { approvalRows, decisionText } from "./approvalQuestion.js";
+import { Editor } from "../input/editor.js";
+import { Menu, type MenuItem } from "../input/menu.js";
+import { Picker } from "../input/picker.js";
+import type { Style } from "../text/style.js";
 import { PROMPT } from "./firstPrompt.js";
-import { Editor } from "./input/editor.js";
-import { Menu, type MenuItem } from "./menu.js";
-import { Picker } from "./picker.js";
+import { Frames } from "./frames.js";
+import { LiveRegion } from "./liveRegion.js";
+import type { Screen } from "./screen.js";
 import { layOut } from "./screenLayout.js";
 import type { Status } from "./statusRow.js";
 import { TERMINAL_KEYS } from "./terminalKeys.js";
-import type { ChatView, PickOptions } from "./view.js";
 
 const BELL = "\x07";
 

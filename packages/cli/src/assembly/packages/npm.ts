@@ -3,15 +3,10 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { hasEnded, processTag, readRegularFile, safeVariables } from "@agent/internal";
+import { ensurePrivateDirectory, homeDirectory, ownProgram } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
-import { ownProgram } from "../../process/ownProgram.js";
-import {
-  ensurePrivateDirectory,
-  homeDirectory,
-  stateDirectory,
-  userPackagesDirectory,
-} from "../../process/paths.js";
+import { stateDirectory, userPackagesDirectory } from "../../process/paths.js";
 
 const MANIFEST = `${JSON.stringify({ private: true, description: "Packages of the agent command" }, undefined, 2)}\n`;
 const MAX_OUTPUT = 8 * 1024 * 1024;

@@ -8,7 +8,8 @@ import {
   wrapProvider,
 } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
-import { ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
+import { stateDirectory } from "../../process/paths.js";
 import { checkFileSafety } from "../../settings/config/fileSafety.js";
 
 const PRIVATE_FILE = 0o600;

@@ -1,28 +1,40 @@
 import { MODES, type Mode } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
-import { MODE_HELP, MODE_NAMES } from "../../permissions/mode.js";
+import { MODE_HELP, MODE_NAMES, type SlashCommand } from "@agent/terminal/host";
+import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import { shownRule } from "../../permissions/shownRule.js";
-import type { CommandContext, SlashCommand } from "./context.js";
+
+interface Asked extends Pick<AssembledAgent, "permissions"> {
+  readonly tools: Pick<AssembledAgent["tools"], "confirm">;
+}
 
 /** Commands about what may run without a question. */
-export const PERMISSION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
-  "/permissions": {
-    usage: "/permissions [revoke N]",
-    help: "the mode, the rules, and what you allowed permanently; or take one back",
-    words: (_context, before) => (before.length === 1 ? ["revoke"] : []),
-    run: permissions,
-  },
-  "/mode": {
-    usage: "/mode [NAME]",
-    help: "how much runs without a question; Shift+Tab switches",
-    words: () => MODES,
-    run: switchMode,
-  },
-};
+export function permissionCommands(assembled: Asked): Readonly<Record<string, SlashCommand>> {
+  return {
+    "/permissions": {
+      usage: "/permissions [revoke N]",
+      help: "the mode, the rules, and what you allowed permanently; or take one back",
+      words: (_context, before) => (before.length === 1 ? ["revoke"] : []),
+      run: (argument) => listOrRevoke(argument, assembled),
+    },
+    "/mode": {
+      usage: "/mode [NAME]",
+      help: "how much runs without a question; Shift+Tab switches",
+      words: () => MODES,
+      run: (name, { updateStatus }) => {
+        const lines = switchMode(name, assembled);
+        updateStatus();
+        return lines;
+      },
+    },
+  };
+}
 
-async function permissions(argument: string, context: CommandContext): Promise<readonly string[]> {
-  const { permissions: current } = context.settings;
+async function listOrRevoke(
+  argument: string,
+  { permissions: current, tools: { confirm } }: Asked,
+): Promise<readonly string[]> {
   const { grants, rules, mode } = current;
   const revoked = /^revoke\s+(\d+)$/.exec(argument)?.[1];
   if (revoked !== undefined) {
@@ -35,7 +47,6 @@ async function permissions(argument: string, context: CommandContext): Promise<r
   const configured = (["deny", "ask", "allow"] as const).flatMap((list) =>
     rules[list].map((rule) => `  ${list.padEnd(6)}${shownRule(rule)}`),
   );
-  const { confirm } = context.settings;
   return [
     `${describeMode(mode)} Shift+Tab or /mode switches.`,
     ...(confirm.size === 0
@@ -55,15 +66,13 @@ async function permissions(argument: string, context: CommandContext): Promise<r
   ];
 }
 
-function switchMode(name: string, { settings, updateStatus }: CommandContext): string[] {
-  const { permissions: current } = settings;
+function switchMode(name: string, { permissions: current }: Asked): string[] {
   if (name === "") {
     return MODES.map((mode) => `${mode === current.mode ? "❯" : " "} ${mode.padEnd(6)} ${MODE_HELP[mode]}`);
   }
   const mode = MODES.find((one): one is Mode => one === name || MODE_NAMES[one] === name);
   if (!mode) return [`There is no mode ${quote(name)}. ${didYouMean(name, MODES)}`];
   current.mode = mode;
-  updateStatus();
   return [describeMode(mode)];
 }
 

@@ -1,8 +1,8 @@
 import { type ChatProvider, type Diagnosis, isAgentError } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { countOf } from "@agent/internal";
+import { formatDuration } from "@agent/terminal/host";
 import { type ChosenProvider, chooseFallback, chooseMain } from "../../assembly/provider/choose.js";
-import { formatDuration } from "../../display/duration.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
 
 const LIMIT_MS = 30_000;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { temporaryName } from "@agent/internal";
-import { configDirectory, ensurePrivateDirectory, stateDirectory } from "../../process/paths.js";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
+import { configDirectory, stateDirectory } from "../../process/paths.js";
 
 /** Writes a file where trust and sessions are kept, and removes it again. */
 export function checkState(): Diagnosis {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { countOf } from "@agent/internal";
+import { ownProgram } from "@agent/terminal/host";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
-import { ownProgram } from "../../process/ownProgram.js";
 import { configuredServers, type McpFlags, namedServer } from "./servers.js";
 
 const LOGIN_MS = 10 * 60 * 1000;

@@ -1,11 +1,12 @@
 import type { Ruling } from "@agent/core/host";
+import { ownStandardOutput } from "@agent/terminal/host";
 import type * as McpServer from "@agent/tools-mcp/server";
 import { createPermissions } from "../../assembly/createPermissions.js";
 import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { withTools } from "../../assembly/withTools.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
-import { note, ownStandardOutput } from "../../process/output.js";
+import { note } from "../../process/output.js";
 import { loadOptional } from "../optionalPackage.js";
 import { type McpFlags, PACK } from "./servers.js";
 

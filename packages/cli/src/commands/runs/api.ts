@@ -11,8 +11,7 @@ import {
   startRun,
 } from "@agent/durable";
 import { spellOut } from "@agent/internal";
-import { approvalLines, denial } from "../../chat/approvalQuestion.js";
-import { PLAIN_STYLE } from "../../display/style.js";
+import { approvalLines, denial, PLAIN_STYLE } from "@agent/terminal/host";
 import { directoryLabel, TASK } from "./definition.js";
 import type { ServerOptions } from "./server.js";
 import { titleOf } from "./text.js";

@@ -1,7 +1,7 @@
 import { formatRule, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import type { Approval, Decision } from "@agent/durable";
-import { denial } from "../../chat/approvalQuestion.js";
+import { denial } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print, printLine } from "../../process/output.js";

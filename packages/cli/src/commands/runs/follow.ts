@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@agent/core";
 import type { FollowedEvent, RunEngine, RunState } from "@agent/durable";
-import { plainActivity } from "../../display/plainActivity.js";
+import { plainActivity } from "@agent/terminal/host";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print, printLine } from "../../process/output.js";
 import { watchInterruption } from "../../run/interruption.js";

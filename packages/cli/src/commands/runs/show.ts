@@ -1,7 +1,6 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import type { Run } from "@agent/durable";
-import { approvalLines } from "../../chat/approvalQuestion.js";
-import { PLAIN_STYLE } from "../../display/style.js";
+import { approvalLines, PLAIN_STYLE } from "@agent/terminal/host";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns, print } from "../../process/output.js";
 import { shellWord } from "../../process/shellWord.js";

@@ -1,7 +1,6 @@
 import type { RunSummary } from "@agent/durable";
 import { escapeToLine } from "@agent/internal";
-import { formatCost } from "../../display/cost.js";
-import { formatDuration } from "../../display/duration.js";
+import { formatCost, formatDuration } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 
 /** The state of a run, in one line. */

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { findWorktree, ownAncestors } from "@agent/internal";
-import { configDirectory, homeDirectory } from "../../process/paths.js";
+import { homeDirectory } from "@agent/terminal/host";
+import { configDirectory } from "../../process/paths.js";
 
 /** A project may also have its config under a key of this file. */
 export const PACKAGE = "package.json";

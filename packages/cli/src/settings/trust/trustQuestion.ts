@@ -1,5 +1,6 @@
 import { escapeToLine } from "@agent/internal";
-import { type Aside, askYesNo, atOnce, canAsk } from "../../process/ask.js";
+import type { Aside } from "@agent/terminal/host";
+import { askYesNo, atOnce, canAsk } from "../../process/ask.js";
 import type { AskTrust, TrustPolicy } from "./trust.js";
 
 /** How trust is decided: `--trust` grants it; otherwise the user is asked, if one can be. */

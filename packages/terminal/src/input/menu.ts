@@ -1,6 +1,6 @@
 import { escapeToLine } from "@agent/internal";
-import type { Style } from "../display/style.js";
-import { cutToWidth, textWidth } from "../display/width.js";
+import type { Style } from "../text/style.js";
+import { cutToWidth, textWidth } from "../text/width.js";
 
 const MOST_ROWS = 8;
 // A menu with fewer rows needs all of them for items.

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "@agent/internal";
-import { homeDirectory } from "./paths.js";
+import { homeDirectory } from "./directories.js";
 
 /**
  * The path of a program on the user's PATH that does not belong to a project. Package runners put a project's

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PLAIN_STYLE } from "../display/style.js";
-import { textWidth } from "../display/width.js";
+import { PLAIN_STYLE } from "../text/style.js";
+import { textWidth } from "../text/width.js";
 import { Menu, type MenuItem } from "./menu.js";
 
 const items = (count: number): MenuItem[] =>

@@ -1,0 +1,32 @@
+import { BUSY, type CommandContext, type SlashCommand } from "@agent/terminal/host";
+import type { AssembledAgent } from "../../assembly/assembleAgent.js";
+import { moveChanges } from "../../undo/moveChanges.js";
+
+/** Commands that revert what messages changed. */
+export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<Record<string, SlashCommand>> {
+  return {
+    "/undo": {
+      usage: "/undo",
+      help: "revert the file changes of the last message",
+      run: (_argument, context) => move("undo", undo, context),
+    },
+    "/redo": {
+      usage: "/redo",
+      help: "make the changes again that /undo took back",
+      run: (_argument, context) => move("redo", undo, context),
+    },
+  };
+}
+
+async function move(
+  direction: "undo" | "redo",
+  undo: AssembledAgent["undo"],
+  { busy, tellModel }: CommandContext,
+): Promise<readonly string[]> {
+  if (busy()) return [BUSY];
+  const log = undo();
+  if (!log) return ["Changes are not remembered, because this conversation is not kept (--no-session)."];
+  const { lines, told } = await moveChanges(log, direction, process.cwd());
+  if (told !== undefined) tellModel(told);
+  return lines;
+}

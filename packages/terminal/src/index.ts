@@ -1,0 +1,2 @@
+export { createChat } from "./chat/createChat.js";
+export type { Chat, ChatPlaces, ChatSettings, ReadyChat } from "./chat/types.js";
