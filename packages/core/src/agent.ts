@@ -26,7 +26,7 @@ import {
   type HookSession,
   lifecycleOf,
   startSession,
-} from "./loop/lifecycle.js";
+} from "./loop/hooks.js";
 import { addSteered, runLoop, steerWith } from "./loop/loop.js";
 import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
 import { createOutputReader } from "./loop/output.js";
@@ -44,15 +44,11 @@ import {
   invalidArgument,
 } from "./toolkit/hostOptions/checks.js";
 import { parseContext, type Schema } from "./toolkit/jsonSchema/standardSchema.js";
-import type { WithContext } from "./tools/callContext.js";
-import { createToolRegistry } from "./tools/factory.js";
-import type { ChatTool, ExecutableTool } from "./tools/interface.js";
+import { createToolRegistry, saveConversation } from "./tools/factory.js";
 import { hostModel, hostModels } from "./tools/models.js";
-import type { RegisterOptions } from "./tools/pack.js";
-import type { PackEntry } from "./tools/packTypes.js";
+import type { PackEntry, RegisterOptions } from "./tools/pack.js";
 import type { ToolRegistry } from "./tools/registry.js";
-import { saveConversation } from "./tools/sessionContext.js";
-import type { ToolContext } from "./tools/types.js";
+import type { ChatTool, ExecutableTool, ToolContext, WithContext } from "./tools/tool.js";
 
 const denyUnasked: Approve = ({ name }) => ({
   deny: `the rules ask about ${name}, and this agent has no approve() to ask.`,

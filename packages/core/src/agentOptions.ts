@@ -1,10 +1,10 @@
 import type { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
 import type { Approve, CallRules } from "./loop/approval.js";
+import { checkToolChoice, type StepControl } from "./loop/askModel.js";
 import type { OnBudget } from "./loop/budget.js";
 import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
-import { checkToolChoice, type StepControl } from "./loop/stepControl.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
@@ -25,8 +25,7 @@ import {
 import type { StandardSchema } from "./toolkit/jsonSchema/standardSchema.js";
 import type { HostData } from "./tools/factory.js";
 import type { ResolveModel } from "./tools/models.js";
-import type { PackDirectories } from "./tools/packHost.js";
-import type { AgentToolNames, CheckedPacks, PackEntry } from "./tools/packTypes.js";
+import type { AgentToolNames, CheckedPacks, PackDirectories, PackEntry } from "./tools/pack.js";
 import type { ToolRegistry } from "./tools/registry.js";
 import { checkCallHooks } from "./tools/services.js";
 

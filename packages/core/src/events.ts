@@ -3,7 +3,7 @@ import type { FinishReason, TokenUsage } from "./providers/interface.js";
 import type { CallAbout, ToolKind } from "./tools/callDescription.js";
 import type { ToolOutcome } from "./tools/execution.js";
 import type { ResultView } from "./tools/resultView.js";
-import type { ToolProgress } from "./tools/types.js";
+import type { ToolProgress } from "./tools/tool.js";
 
 /** Everything that happens while the agent works on a message, in order. A display needs nothing else. */
 export type AgentEvent =

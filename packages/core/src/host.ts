@@ -24,7 +24,7 @@ export { EFFORTS } from "./toolkit/hostOptions/checks.js";
 export { isWithinShown, TOOL_KINDS } from "./tools/callDescription.js";
 export type { CallOptions } from "./tools/execution.js";
 export { hostModel, hostModels } from "./tools/models.js";
-export type { AnyText } from "./tools/packTypes.js";
+export type { AnyText } from "./tools/pack.js";
 export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
 export type { PendingTools } from "./tools/services.js";
 export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";

@@ -36,10 +36,19 @@ export type {
   ApprovalRequest,
   Approve,
 } from "./loop/approval.js";
+export type {
+  CompletedRound,
+  NextRequest,
+  RequestChange,
+  StepControl,
+} from "./loop/askModel.js";
 export type { BudgetLimits, BudgetReached, OnBudget } from "./loop/budget.js";
-export type { AfterDecision, BeforeDecision, CallHooks, HookCall } from "./loop/hooks.js";
 export type {
   AddDecision,
+  AfterDecision,
+  BeforeDecision,
+  CallHooks,
+  HookCall,
   HookCompact,
   HookMessage,
   HookSession,
@@ -47,13 +56,7 @@ export type {
   LifecycleHooks,
   MessageDecision,
   StopDecision,
-} from "./loop/lifecycle.js";
-export type {
-  CompletedRound,
-  NextRequest,
-  RequestChange,
-  StepControl,
-} from "./loop/stepControl.js";
+} from "./loop/hooks.js";
 export type { Telemetry } from "./loop/telemetry.js";
 export type * from "./providers/factory.js";
 export type * from "./providers/interface.js";
@@ -65,8 +68,6 @@ export type {
   SchemaValue,
   StandardSchema,
 } from "./toolkit/jsonSchema/standardSchema.js";
-export { type AgentToolDefinition, agentTool } from "./tools/agentTool.js";
-export { contextType } from "./tools/callContext.js";
 export type {
   AlwaysOffer,
   CallAbout,
@@ -90,9 +91,58 @@ export {
   type PackParts,
   type SetupHost,
 } from "./tools/definePack.js";
-export { defineTool, type ToolDefinition, type ToolInput, type ToolOutput } from "./tools/defineTool.js";
+export {
+  type AgentToolDefinition,
+  agentTool,
+  defineTool,
+  type ToolDefinition,
+  type ToolInput,
+  type ToolOutput,
+} from "./tools/defineTool.js";
 export type { ToolOutcome, ToolResult } from "./tools/execution.js";
-export { type CreateRegistryOptions, createToolRegistry, type HostData } from "./tools/factory.js";
+export {
+  type CreateRegistryOptions,
+  createToolRegistry,
+  type HostData,
+  SaveSessionContextTool,
+} from "./tools/factory.js";
+export type { ResolveModel } from "./tools/models.js";
+export type {
+  AgentToolNames,
+  BackgroundJob,
+  BackgroundJobs,
+  CheckedPacks,
+  Diagnosis,
+  EditorFiles,
+  HostModel,
+  LoadTools,
+  MentionItem,
+  MentionSource,
+  NamedPacks,
+  PackAgent,
+  PackCommand,
+  PackDirectories,
+  PackEntry,
+  PackHost,
+  PackOptions,
+  PackPrompt,
+  PackRegistry,
+  PackServices,
+  PackSkill,
+  PermitAnswer,
+  PermitRequest,
+  PersonAnswer,
+  PersonQuestion,
+  QuestionField,
+  RegisterOptions,
+  ToolNames,
+  ToolPack,
+  WakeNotice,
+} from "./tools/pack.js";
+export { PACK_API_VERSION, registerPack } from "./tools/registerPack.js";
+export { type ToolDetails, type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
+export type { ResultView } from "./tools/resultView.js";
+export type { PromptSection } from "./tools/services.js";
 export type {
   ChatTool,
   DescribeOptions,
@@ -100,51 +150,13 @@ export type {
   JsonSchema,
   ParsedArguments,
   RedirectedCall,
-} from "./tools/interface.js";
-export type { ResolveModel } from "./tools/models.js";
-export type { LoadTools, PackRegistry, RegisterOptions, ToolPack } from "./tools/pack.js";
-export type {
-  EditorFiles,
-  HostModel,
-  PackDirectories,
-  PackHost,
-  PermitAnswer,
-  PermitRequest,
-  PersonAnswer,
-  PersonQuestion,
-  QuestionField,
-  WakeNotice,
-} from "./tools/packHost.js";
-export type {
-  BackgroundJob,
-  BackgroundJobs,
-  Diagnosis,
-  MentionItem,
-  MentionSource,
-  PackAgent,
-  PackCommand,
-  PackPrompt,
-  PackServices,
-  PackSkill,
-} from "./tools/packServices.js";
-export { PACK_API_VERSION, registerPack } from "./tools/packs.js";
-export type {
-  AgentToolNames,
-  CheckedPacks,
-  NamedPacks,
-  PackEntry,
-  PackOptions,
-  ToolNames,
-} from "./tools/packTypes.js";
-export { type ToolDetails, type ToolInfo, ToolRegistry, type ToolRegistryOptions } from "./tools/registry.js";
-export type { ResultView } from "./tools/resultView.js";
-export type { PromptSection } from "./tools/services.js";
-export { SaveSessionContextTool } from "./tools/sessionContext.js";
+} from "./tools/tool.js";
 export {
   type AccessNeed,
   type AccessRules,
   type ChildAgentAnswer,
   type ChildAgentRequest,
+  contextType,
   type DefinedToolCall,
   TOOL_CAPABILITIES,
   type ToolCall,
@@ -152,4 +164,4 @@ export {
   type ToolContext,
   type ToolProgress,
   type ToolReport,
-} from "./tools/types.js";
+} from "./tools/tool.js";

@@ -7,7 +7,7 @@ import { findHistoryProblem } from "../src/conversation/history.js";
 import type { AgentEvent } from "../src/events.js";
 import { type ScriptedAnswer, scriptedProvider } from "../src/providers/replay.js";
 import { createToolRegistry } from "../src/tools/factory.js";
-import type { ExecutableTool } from "../src/tools/interface.js";
+import type { ExecutableTool } from "../src/tools/tool.js";
 
 /** An answer that asks for one tool. */
 export const call = (name: string, args: unknown = {}) => ({ calls: [{ name, args }] });

@@ -2,9 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { ChatTool, ExecutableTool, JsonSchema } from "../src/tools/interface.js";
 import { ToolRegistry } from "../src/tools/registry.js";
-import type { ToolCall, ToolCapability, ToolContext } from "../src/tools/types.js";
+import type {
+  ChatTool,
+  ExecutableTool,
+  JsonSchema,
+  ToolCall,
+  ToolCapability,
+  ToolContext,
+} from "../src/tools/tool.js";
 
 /** A tool made of a function; by default it takes any arguments. */
 export function fakeTool(

@@ -11,7 +11,7 @@ import {
   invalidArgument,
 } from "../toolkit/hostOptions/checks.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { ToolContext } from "../tools/types.js";
+import type { ToolContext } from "../tools/tool.js";
 import { findHistoryProblem } from "./history.js";
 import { type PackState, PackStates, type StateChange, type StateEntry } from "./packState.js";
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";

@@ -1,5 +1,5 @@
 import type { CallPreview, DescribedCall } from "../tools/callDescription.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 import type { AssistantMessage, ToolMessage } from "./conversation.js";
 
 /** A call that waits for a decision and has not run. Holds everything a user needs to decide. */

@@ -14,7 +14,7 @@ import { fakeContext, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatMessage } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
-import { SaveSessionContextTool } from "../tools/sessionContext.js";
+import { SaveSessionContextTool } from "../tools/factory.js";
 import { Conversation } from "./conversation.js";
 import { loadSession, saveSession } from "./session.js";
 

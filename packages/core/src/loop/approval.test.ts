@@ -4,7 +4,7 @@ import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { Agent } from "../agent.js";
 import type { AgentOptions } from "../agentOptions.js";
 import type { ScriptedAnswer } from "../providers/replay.js";
-import type { ExecutableTool } from "../tools/interface.js";
+import type { ExecutableTool } from "../tools/tool.js";
 
 describe("approval", () => {
   const approved = (

@@ -3,7 +3,7 @@ import { AgentError, isAgentError } from "../errors.js";
 import type { Ruling } from "../rules/decide.js";
 import { orAborted } from "../toolkit/abort.js";
 import { type CallPreview, type DescribedCall, isWithinShown, stableJson } from "../tools/callDescription.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 
 const ABORTED = "aborted before it was approved.";
 

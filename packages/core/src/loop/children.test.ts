@@ -3,7 +3,7 @@ import { agentWith, call, collect, toolTexts } from "../../test/conversation.js"
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import type { AgentEvent } from "../events.js";
 import type { ChatRequest, ChatResponse } from "../providers/interface.js";
-import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
 
 /** A tool that starts one child agent with this request, and answers with its text. */
 const delegate = (request: ChildAgentRequest, onAnswer?: (answer: ChildAgentAnswer) => void) =>

@@ -13,13 +13,13 @@ import {
   textsOf,
 } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
-import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/types.js";
+import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
 import { Budget, limitsOf } from "./budget.js";
-import type { CallSlots } from "./callSlots.js";
+import type { CallSlots } from "./callPath.js";
 import type { Exchange, LoopLimits } from "./exchange.js";
+import { toolSubset } from "./exchange.js";
 import type { runLoop } from "./loop.js";
 import { createOutputReader } from "./output.js";
-import { toolSubset } from "./toolSubset.js";
 import { UsageMeter } from "./usage.js";
 
 /** The call a child agent works for. Ids are unique within one turn only. */

@@ -5,11 +5,11 @@ import { isAgentError, throwIfAborted } from "../errors.js";
 import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
-import { systemText } from "./ask.js";
+import { systemText } from "./askModel.js";
 import { respondWithin } from "./budget.js";
 import { CHARACTERS_PER_TOKEN, estimateTokens, textTokens } from "./estimate.js";
 import type { Exchange } from "./exchange.js";
-import { beforeCompact, lifecycleOf } from "./lifecycle.js";
+import { beforeCompact, lifecycleOf } from "./hooks.js";
 import { modelName } from "./respond.js";
 import { countUsage } from "./usage.js";
 

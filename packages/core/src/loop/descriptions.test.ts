@@ -6,7 +6,7 @@ import { Conversation } from "../conversation/conversation.js";
 import { recordSession } from "../conversation/recorder.js";
 import { loadSession } from "../conversation/session.js";
 import type { CallDescription } from "../tools/callDescription.js";
-import type { ExecutableTool } from "../tools/interface.js";
+import type { ExecutableTool } from "../tools/tool.js";
 import type { ApprovalRequest } from "./approval.js";
 
 const NAMED = {
@@ -375,7 +375,7 @@ describe("what a tool reports", () => {
 
 describe("nested calls", () => {
   const outer = (
-    body: (run: NonNullable<import("../tools/types.js").ToolCall["callTool"]>) => Promise<string>,
+    body: (run: NonNullable<import("../tools/tool.js").ToolCall["callTool"]>) => Promise<string>,
   ) =>
     ({
       ...fakeTool("script", () => ""),
@@ -457,7 +457,7 @@ describe("nested calls", () => {
     let aborted = false;
     const slow = {
       ...fakeTool("slow", () => ""),
-      execute: (_args: unknown, running?: import("../tools/types.js").ToolCall) =>
+      execute: (_args: unknown, running?: import("../tools/tool.js").ToolCall) =>
         new Promise<string>((resolve) => {
           running?.signal.addEventListener("abort", () => {
             aborted = true;

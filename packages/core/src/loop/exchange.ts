@@ -4,18 +4,17 @@ import type { AgentEvent } from "../events.js";
 import type { ChatProvider, Effort } from "../providers/interface.js";
 import type { CallAbout } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { ChatTool } from "../tools/interface.js";
 import type { ResolveModel } from "../tools/models.js";
-import type { PreparedCall, PrepareOptions } from "../tools/preparedCall.js";
+import { type PreparedCall, type PrepareOptions, unavailable } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ChatTool, ToolCapability } from "../tools/tool.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
+import type { StepControl } from "./askModel.js";
 import type { Budget } from "./budget.js";
-import type { CallSlots } from "./callSlots.js";
+import type { CallSlots } from "./callPath.js";
 import type { ChildSlots } from "./children.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
-import type { StepControl } from "./stepControl.js";
 import type { Steps } from "./steps.js";
 import type { Telemetry } from "./telemetry.js";
 import type { UsageMeter } from "./usage.js";
@@ -110,4 +109,20 @@ export interface Exchange {
   /** What the requests of this exchange may take: its own budgets and those of its parents. */
   readonly budgets: readonly Budget[];
   readonly allowance: Allowance;
+}
+
+/** The tools with these names, on and off as they are in the whole. A call of another one is refused. */
+export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
+  return {
+    prepare: async (name, args, options) => {
+      if (names.has(name)) return await tools.prepare(name, args, options);
+      return { ...unavailable("not_available", name), durationMs: 0 };
+    },
+    getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
+    getCapabilities: (name) => tools.getCapabilities(name),
+    isRepeatable: (name) => tools.isRepeatable(name),
+    aboutCall: (name, args) => tools.aboutCall(name, args),
+    titleFrom: (name) => tools.titleFrom(name),
+    redact: (text) => tools.redact(text),
+  };
 }

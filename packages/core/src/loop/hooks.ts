@@ -1,9 +1,12 @@
-import { describeValue, errorMessage, isRecord, quote, withTimeout } from "@agent/internal";
+import { describeValue, errorMessage, isRecord, quote, truncateMiddle, withTimeout } from "@agent/internal";
+import type { Content, ContentPart } from "../conversation/content.js";
+import { AgentError } from "../errors.js";
+import type { FinishReason } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { ToolCapability } from "../tools/types.js";
-import type { LifecycleHooks } from "./lifecycle.js";
+import type { ToolCapability } from "../tools/tool.js";
+import type { Exchange } from "./exchange.js";
 
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -54,7 +57,7 @@ export interface CallHooks<Context = unknown> extends LifecycleHooks {
 }
 
 /** The combined decision of all hooks about a call. */
-export type HookVerdict =
+type HookVerdict =
   | { readonly type: "continue"; readonly args?: Record<string, unknown>; readonly allowed: boolean }
   | { readonly type: "deny"; readonly reason: string };
 
@@ -162,7 +165,7 @@ function malformed(label: string, decision: unknown): HookVerdict {
 }
 
 /** Rejects if the hook takes too long or the exchange is aborted. */
-export async function withinTime<T>(
+async function withinTime<T>(
   { name, timeoutMs = DEFAULT_TIMEOUT_MS }: CallHooks,
   signal: AbortSignal | undefined,
   work: () => T | Promise<T>,
@@ -171,4 +174,204 @@ export async function withinTime<T>(
   return await withTimeout(signal ? orAborted(working, signal) : working, timeoutMs, () => {
     throw new Error(`${quote(name)} did not decide within ${timeoutMs} ms`);
   });
+}
+
+// What hooks add is sent with every request from then on.
+const MAX_ADDED_BYTES = 8000;
+// How often one message continues because a hook refuses its end: two hooks must not keep a model busy for ever.
+const MAX_CONTINUATIONS = 3;
+
+/** A message that is about to join the conversation. */
+export interface HookMessage {
+  readonly content: Content;
+  /** Who the message is from, if the user did not write it. */
+  readonly from?: string;
+  readonly context?: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** A session that starts or ends. */
+export interface HookSession {
+  /** Whether the conversation had messages already. */
+  readonly resumed: boolean;
+}
+
+/** An answer that would end the message. */
+export interface HookStop {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly turns: number;
+  /** How often hooks have refused the end of this message already. */
+  readonly continued: number;
+  readonly context?: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** A conversation that is about to be made shorter. */
+export interface HookCompact {
+  /** About how many tokens the conversation has. */
+  readonly tokens: number;
+  /** What the user asked to keep. */
+  readonly focus?: string;
+}
+
+/** `{ add }` adds a text to the message; `{ deny }` refuses it with a reason for the user. */
+export type MessageDecision = undefined | { readonly add: string } | { readonly deny: string };
+
+/** `{ add }` gives the model a text. */
+export type AddDecision = undefined | { readonly add: string };
+
+/** `{ deny }` refuses the end: the model reads the reason and continues. At most three times for one message. */
+export type StopDecision = undefined | { readonly deny: string };
+
+/** Functions that see what happens to a whole message or session. They add and refuse; they never allow anything. */
+export interface LifecycleHooks {
+  /** Called before the first message of a session. What it adds is sent with that message. A failure is reported and ignored. */
+  onSessionStart?(session: HookSession): AddDecision | Promise<AddDecision>;
+  /** Called when the agent is disposed of. A failure is ignored. */
+  onSessionEnd?(session: HookSession): void | Promise<void>;
+  /** Called before a message joins the conversation, also one given to `steer`. A failure refuses the message. */
+  onMessage?(message: HookMessage): MessageDecision | Promise<MessageDecision>;
+  /** Called when the model has answered without further calls. A failure is reported, and the message ends. */
+  onStop?(stop: HookStop): StopDecision | Promise<StopDecision>;
+  /** Called before older messages are replaced by a summary, which keeps what it adds. A failure is reported and ignored. */
+  onCompact?(compact: HookCompact): AddDecision | Promise<AddDecision>;
+}
+
+/** All hooks, those of packs first, and where their failures are reported. */
+interface Lifecycle {
+  readonly hooks: readonly CallHooks[];
+  readonly onProblem: (problem: string) => void;
+  readonly redact: (text: string) => string;
+}
+
+/** The hooks of an exchange. */
+export function lifecycleOf(exchange: Exchange): Lifecycle {
+  const { packs, hooks, emit, tools } = exchange;
+  return {
+    hooks: [...packs.hooks, ...hooks],
+    onProblem: (text) => emit({ type: "notice", text }),
+    redact: (text) => tools.redact(text),
+  };
+}
+
+/** What hooks add to the first message of a session. */
+export async function startSession(session: HookSession, lifecycle: Lifecycle): Promise<string[]> {
+  return await collect(lifecycle, "onSessionStart", (hooks) => hooks.onSessionStart?.(session));
+}
+
+/** What a summary has to keep, by all hooks. */
+export async function beforeCompact(compact: HookCompact, lifecycle: Lifecycle): Promise<string[]> {
+  return await collect(lifecycle, "onCompact", (hooks) => hooks.onCompact?.(compact));
+}
+
+/** Ends a session for every hook. Never rejects. */
+export async function endSession(session: HookSession, hooks: readonly CallHooks[]): Promise<void> {
+  await Promise.all(
+    hooks.map(async (one) => {
+      if (!one.onSessionEnd) return;
+      await withinTime(one, undefined, () => one.onSessionEnd?.(session)).catch(() => undefined);
+    }),
+  );
+}
+
+/** The message with what hooks add to it. Rejects with `message_denied` if one refuses it or fails. */
+export async function admitMessage(
+  message: HookMessage,
+  { hooks, redact }: Omit<Lifecycle, "onProblem">,
+): Promise<Content> {
+  let { content } = message;
+  for (const one of hooks) {
+    if (!one.onMessage) continue;
+    const label = `The hook ${quote(one.name)}`;
+    let decision: unknown;
+    try {
+      const given = { ...message, content: structuredClone(content) };
+      decision = await withinTime(one, message.signal, () => one.onMessage?.(given));
+    } catch (error) {
+      throw denied(`${label} failed, so the message was not sent: ${errorMessage(error)}`, error);
+    }
+    if (decision === undefined || decision === null) continue;
+    if (isRecord(decision) && typeof decision.deny === "string") {
+      throw denied(`${label} refused the message: ${decision.deny}`);
+    }
+    if (!isRecord(decision) || typeof decision.add !== "string") {
+      throw denied(`${label} returned ${describeValue(decision)}, which is not a decision.`);
+    }
+    content = addTo(content, addedText(one, decision.add, redact));
+  }
+  return content;
+}
+
+/** Why the message must not end yet, in the words of the first hook that refuses it. */
+export async function refuseStop(
+  stop: Omit<HookStop, "context" | "signal">,
+  hooks: readonly CallHooks[],
+  exchange: Exchange,
+): Promise<string | undefined> {
+  const { context, signal } = exchange;
+  const lifecycle = lifecycleOf(exchange);
+  if (stop.continued >= MAX_CONTINUATIONS) return undefined;
+  for (const one of hooks) {
+    const given = { ...stop, context, signal };
+    const decision = await ask(one, lifecycle, "onStop", signal, () => one.onStop?.(given));
+    if (decision === undefined) continue;
+    if (typeof decision.deny === "string") return addedText(one, decision.deny, lifecycle.redact);
+    lifecycle.onProblem(notADecision(one, "onStop", decision));
+  }
+  return undefined;
+}
+
+/** Adds a text to a message. */
+export function addTo(content: Content, text: string): Content {
+  if (typeof content === "string") return `${content}\n\n${text}`;
+  const part: ContentPart = { type: "text", text };
+  return [...content, part];
+}
+
+async function collect(
+  lifecycle: Lifecycle,
+  method: "onSessionStart" | "onCompact",
+  call: (hooks: CallHooks) => unknown,
+): Promise<string[]> {
+  const added: string[] = [];
+  for (const one of lifecycle.hooks) {
+    if (!one[method]) continue;
+    const decision = await ask(one, lifecycle, method, undefined, () => call(one));
+    if (decision === undefined) continue;
+    if (typeof decision.add === "string") added.push(addedText(one, decision.add, lifecycle.redact));
+    else lifecycle.onProblem(notADecision(one, method, decision));
+  }
+  return added;
+}
+
+async function ask(
+  hooks: CallHooks,
+  { onProblem }: Lifecycle,
+  method: string,
+  signal: AbortSignal | undefined,
+  call: () => unknown,
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    const decision = await withinTime(hooks, signal, call);
+    if (decision === undefined || decision === null) return undefined;
+    return isRecord(decision) ? decision : { returned: decision };
+  } catch (error) {
+    if (!signal?.aborted)
+      onProblem(`The hook ${quote(hooks.name)} failed in ${method}: ${errorMessage(error)}`);
+    return undefined;
+  }
+}
+
+function addedText({ name }: CallHooks, text: string, redact: (text: string) => string): string {
+  const bounded = truncateMiddle(text.toWellFormed(), MAX_ADDED_BYTES);
+  return `[Added by ${quote(name)}, not written by the user]\n${redact(bounded)}`;
+}
+
+function notADecision({ name }: CallHooks, method: string, decision: unknown): string {
+  return `The hook ${quote(name)} returned ${describeValue(decision)} from ${method}, which is not a decision.`;
+}
+
+function denied(message: string, cause?: unknown): AgentError {
+  return new AgentError("message_denied", message, cause === undefined ? {} : { cause });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { agentWith, call, collect, toolTexts } from "../../test/conversation.js";
 import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
-import type { ExecutableTool, JsonSchema } from "../tools/interface.js";
-import { findWrittenCall } from "./writtenCalls.js";
+import type { ExecutableTool, JsonSchema } from "../tools/tool.js";
+import { findWrittenCall } from "./loop.js";
 
 /** A tool that notes with which arguments it ran. */
 function noting(name: string, properties: Record<string, JsonSchema>, optional: readonly string[] = []) {

@@ -5,7 +5,7 @@ import { fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatProvider, ChatRequest } from "../providers/interface.js";
 import { type ScriptedAnswer, scriptedProvider } from "../providers/replay.js";
-import { agentTool } from "../tools/agentTool.js";
+import { agentTool } from "../tools/defineTool.js";
 
 /** A scripted model that keeps its requests. */
 function model(...answers: ScriptedAnswer[]) {

@@ -1,6 +1,6 @@
 import type { ChatResponse } from "../providers/interface.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 
 /** Names one answer of the model within a message: the key stays the same when the message is replayed. */
 export interface AnswerKey {

@@ -1,17 +1,17 @@
-import type { AssistantMessage, OpenRound } from "../conversation/conversation.js";
+import { revealHiddenTags } from "@agent/internal";
+import { type ContentPart, contentText, partBytes } from "../conversation/content.js";
+import type { AssistantMessage, OpenRound, ToolMessage } from "../conversation/conversation.js";
+import { OutputBudget } from "../conversation/outputBudget.js";
 import type { PendingCall, PendingRound } from "../conversation/pending.js";
-import { isAgentError } from "../errors.js";
+import { AgentError, isAgentError } from "../errors.js";
 import type { ChatResponse } from "../providers/interface.js";
 import type { ToolResult } from "../tools/execution.js";
 import { type LateDecision, SuspendedCall } from "./approval.js";
-import type { Answer } from "./ask.js";
-import { type CallScene, prepareRequested, runCall, runsAlone } from "./callPath.js";
-import { CallSlots } from "./callSlots.js";
+import type { Answer } from "./askModel.js";
+import { type CallScene, CallSlots, prepareRequested, runCall, runsAlone } from "./callPath.js";
 import type { ChildStarter } from "./children.js";
 import type { Exchange } from "./exchange.js";
-import type { RepeatCounter } from "./repeats.js";
 import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
-import { RoundResults } from "./roundResults.js";
 
 // The number of reads at one time: enough to hide latency, few enough to bound open files.
 const MAX_CONCURRENT = 16;
@@ -223,4 +223,133 @@ async function runInOrder(
   }
   await Promise.all(running);
   return failures;
+}
+
+// The maximum decoded size of all images and files of one round: servers refuse larger requests.
+const MAX_PART_BYTES = 32 * 1024 * 1024;
+// The length of the sample that is compared to tell two images or files apart.
+const SAMPLE = 256;
+
+/** The results of one answer's calls as they are kept: bounded together, in text and in parts. */
+class RoundResults {
+  readonly #ids: readonly string[];
+  readonly #budget: OutputBudget;
+  readonly #messages: (ToolMessage | undefined)[];
+  readonly #parts: (readonly ContentPart[])[];
+  #partBytes = 0;
+
+  constructor(ids: readonly string[], maxBytes: number) {
+    this.#ids = ids;
+    this.#budget = new OutputBudget(maxBytes, ids.length);
+    this.#messages = ids.map(() => undefined);
+    this.#parts = ids.map(() => []);
+  }
+
+  /** Takes the result of one call and returns it as it stands now. */
+  add(index: number, { text, parts = [] }: Pick<ToolResult, "text" | "parts">): ToolMessage {
+    const kept: ContentPart[] = [];
+    const lines = [text];
+    for (const part of parts) {
+      this.#partBytes += partBytes(part);
+      if (this.#partBytes <= MAX_PART_BYTES) kept.push(part);
+      else
+        lines.push(
+          `${contentText([part])} (left out: the results of one turn hold too much. Ask for fewer at a time.)`,
+        );
+    }
+    this.#parts[index] = kept;
+    const message = this.#toMessage(
+      index,
+      this.#budget.add(index, revealHiddenTags(lines.join("\n").toWellFormed())),
+    );
+    this.#messages[index] = message;
+    return message;
+  }
+
+  /** Takes a result that is part of the conversation already. */
+  restore(message: ToolMessage): void {
+    const index = this.#ids.indexOf(message.tool_call_id);
+    if (index === -1) return;
+    const { content } = message;
+    this.#parts[index] = typeof content === "string" ? [] : content.slice(1);
+    this.#budget.add(index, textOf(message));
+    this.#messages[index] = message;
+  }
+
+  /** The results there are so far, in the order of the calls. */
+  messages(): ToolMessage[] {
+    return this.#messages.filter((message) => message !== undefined);
+  }
+
+  /** Whether a call has a result. */
+  has(index: number): boolean {
+    return this.#messages[index] !== undefined;
+  }
+
+  /** What two rounds are compared by: the texts, and a sample of each image and file. */
+  signatures(): string[] {
+    return this.#budget
+      .texts()
+      .map((text, index) => [text, ...(this.#parts[index] ?? []).map(sampleOf)].join("\0"));
+  }
+
+  /** All results in the order of the calls; `notes` are added to every one, `lastNotes` to the last. */
+  close(notes: readonly string[], lastNotes: readonly string[]): ToolMessage[] {
+    const last = this.#ids.length - 1;
+    return this.#budget.texts().map((text, index) => {
+      const whole = [text, ...notes, ...(index === last ? lastNotes : [])].join("\n");
+      const message = this.#messages[index];
+      // An unchanged result is the same object, which is recorded already.
+      const isSame = message !== undefined && textOf(message) === whole;
+      return isSame ? message : this.#toMessage(index, whole);
+    });
+  }
+
+  #toMessage(index: number, text: string): ToolMessage {
+    const parts = this.#parts[index] ?? [];
+    const id = this.#ids[index] ?? "";
+    if (parts.length === 0) return { role: "tool", tool_call_id: id, content: text };
+    return { role: "tool", tool_call_id: id, content: [{ type: "text", text }, ...parts] };
+  }
+}
+
+function textOf({ content }: ToolMessage): string {
+  if (typeof content === "string") return content;
+  const [first] = content;
+  return first?.type === "text" ? first.text : "";
+}
+
+function sampleOf(part: ContentPart): string {
+  const bytes = part.type === "text" ? part.text : part.data;
+  const middle = bytes.length >> 1;
+  return `${bytes.length} ${bytes.slice(middle, middle + SAMPLE)}`;
+}
+
+const REPEATS_BEFORE_NOTE = 3;
+
+/** Notices a model that makes the same calls and gets the same results again and again. */
+export class RepeatCounter {
+  #last = "";
+  #count = 0;
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts a round by its calls and results; from the third time on there is a note for the model. */
+  count(signature: string): string | undefined {
+    this.#count = signature === this.#last ? this.#count + 1 : 1;
+    this.#last = signature;
+    if (this.#count < REPEATS_BEFORE_NOTE) return undefined;
+    return `[Note: the same call gave the same result ${this.#count} times in a row. Do something else, or answer.]`;
+  }
+
+  throwIfStuck(): void {
+    if (this.#count < this.#limit) return;
+    throw new AgentError(
+      "repeated_calls",
+      `Stopped: the model made the same tool calls with the same results ${this.#count} times in a row. Rephrase the request, or raise maxRepeats.`,
+    );
+  }
 }

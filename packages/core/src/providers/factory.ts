@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../tools/interface.js";
+import type { JsonSchema } from "../tools/tool.js";
 import type { ChatProvider, Effort, ModelPrice } from "./interface.js";
 
 /** The options that every provider of the `@agent/provider-*` packages takes. Each may take more. */

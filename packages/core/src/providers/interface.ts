@@ -1,5 +1,5 @@
 import type { Content } from "../conversation/content.js";
-import type { ChatTool, JsonSchema } from "../tools/interface.js";
+import type { ChatTool, JsonSchema } from "../tools/tool.js";
 
 /** One tool call as the model asked for it; `arguments` is the JSON text exactly as it came. */
 export interface ChatToolCall {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Agent } from "../agent.js";
 import type { AgentEvent } from "../events.js";
 import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
-import type { ExecutableTool } from "../tools/interface.js";
+import type { ExecutableTool } from "../tools/tool.js";
 import type { ChatProvider, ChatResponse, ChatToolCall } from "./interface.js";
 import { recordProvider, replayProvider, type ScriptedAnswer, scriptedProvider } from "./replay.js";
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import type { CallTarget, Match, PermissionLanguage } from "../tools/callDescription.js";
 import { defineTool } from "../tools/defineTool.js";
 import { ToolRegistry } from "../tools/registry.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 import { findRuleProblem, watchRules } from "./checkRule.js";
 import { coversCall, type DecideOptions, decideCall, type RuledCall } from "./decide.js";
 import { GrantedRules } from "./grantedRules.js";

@@ -7,7 +7,7 @@ import {
   stableJson,
 } from "../tools/callDescription.js";
 import type { ToolRegistry } from "../tools/registry.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 import { type Mode, onlyEdits, onlyReads } from "./mode.js";
 import { formatRule, isAbout, isHead, type Rule, type RuleHead } from "./rule.js";
 import { matchAddress, matchArgument, matchFile, matchText } from "./targets.js";

@@ -1,4 +1,4 @@
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 
 /** How much an agent may do without asking, from the least to the most. */
 export const MODES = ["plan", "ask", "edits", "auto"] as const;

@@ -1,4 +1,6 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
+import { compileSchema } from "../toolkit/jsonSchema/compile.js";
+import type { JsonSchema } from "./tool.js";
 
 /** How deep arguments may be nested. */
 export const MAX_ARGUMENT_DEPTH = 256;
@@ -35,4 +37,286 @@ function copyJson(value: unknown, depth: number): unknown {
     copy[key] = copyJson((value as Record<string, unknown>)[key], depth + 1);
   }
   return copy;
+}
+
+const MAX_PROBLEMS = 8;
+const MAX_SHOWN = 20;
+
+/**
+ * Everything that is wrong with arguments, in one message: the first problem as the check found it, the others, and the
+ * shape that is expected. The model can then repair the call in one go.
+ */
+export function describeProblems(
+  parameters: JsonSchema,
+  args: Readonly<Record<string, unknown>>,
+  first: string,
+): string {
+  const { properties, required: _, ...rest } = parameters;
+  const known = isRecord(properties) ? properties : {};
+  const required = Array.isArray(parameters.required) ? parameters.required : [];
+  const missing = required.filter((name) => !Object.hasOwn(args, String(name)));
+  const wrong = Object.keys(args).flatMap((name) => {
+    const schema = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (schema === undefined) return [];
+    const check = compileSchema({ ...rest, additionalProperties: true, properties: { [name]: schema } });
+    return check({ [name]: args[name] }) ?? [];
+  });
+  const problems = [
+    first,
+    ...missing.map((name) => `${quote(String(name))} is required.`),
+    ...wrong,
+    ...unknownNames(parameters, known, args).map((name) => `There is no argument ${quote(name)}.`),
+  ];
+  const others = problems.slice(1).filter((problem) => !isSame(problem, first));
+  const shape = shapeOf(known, required);
+  return [first, ...others.slice(0, MAX_PROBLEMS), ...(shape === "" ? [] : [`Expected: ${shape}`])].join(" ");
+}
+
+function unknownNames(
+  { additionalProperties }: JsonSchema,
+  known: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
+): string[] {
+  return additionalProperties === false
+    ? Object.keys(args).filter((name) => !Object.hasOwn(known, name))
+    : [];
+}
+
+/** Whether two sentences are about the same argument. */
+function isSame(a: string, b: string): boolean {
+  const subject = (text: string): string | undefined => /"([^"]+)"/.exec(text)?.[1];
+  return a === b || (subject(a) !== undefined && subject(a) === subject(b));
+}
+
+/** `{ path: string, limit?: integer, edits?: [{ old_text: string }] }` */
+function shapeOf(properties: Readonly<Record<string, unknown>>, required: readonly unknown[]): string {
+  const names = Object.keys(properties);
+  if (names.length === 0) return "";
+  const shown = names.slice(0, MAX_SHOWN).map((name) => {
+    return `${name}${required.includes(name) ? "" : "?"}: ${typeName(properties[name])}`;
+  });
+  return `{ ${[...shown, ...(names.length > MAX_SHOWN ? ["…"] : [])].join(", ")} }`;
+}
+
+function typeName(schema: unknown): string {
+  if (!isRecord(schema)) return "any";
+  if (Array.isArray(schema.enum))
+    return schema.enum
+      .slice(0, MAX_SHOWN)
+      .map((one) => JSON.stringify(one))
+      .join(" | ");
+  const { type, items, properties, required } = schema;
+  if (type === "array") return `[${typeName(items)}]`;
+  if (type === "object" && isRecord(properties))
+    return shapeOf(properties, Array.isArray(required) ? required : []) || "object";
+  return Array.isArray(type) ? type.join(" | ") : typeof type === "string" ? type : "any";
+}
+
+type Arguments = Record<string, unknown>;
+
+/** Arguments that were read in the only way that fits the schema, and what was done for it. */
+interface Repaired {
+  readonly args: Arguments;
+  /** One clause for each change: `"file_path" as "path"`. */
+  readonly notes: readonly string[];
+}
+
+/** Names that models use for the same argument. A name of the schema is found by another one of its row. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["path", "filepath", "file", "filename", "targetfile", "absolutepath"],
+  ["paths", "files", "filepaths"],
+  ["directory", "dir", "folder", "path"],
+  ["oldtext", "oldstring", "oldstr", "search", "find"],
+  ["newtext", "newstring", "newstr", "replace", "replacement"],
+  ["content", "contents", "filetext", "text", "filecontent"],
+  ["command", "cmd", "script", "bash"],
+  ["pattern", "regex", "query", "searchterm"],
+  ["cwd", "workdir", "workingdirectory"],
+  ["url", "uri", "link"],
+];
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
+
+/** A repair of arguments that do not fit their schema; `undefined` if nothing in them has exactly one other reading. */
+export function repairArguments(parameters: JsonSchema, args: Arguments): Repaired | undefined {
+  const notes: string[] = [];
+  const repaired = repairObject(parameters, args, "", notes);
+  return notes.length === 0 ? undefined : { args: repaired, notes };
+}
+
+/**
+ * Paths as they are meant: without quotes around them, without a line break at the end, and not as a `file:` address.
+ * Only the arguments that the tool declares as paths are looked at.
+ */
+export function cleanPaths(args: Arguments, names: readonly string[]): Repaired | undefined {
+  const notes: string[] = [];
+  const cleaned: Arguments = {};
+  for (const [name, value] of Object.entries(args)) {
+    if (!names.includes(name)) continue;
+    const clean = Array.isArray(value) ? value.map(cleanPath) : cleanPath(value);
+    if (JSON.stringify(clean) === JSON.stringify(value)) continue;
+    cleaned[name] = clean;
+    notes.push(`${quote(name)} as ${quote(Array.isArray(clean) ? clean.join(", ") : String(clean))}`);
+  }
+  return notes.length === 0 ? undefined : { args: { ...args, ...cleaned }, notes };
+}
+
+function cleanPath(value: unknown): unknown {
+  if (typeof value !== "string" || !/^(["'`]|file:\/\/)|[\r\n]$/.test(value)) return value;
+  const line = value.replace(/[\r\n]+$/, "");
+  const bare = /^(["'`])([^"'`]+)\1$/.exec(line)?.[2] ?? line;
+  if (!bare.startsWith("file://")) return bare;
+  try {
+    const { host, pathname } = new URL(bare);
+    return host === "" || host === "localhost" ? decodeURIComponent(pathname) : value;
+  } catch {
+    return value;
+  }
+}
+
+function repairObject(schema: JsonSchema, value: Arguments, where: string, notes: string[]): Arguments {
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const renamed = renameKeys(
+    value,
+    properties,
+    required,
+    schema.additionalProperties === false,
+    where,
+    notes,
+  );
+  const result: Arguments = {};
+  for (const [name, given] of Object.entries(renamed)) {
+    const sub = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!isRecord(sub)) {
+      result[name] = given;
+      continue;
+    }
+    if (
+      given === null &&
+      !required.includes(name) &&
+      !typesOf(sub).includes("null") &&
+      sub.type !== undefined
+    ) {
+      notes.push(`${quote(where + name)} as absent, because it was null`);
+      continue;
+    }
+    result[name] = repairValue(sub, given, where + name, notes);
+  }
+  return result;
+}
+
+/** Gives an unknown key the name of the one missing property that it can mean. */
+function renameKeys(
+  value: Arguments,
+  properties: Readonly<Record<string, unknown>>,
+  required: readonly unknown[],
+  isClosed: boolean,
+  where: string,
+  notes: string[],
+): Arguments {
+  const names = Object.keys(properties);
+  const entries = Object.entries(value).map(([key, given]) => {
+    if (Object.hasOwn(properties, key)) return [key, given] as const;
+    const fitting = names.filter(
+      (name) => !Object.hasOwn(value, name) && (isClosed || required.includes(name)) && isSynonym(key, name),
+    );
+    const same = fitting.filter((name) => plainName(name) === plainName(key));
+    const [target, another] = same.length > 0 ? same : fitting;
+    if (target === undefined || another !== undefined) return [key, given] as const;
+    notes.push(`${quote(where + key)} as ${quote(where + target)}`);
+    return [target, given] as const;
+  });
+  // Two keys for one property: which of them is meant is not clear.
+  return new Set(entries.map(([key]) => key)).size === entries.length ? Object.fromEntries(entries) : value;
+}
+
+function isSynonym(key: string, name: string): boolean {
+  const [a, b] = [plainName(key), plainName(name)];
+  return a === b || SYNONYMS.some((row) => row.includes(a) && row.includes(b));
+}
+
+function plainName(name: string): string {
+  return name.replace(/[_-]/g, "").toLowerCase();
+}
+
+function repairValue(
+  schema: Readonly<Record<string, unknown>>,
+  value: unknown,
+  where: string,
+  notes: string[],
+): unknown {
+  const types = typesOf(schema);
+  const kind = kindOf(value);
+  const [type] = types;
+  if (types.includes(kind) || (kind === "number" && types.includes("integer"))) {
+    if (isRecord(value)) return repairObject(schema as JsonSchema, value, `${where}.`, notes);
+    const { items } = schema;
+    if (Array.isArray(value) && isRecord(items)) {
+      return value.map((item, index) => repairValue(items, item, `${where}[${index}]`, notes));
+    }
+    return value;
+  }
+  if (types.length !== 1 || type === undefined) return value;
+  const read = readAs(type, schema, value, kind);
+  if (read === undefined) return value;
+  notes.push(`${quote(where)} as ${read.as}`);
+  return repairValue(schema, read.value, where, notes);
+}
+
+/** The only reading of a value as another type. */
+function readAs(
+  type: string,
+  schema: Readonly<Record<string, unknown>>,
+  value: unknown,
+  kind: string,
+): { readonly value: unknown; readonly as: string } | undefined {
+  const text = typeof value === "string" ? value.trim() : "";
+  switch (type) {
+    case "number":
+    case "integer":
+      return NUMBER.test(text) ? { value: Number(text), as: `the number ${text}` } : undefined;
+    case "boolean":
+      return /^(true|false)$/i.test(text)
+        ? { value: text.toLowerCase() === "true", as: text.toLowerCase() }
+        : undefined;
+    case "string":
+      if (kind === "number" || kind === "boolean") return { value: String(value), as: "text" };
+      if (Array.isArray(value) && value.length === 1 && typeof value[0] === "string")
+        return { value: value[0], as: "its only item" };
+      return undefined;
+    case "object": {
+      const parsed = parsedJson(text);
+      return isRecord(parsed) ? { value: parsed, as: "an object, which was written as text" } : undefined;
+    }
+    case "array": {
+      const parsed = parsedJson(text);
+      if (Array.isArray(parsed)) return { value: parsed, as: "a list, which was written as text" };
+      if (value === null || value === undefined) return undefined;
+      const itemTypes = isRecord(schema.items) ? typesOf(schema.items) : [];
+      // A text with commas or line breaks may be one item or several.
+      const isOne = typeof value !== "string" || !/[,\n[\]{}]/.test(value);
+      return itemTypes.includes(kind) && isOne ? { value: [value], as: "a list with one item" } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function parsedJson(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function typesOf(schema: Readonly<Record<string, unknown>>): readonly string[] {
+  const { type } = schema;
+  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string");
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }

@@ -1,6 +1,6 @@
 import { describeValue, isRecord } from "@agent/internal";
 import { titleLine } from "../toolkit/text/title.js";
-import type { AccessNeed, ToolCapability } from "./types.js";
+import type { AccessNeed, ToolCapability } from "./tool.js";
 
 /** The kinds of work that a call can do: those of the Agent Client Protocol. For display only. */
 export const TOOL_KINDS = [

@@ -9,7 +9,7 @@ import { typedSchema } from "../toolkit/jsonSchema/jsonSchemaValue.js";
 import { definePack, off, type SetupHost } from "./definePack.js";
 import { defineTool } from "./defineTool.js";
 import { createToolRegistry } from "./factory.js";
-import type { PackOptions, ToolNames } from "./packTypes.js";
+import type { PackOptions, ToolNames } from "./pack.js";
 
 const input = { type: "object", properties: {} } as const;
 const now = defineTool({ name: "now", description: "The time.", input, execute: () => "noon" });

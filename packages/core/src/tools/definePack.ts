@@ -20,10 +20,8 @@ import {
   type SchemaValue,
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
-import type { ExecutableTool } from "./interface.js";
-import type { PackRegistry } from "./pack.js";
-import type { PackHost } from "./packHost.js";
-import type { PackServices } from "./packServices.js";
+import type { PackHost, PackRegistry, PackServices } from "./pack.js";
+import type { ExecutableTool } from "./tool.js";
 
 /** A tool that stays off until the user enables it. */
 export interface Off<Tool extends ExecutableTool = ExecutableTool> {

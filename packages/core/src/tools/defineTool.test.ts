@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { registryWith } from "../../test/fixtures.js";
 import { defineTool } from "./defineTool.js";
-import type { JsonSchema } from "./interface.js";
+import type { JsonSchema } from "./tool.js";
 
 const schemas = {
   zod: z.object({ city: z.string(), days: z.number().int().default(1) }),

@@ -1,11 +1,14 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
 import type { ContentPart } from "../conversation/content.js";
 import { AgentError } from "../errors.js";
+import type { Effort } from "../providers/interface.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import {
   checkBoolean,
+  checkEffort,
   checkFunction,
   checkObject,
+  checkPositive,
   checkText,
   textsOf,
 } from "../toolkit/hostOptions/checks.js";
@@ -18,8 +21,15 @@ import {
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
-import type { DescribeOptions, ExecutableTool, JsonSchema, RedirectedCall } from "./interface.js";
-import type { DefinedToolCall, ToolCall, ToolCapability } from "./types.js";
+import type {
+  DefinedToolCall,
+  DescribeOptions,
+  ExecutableTool,
+  JsonSchema,
+  RedirectedCall,
+  ToolCall,
+  ToolCapability,
+} from "./tool.js";
 
 /** The result of a tool: its text, or the text with images and files. */
 export type ToolOutput = string | { readonly text: string; readonly parts?: readonly ContentPart[] };
@@ -219,4 +229,87 @@ function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
 /** Copies getters as getters: `signal` is created when it is first read. */
 function definedOf(call: Partial<ToolCall>): Partial<ToolCall> {
   return Object.defineProperties({}, Object.getOwnPropertyDescriptors(call));
+}
+
+/** A child agent that the model can call like a tool. */
+export interface AgentToolDefinition<Name extends string = string> {
+  readonly name: Name;
+  /** What it is good at: the model decides by it. */
+  readonly description: string;
+  readonly systemPrompt?: string;
+  /** The tools it may use, among those of the agent. Default: all of them. */
+  readonly tools?: readonly string[];
+  /** The model it uses, by a name that `resolveModel` of the agent knows. Default: the agent's own. */
+  readonly model?: string;
+  /** The form of its answer. Default: text. */
+  readonly output?: Schema;
+  readonly maxTurns?: number;
+  readonly effort?: Effort;
+}
+
+const AGENT_TOOL_OPTIONS: OptionChecks<AgentToolDefinition> = {
+  name: checkText,
+  description: checkText,
+  systemPrompt: checkText,
+  tools: textsOf("tool names"),
+  model: checkText,
+  output: () => undefined,
+  maxTurns: checkPositive,
+  effort: checkEffort,
+};
+
+/**
+ * A tool that starts a child agent with its own conversation and resolves to its answer. The child has no more tools than
+ * its parent, its calls are approved like any other, and what it uses counts for the message.
+ *
+ * @example
+ * ```ts
+ * import { Agent, agentTool } from "@agent/core";
+ * import { scriptedProvider } from "@agent/core/replay";
+ *
+ * const research = agentTool({ name: "research", description: "Finds facts.", systemPrompt: "Answer with sources.", tools: [] });
+ * const agent = new Agent(scriptedProvider([{ calls: [{ name: "research", args: { task: "Oslo?" } }] }, "717,710.", "About 717,710."]), {
+ *   tools: [research],
+ * });
+ * console.log(await agent.chat("How many people live in Oslo?")); // About 717,710.
+ * ```
+ */
+export function agentTool<const Name extends string>(
+  definition: AgentToolDefinition<Name>,
+): ExecutableTool & { readonly name: Name } {
+  checkObject("definition", definition);
+  checkOptions("agentTool", definition, AGENT_TOOL_OPTIONS);
+  const { name, description, output, ...request } = definition;
+  return defineTool({
+    name,
+    description,
+    input: {
+      type: "object",
+      properties: {
+        task: {
+          type: "string",
+          minLength: 1,
+          description:
+            "What to do, with everything the agent needs to know: it does not see this conversation.",
+        },
+      },
+      required: ["task"],
+      additionalProperties: false,
+    },
+    // Its own work is done by calls that are approved and recorded one by one.
+    capabilities: ["read"],
+    repeatable: true,
+    async execute({ task }, call) {
+      if (!call.startAgent) throw new Error("it can only be called by an agent.");
+      const answer = await call.startAgent({
+        ...request,
+        ...(output && { output }),
+        message: task,
+        label: name,
+      });
+      if (!output) return answer.text;
+      call.report({ value: answer.output });
+      return JSON.stringify(answer.output);
+    },
+  });
 }

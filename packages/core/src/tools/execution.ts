@@ -14,9 +14,8 @@ import { AgentError } from "../errors.js";
 import { LazySignal } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
 import type { CallAbout } from "./callDescription.js";
-import type { ExecutableTool } from "./interface.js";
 import { type ResultView, readValue, readView } from "./resultView.js";
-import type { ChildAgentAnswer, ChildAgentRequest, ToolCall, ToolReport } from "./types.js";
+import type { ChildAgentAnswer, ChildAgentRequest, ExecutableTool, ToolCall, ToolReport } from "./tool.js";
 
 const MAX_ERROR_BYTES = 8 * 1024;
 const MAX_SUMMARY_BYTES = 400;

@@ -1,15 +1,14 @@
-import { didYouMean, quote } from "@agent/internal";
+import { countOf, didYouMean, isRecord, quote } from "@agent/internal";
+import { saveSession } from "../conversation/session.js";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
-import { arrayOf, checkObject, textsOf } from "../toolkit/hostOptions/checks.js";
-import type { ExecutableTool } from "./interface.js";
-import type { ToolPack } from "./pack.js";
-import type { PackHost } from "./packHost.js";
-import { registerPack } from "./packs.js";
-import type { AgentToolNames, CheckedPacks, PackEntry } from "./packTypes.js";
+import { arrayOf, checkObject, invalidArgument, textsOf } from "../toolkit/hostOptions/checks.js";
+import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
+import { requireString } from "../toolkit/modelArguments/arguments.js";
+import type { AgentToolNames, CheckedPacks, PackEntry, PackHost, ToolPack } from "./pack.js";
+import { registerPack } from "./registerPack.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
-import { SaveSessionContextTool } from "./sessionContext.js";
-import type { ToolContext } from "./types.js";
+import type { ChatTool, ExecutableTool, ToolContext } from "./tool.js";
 
 export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
   extends Omit<ToolRegistryOptions, "only"> {
@@ -118,4 +117,49 @@ function checkNames(registry: ToolRegistry, option: string, names: readonly stri
     "unknown_tool",
     `${option}[${index}] is ${quote(name)}, which no pack declares. ${hint}`,
   );
+}
+
+// Frozen, so that all instances and their registries share it.
+const CAPABILITIES = Object.freeze(["write"] as const);
+const CONTEXT_KEYS = ["systemPrompt", "sessionContext", "sessionContextFilePath"];
+
+/** Saves the conversation so far, so that it can be loaded and resumed later. */
+export class SaveSessionContextTool implements ExecutableTool {
+  readonly name = "save_session_context";
+  readonly capabilities = CAPABILITIES;
+  readonly #context: ToolContext;
+
+  /** Throws unless the context has everything a session holds. */
+  constructor(context: ToolContext) {
+    checkContext(context);
+    this.#context = context;
+  }
+
+  getSchema(): ChatTool {
+    return functionTool(
+      this.name,
+      "Save the conversation so far to the session file, so that it can be resumed.",
+      {
+        reason: { type: "string", description: "Why it is saved now; kept in the file" },
+      },
+    );
+  }
+
+  async execute(args: Record<string, unknown>): Promise<string> {
+    const reason = requireString(args, "reason");
+    return await saveConversation(this.#context, reason);
+  }
+}
+
+/** Saves the conversation where it is recorded, or to its own file. Resolves to the tool's text. */
+export async function saveConversation(context: ToolContext, reason: string): Promise<string> {
+  const { sessionContext: messages, sessionContextFilePath: path, systemPrompt, pending } = context;
+  if (context.save) await context.save(reason);
+  else await saveSession(path, { reason, systemPrompt, messages, ...(pending && { pending }) });
+  return `Saved ${countOf(messages.length, "message")} to ${path}`;
+}
+
+function checkContext(context: ToolContext): void {
+  const complete = isRecord(context) && CONTEXT_KEYS.every((key) => key in context);
+  if (!complete) throw invalidArgument("context", `a ToolContext with ${CONTEXT_KEYS.join(", ")}`, context);
 }

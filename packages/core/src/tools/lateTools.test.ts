@@ -5,7 +5,7 @@ import { Agent } from "../agent.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
 import type { LoadTools, PackRegistry, ToolPack } from "./pack.js";
-import { registerPack } from "./packs.js";
+import { registerPack } from "./registerPack.js";
 
 /** A pack whose tools come later. */
 const latePack = (load: LoadTools, description = "tools of the server"): ToolPack => ({

@@ -2,7 +2,7 @@ import { errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { checkText } from "../toolkit/hostOptions/checks.js";
-import type { HostModel } from "./packHost.js";
+import type { HostModel } from "./pack.js";
 
 /** Finds the model that a name stands for. `undefined`, or a rejection, if there is none. */
 export type ResolveModel = (name: string) => ChatProvider | undefined | Promise<ChatProvider | undefined>;

@@ -9,11 +9,9 @@ import { loadSession } from "../conversation/session.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "../providers/interface.js";
 import { type ScriptedAnswer, scriptedProvider } from "../providers/replay.js";
 import type { ToolResult } from "./execution.js";
-import type { ExecutableTool } from "./interface.js";
-import type { ToolPack } from "./pack.js";
-import type { PackHost } from "./packHost.js";
-import type { PackServices } from "./packServices.js";
-import { registerPack } from "./packs.js";
+import type { PackHost, PackServices, ToolPack } from "./pack.js";
+import { registerPack } from "./registerPack.js";
+import type { ExecutableTool } from "./tool.js";
 
 /** A pack that keeps its host and registers these tools and services. */
 function packWith(

@@ -19,10 +19,9 @@ import {
   type ToolEnding,
   type ToolResult,
 } from "./execution.js";
-import type { ExecutableTool, RedirectedCall } from "./interface.js";
 import { isUsable, type RegisteredTool, readArguments, titleNames } from "./registeredTool.js";
 import { redactJson } from "./resultView.js";
-import type { ToolCapability } from "./types.js";
+import type { ExecutableTool, RedirectedCall, ToolCapability } from "./tool.js";
 
 const MAX_SHOWN_NAME = 200;
 const DESCRIBE_LIMIT_MS = 2000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fakeTool, registryWith } from "../../test/fixtures.js";
 import { AgentError } from "../errors.js";
-import type { ExecutableTool } from "./interface.js";
 import { ToolRegistry } from "./registry.js";
+import type { ExecutableTool } from "./tool.js";
 
 describe("what register refuses", () => {
   test("a name that is registered already, naming both sides; the first tool stays", async () => {

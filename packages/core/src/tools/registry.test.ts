@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { fakeTool, registryWith } from "../../test/fixtures.js";
-import type { ExecutableTool } from "./interface.js";
 import { ToolRegistry } from "./registry.js";
+import type { ExecutableTool } from "./tool.js";
 
 describe("lifecycle", () => {
   test("Scenario: Register new tool: it is added and enabled by default", () => {

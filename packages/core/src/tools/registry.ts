@@ -16,15 +16,19 @@ import { createRedactor } from "../toolkit/text/redact.js";
 import { titleOf } from "../toolkit/text/title.js";
 import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { CallOptions, ExecutionLimits, ToolResult } from "./execution.js";
-import type { ChatTool, ExecutableTool, JsonSchema } from "./interface.js";
-import type { LoadTools, PackRegistry, RegisterOptions } from "./pack.js";
-import type { PackDirectories, PackHost } from "./packHost.js";
-import type { PackServices } from "./packServices.js";
+import type {
+  LoadTools,
+  PackDirectories,
+  PackHost,
+  PackRegistry,
+  PackServices,
+  RegisterOptions,
+} from "./pack.js";
 import { type PreparedCall, type PrepareOptions, prepareCall } from "./preparedCall.js";
 import { examineTool, isUsable, type RegisteredTool, titleNames } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
-import type { ToolCall, ToolCapability } from "./types.js";
+import type { ChatTool, ExecutableTool, JsonSchema, ToolCall, ToolCapability } from "./tool.js";
 
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_ABORT_GRACE_MS = 5000;

@@ -4,9 +4,8 @@ import { Agent } from "../agent.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
 import { createToolRegistry } from "./factory.js";
-import type { ToolPack } from "./pack.js";
-import type { BackgroundJob, PackServices } from "./packServices.js";
-import { registerPack } from "./packs.js";
+import type { BackgroundJob, PackServices, ToolPack } from "./pack.js";
+import { registerPack } from "./registerPack.js";
 
 const packOf = (services: PackServices, name = "serving"): ToolPack => ({
   packName: name,

@@ -17,7 +17,7 @@ import type {
   PackCommand,
   PackServices,
   PackSkill,
-} from "./packServices.js";
+} from "./pack.js";
 
 const LOAD_GRACE_MS = 5000;
 const MAX_PROMPT_TOKENS = 2000;

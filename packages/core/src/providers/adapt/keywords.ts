@@ -1,6 +1,6 @@
 import { isRecord } from "@agent/internal";
 import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 
 /** A schema in the form a server takes, and the keywords that were left out. */
 export interface AdaptedSchema {

@@ -1,6 +1,6 @@
 import { isRecord } from "@agent/internal";
 import { checkObject } from "../../toolkit/hostOptions/checks.js";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import type { AdaptedSchema } from "./keywords.js";
 
 // Several servers accept these keywords anywhere except at the top of a tool's parameters.

@@ -1,6 +1,6 @@
 import { quote } from "@agent/internal";
 import { arrayOf, checkFunction, checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
-import type { ChatTool, JsonSchema } from "../../tools/interface.js";
+import type { ChatTool, JsonSchema } from "../../tools/tool.js";
 import type { ChatRequest } from "../interface.js";
 import { JsonTexts } from "./jsonBody.js";
 import type { AdaptedSchema } from "./keywords.js";

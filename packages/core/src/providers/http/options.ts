@@ -3,7 +3,7 @@ import { AgentError } from "../../errors.js";
 import { checkOptions, type OptionChecks } from "../../toolkit/hostOptions/checkOptions.js";
 import { checkObject, checkText, textsOf, type ValueCheck } from "../../toolkit/hostOptions/checks.js";
 import { compileSchema } from "../../toolkit/jsonSchema/compile.js";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import type { ProviderFactory, ProviderOptions } from "../factory.js";
 import type { Fetch } from "./redirect.js";
 import type { RetryPolicy } from "./retry.js";

@@ -1,6 +1,6 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { checkOnce } from "../jsonSchema/compile.js";
 import { checkObject, checkText } from "./checks.js";
 

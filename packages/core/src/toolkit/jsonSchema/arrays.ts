@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { ValueSet } from "./deepEqual.js";
 import { arrayOf, booleanOf, type CompileSub, sizeOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";

@@ -1,5 +1,5 @@
 import { describeValue } from "@agent/internal";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { arrayOf, type CompileSub, SchemaError } from "./keywords.js";
 import { type Check, type Problem, problem } from "./problem.js";
 import { COST, type Work } from "./work.js";

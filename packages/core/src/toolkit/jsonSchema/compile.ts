@@ -1,5 +1,5 @@
 import { describeValue, isRecord } from "@agent/internal";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { checkText } from "../hostOptions/checks.js";
 import { arrayChecks, containsCheck } from "./arrays.js";
 import { combinationChecks } from "./combinations.js";

@@ -1,7 +1,7 @@
 import { functionSchemas, type Random, seededRandom, withJsonTypes } from "@agent/test-support";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { compileSchema } from "./compile.js";
 import { SchemaError } from "./keywords.js";
 

@@ -1,5 +1,5 @@
 import { quote } from "@agent/internal";
-import type { ChatTool, JsonSchema } from "../../tools/interface.js";
+import type { ChatTool, JsonSchema } from "../../tools/tool.js";
 import { checkObject, checkText, textsOf } from "../hostOptions/checks.js";
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { compileSchema } from "./compile.js";
 import { SchemaError } from "./keywords.js";
 

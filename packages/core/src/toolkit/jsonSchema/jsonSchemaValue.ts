@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { checkObject } from "../hostOptions/checks.js";
 
 declare const valueType: unique symbol;

@@ -1,5 +1,5 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { UnsupportedPattern } from "./pattern/parse.js";
 import { compilePattern, type TextPattern } from "./pattern/pattern.js";
 import type { Check } from "./problem.js";

@@ -1,5 +1,5 @@
 import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { type CompileSub, entriesOf, patternOf, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem, under } from "./problem.js";
 import { COST, type Work } from "./work.js";

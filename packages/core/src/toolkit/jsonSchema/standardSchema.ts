@@ -1,6 +1,6 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { compileSchema } from "./compile.js";
 import type { JsonSchemaValue } from "./jsonSchemaValue.js";
 

@@ -1,5 +1,5 @@
 import { describeValue, didYouMean, isRecord, quote } from "@agent/internal";
-import type { JsonSchema } from "../../tools/interface.js";
+import type { JsonSchema } from "../../tools/tool.js";
 import { isDeepEqual, ValueSet } from "./deepEqual.js";
 import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.js";
 import { type Check, problem } from "./problem.js";

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { createToolRegistry } from "./factory.js";
 import type { PackRegistry, ToolPack } from "./pack.js";
-import { registerPack } from "./packs.js";
+import { registerPack } from "./registerPack.js";
 import { ToolRegistry } from "./registry.js";
 
 const pack = (register: ToolPack["register"], rest: Partial<ToolPack> = {}): ToolPack => ({

@@ -1,11 +1,9 @@
 import { describeValue, errorMessage, quote } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkFunction, checkObject, checkRegistry, checkText } from "../toolkit/hostOptions/checks.js";
-import type { ExecutableTool } from "./interface.js";
-import type { PackRegistry, RegisterOptions, ToolPack } from "./pack.js";
-import type { PackHost } from "./packHost.js";
-import type { PackServices } from "./packServices.js";
+import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } from "./pack.js";
 import { checkServices } from "./services.js";
+import type { ExecutableTool } from "./tool.js";
 
 /** The version of the contract between core and packs. It rises only when an old pack would stop working. */
 export const PACK_API_VERSION = 1;
