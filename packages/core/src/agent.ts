@@ -1,4 +1,4 @@
-import { type AgentOptions, checkAgentOptions } from "./agentOptions.js";
+import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
 import type {
   AnyChatOptions,
   ChatOptions,
@@ -11,13 +11,10 @@ import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import { AgentError, throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
-import { agentExchange } from "./loop/agentExchange.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
 import { Budget, limitsOf } from "./loop/budget.js";
 import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
-import type { Exchange } from "./loop/exchange.js";
-import { ExchangeLock } from "./loop/exchangeLock.js";
 import type { CallHooks } from "./loop/hooks.js";
 import {
   addTo,
@@ -27,10 +24,22 @@ import {
   lifecycleOf,
   startSession,
 } from "./loop/hooks.js";
-import { addSteered, runLoop, steerWith } from "./loop/loop.js";
-import { checkMessage, type Opening, openWithDecisions, openWithMessage } from "./loop/opening.js";
+import { createRun, runLoop } from "./loop/loop.js";
+import {
+  addMessage,
+  addSteered,
+  checkDecisions,
+  checkMessage,
+  findReplaced,
+  SteeringQueue,
+  steerWith,
+} from "./loop/messages.js";
 import { createOutputReader } from "./loop/output.js";
-import { SteeringQueue } from "./loop/steering.js";
+import type { Run } from "./loop/run.js";
+import { RunLock } from "./loop/runLock.js";
+import { DIRECT_STEPS } from "./loop/steps.js";
+import { NO_TELEMETRY } from "./loop/telemetry.js";
+import { UsageMeter } from "./loop/usage.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
 import { GrantedRules } from "./rules/grantedRules.js";
 import { checkOptions, type OptionChecks } from "./toolkit/hostOptions/checkOptions.js";
@@ -74,6 +83,11 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   },
 };
 
+/** What starts a run: a message, or decisions about calls that wait for one. */
+type Opening =
+  | { readonly message: Content; readonly replaces?: string }
+  | { readonly decisions: ApprovalDecisions };
+
 /**
  * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
  * no tool. `Entries` is the type of its packs, with which the compiler checks options and tool names, and `Context` the
@@ -87,7 +101,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   #effort: Effort | undefined;
   readonly #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
-  readonly #lock: ExchangeLock;
+  readonly #lock: RunLock;
   /** What the conversation may take; `undefined` if there is no limit. */
   readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
@@ -107,7 +121,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation = options.conversation ?? new Conversation();
     const budget = limitsOf(options);
     this.#budget = budget && new Budget("agent", budget, options.onBudget, () => this.conversation.spending);
-    this.#lock = new ExchangeLock(this.conversation, () => this.#steering.close());
+    this.#lock = new RunLock(this.conversation, () => this.#steering.close());
     if (options.systemPrompt !== undefined) this.conversation.setSystemPrompt(options.systemPrompt);
     const { registry, tools = options.packs, only, readOnly, enable, disable } = options;
     const { host, directories, resolveModel } = options;
@@ -140,14 +154,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * model gets the result that they have not run.
    */
   async chat(message: Content, ...[options = {}]: WithContext<ChatOptions, Context>): Promise<string> {
-    return (
-      await this.#run(
-        "chat",
-        openWithMessage(message, this.conversation, options?.replaces),
-        options,
-        CHAT_OPTIONS,
-      )
-    ).text;
+    return (await this.#run("chat", { message }, options, CHAT_OPTIONS)).text;
   }
 
   /** As `chat`; resolves to the answer as text, as a value of the form `output`, and to what it took. */
@@ -155,8 +162,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     message: Content,
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
-    const opening = openWithMessage(message, this.conversation, options?.replaces);
-    return (await this.#run("run", opening, options)) as RunResult<OutputValue<S>>;
+    return (await this.#run("run", { message }, options)) as RunResult<OutputValue<S>>;
   }
 
   /**
@@ -167,8 +173,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     decisions: ApprovalDecisions,
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
-    const opening = openWithDecisions(decisions, this.conversation);
-    return (await this.#run("resume", opening, options)) as RunResult<OutputValue<S>>;
+    return (await this.#run("resume", { decisions }, options)) as RunResult<OutputValue<S>>;
   }
 
   /**
@@ -179,7 +184,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     message: Content,
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(openWithMessage(message, this.conversation, options?.replaces), options);
+    return this.#stream({ message }, options);
   }
 
   /** Answers the newest message of the user once more: its answer leaves the conversation. Resolves as `run` does. */
@@ -201,8 +206,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const last = conversation.sessionContext.findLast(
       (message) => message.role === "user" && message.generated === undefined,
     );
-    if (last?.role === "user")
-      return openWithMessage(last.content, conversation, conversation.infoOf(last).id);
+    if (last?.role === "user") return { message: last.content, replaces: conversation.infoOf(last).id };
     throw new AgentError("invalid_argument", "There is no message to answer again.");
   }
 
@@ -211,7 +215,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     decisions: ApprovalDecisions,
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
-    return this.#stream(openWithDecisions(decisions, this.conversation), options);
+    return this.#stream({ decisions }, options);
   }
 
   async #run(
@@ -333,8 +337,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   async compact(options: CompactOptions = {}): Promise<boolean> {
     checkOptions("compact", options, { signal: checkSignal, onEvent: checkFunction, focus: checkText });
     const { signal = new AbortController().signal, onEvent = () => undefined, focus } = options;
-    const exchange = this.#createExchange({}, { signal }, signal, false, onEvent);
-    return await this.#lock.run(signal, () => compactToFit(exchange, 0, "now", focus));
+    const run = this.#createRun({}, { signal }, signal, false, onEvent);
+    return await this.#lock.hold(signal, () => compactToFit(run, 0, "now", focus));
   }
 
   /** Ends what the packs started. The agent is not to be used afterwards. */
@@ -352,39 +356,47 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     stream: boolean,
     emit: (event: AgentEvent) => void,
   ): Promise<DoneEvent> {
-    opening.check();
+    if ("decisions" in opening) checkDecisions(opening.decisions, this.conversation);
+    else {
+      checkMessage(opening.message);
+      const { replaces = options.replaces } = opening;
+      if (replaces !== undefined) findReplaced(this.conversation, replaces);
+    }
     const { context: schema } = this.#options;
     const given = schema ? { ...options, context: await parseContext(schema, options.context) } : options;
-    const done = await this.#lock.run(signal, async () => {
+    const done = await this.#lock.hold(signal, async () => {
       this.#lateEvents = [];
-      const exchange = this.#createExchange(opening.decisions, given, signal, stream, emit);
+      const decisions = "decisions" in opening ? opening.decisions : {};
+      const run = this.#createRun(decisions, given, signal, stream, emit);
       const undelivered = this.#steering.take();
       this.#steering.open();
-      const opened = this.#open(opening, options, exchange, undelivered);
+      const opened = this.#open(opening, options, run, undelivered);
       // Without hooks nothing is awaited: anyone who looks at the conversation next sees the message.
       if (opened) await opened;
-      return await runLoop(exchange);
+      return await runLoop(run);
     });
     // Emitted once the agent is free: a listener may send the next message immediately.
     emit(done);
     return done;
   }
 
-  /** Adds the messages that open the exchange. Returns a promise only if there are hooks to ask about them. */
+  /** Adds the messages that start the run. Returns a promise only if there are hooks to ask about them. */
   #open(
     opening: Opening,
-    { from, context }: AnyChatOptions,
-    exchange: Exchange,
+    options: AnyChatOptions,
+    run: Run,
     undelivered: readonly Content[],
   ): Promise<void> | undefined {
-    const { message } = opening;
+    const { from, context } = options;
+    const message = "message" in opening ? opening.message : undefined;
+    const replaces = "message" in opening ? (opening.replaces ?? options.replaces) : undefined;
     if (!this.#hooks.some((hooks) => hooks.onSessionStart ?? hooks.onSessionEnd ?? hooks.onMessage)) {
-      for (const content of undelivered) addSteered(exchange, content);
-      if (message !== undefined) opening.apply(message, from);
+      for (const content of undelivered) addSteered(run, content);
+      if (message !== undefined) addMessage(this.conversation, message, { from, replaces });
       return undefined;
     }
-    const lifecycle = lifecycleOf(exchange);
-    const { signal } = exchange;
+    const lifecycle = lifecycleOf(run);
+    const { signal } = run;
     return (async () => {
       const isFirst = !this.#session || this.conversation.sessionContext.length === 0;
       this.#session ??= { resumed: this.conversation.sessionContext.length > 0 };
@@ -397,9 +409,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
               { ...about, content: message, ...(from !== undefined && { from }) },
               lifecycle,
             );
-      await steerWith(undelivered, exchange);
+      await steerWith(undelivered, run);
       throwIfAborted(signal);
-      if (content !== undefined) opening.apply(added.reduce(addTo, content), from);
+      if (content !== undefined)
+        addMessage(this.conversation, added.reduce(addTo, content), { from, replaces });
     })();
   }
 
@@ -413,20 +426,23 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return [...this.registry.services.hooks, ...(this.#options.hooks ?? [])];
   }
 
-  #createExchange(
+  #createRun(
     decisions: ApprovalDecisions,
     { context, output, maxCost, maxTokens }: AnyChatOptions,
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
-  ): Exchange {
-    const limits = limitsOf({
+  ): Run {
+    const options = this.#options;
+    const limits = loopLimits(options, this.#provider);
+    const budget = limitsOf({
       ...(maxCost !== undefined && { maxCost }),
       ...(maxTokens !== undefined && { maxTokens }),
     });
-    const own = limits && new Budget("message", limits, this.#options.onBudget);
-    return agentExchange(this.#options, {
+    const own = budget && new Budget("message", budget, options.onBudget);
+    return createRun({
       budgets: [this.#budget, own].filter((one) => one !== undefined),
+      smallModel: options.smallModel,
       provider: this.#provider,
       tools: this.registry,
       conversation: this.conversation,
@@ -442,6 +458,23 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       stream,
       signal,
       emit,
+      limits,
+      hooks: options.hooks ?? [],
+      resolveModel: options.resolveModel,
+      steps: options.steps ?? DIRECT_STEPS,
+      telemetry: options.telemetry ?? NO_TELEMETRY,
+      control: (options.toolChoice ?? options.beforeRequest ?? options.stopWhen) ? options : undefined,
+      scope: "",
+      label: undefined,
+      depth: 0,
+      meter: new UsageMeter(),
+      allowance: {
+        turns: limits.maxTurns,
+        children: limits.maxChildAgents,
+        nestedCalls: limits.maxNestedCalls,
+        running: [],
+        exclusive: [],
+      },
     });
   }
 }

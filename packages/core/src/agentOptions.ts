@@ -3,8 +3,8 @@ import { AgentError } from "./errors.js";
 import type { Approve, CallRules } from "./loop/approval.js";
 import { checkToolChoice, type StepControl } from "./loop/askModel.js";
 import type { OnBudget } from "./loop/budget.js";
-import type { LoopLimits } from "./loop/exchange.js";
 import type { CallHooks } from "./loop/hooks.js";
+import type { LoopLimits } from "./loop/run.js";
 import type { Steps } from "./loop/steps.js";
 import type { Telemetry } from "./loop/telemetry.js";
 import type { ChatProvider, Effort } from "./providers/interface.js";
@@ -231,7 +231,7 @@ export function checkAgentOptions(options: AgentOptions): void {
 }
 
 /**
- * The limits of one exchange: from the options, else from what the provider says about its model, else the defaults.
+ * The limits of one run: from the options, else from what the provider says about its model, else the defaults.
  */
 export function loopLimits(options: AgentOptions, provider: ChatProvider): LoopLimits {
   const contextTokens = options.contextTokens ?? provider.contextTokens;

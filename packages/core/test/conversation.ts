@@ -52,7 +52,7 @@ export async function collect(agent: Agent, message: string, signal?: AbortSigna
 }
 
 /** One chat in either mode: its answer, or the error it rejected with. */
-export async function exchange(
+export async function send(
   agent: Agent,
   message: string,
   mode: "chat" | "streamChat",

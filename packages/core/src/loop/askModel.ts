@@ -22,21 +22,21 @@ import {
   type ValueCheck,
 } from "../toolkit/hostOptions/checks.js";
 import { respondWithin } from "./budget.js";
-import type { Exchange } from "./exchange.js";
-import { toolSubset } from "./exchange.js";
 import { type OutputReader, outputInstruction } from "./output.js";
 import { modelName } from "./respond.js";
+import type { Run } from "./run.js";
+import { toolSubset } from "./run.js";
 
 /** An answer of the model, and whether a journal gave it. */
 export interface Answer {
   readonly response: ChatResponse;
   readonly replayed: boolean;
-  /** The exchange as this request saw it: `beforeRequest` may have changed the model or the tools. */
-  readonly asked: Exchange;
+  /** The run as this request saw it: `beforeRequest` may have changed the model or the tools. */
+  readonly asked: Run;
 }
 
 /** The system prompt with what packs add to it. */
-export function systemText({ conversation, packPrompt }: Exchange): string {
+export function systemText({ conversation, packPrompt }: Run): string {
   return [conversation.systemPrompt, packPrompt].filter((part) => part !== "").join("\n\n");
 }
 
@@ -44,13 +44,13 @@ export function systemText({ conversation, packPrompt }: Exchange): string {
  * Asks the model for its next answer, through the steps. If the user stops the model, the text written so far stays in
  * the conversation, marked as stopped. If the request fails, a partial answer is dropped.
  */
-export async function askModel(given: Exchange, turn: number, attempt: number): Promise<Answer> {
+export async function askModel(given: Run, turn: number, attempt: number): Promise<Answer> {
   throwIfAborted(given.signal);
   given.packs.refresh();
   const { control } = given;
   const change = control?.beforeRequest ? await changeOf(control.beforeRequest, given, turn) : {};
-  const exchange = changed(given, change);
-  const { provider, conversation, signal, emit, stream, output, effort, scope, steps } = exchange;
+  const run = changed(given, change);
+  const { provider, conversation, signal, emit, stream, output, effort, scope, steps } = run;
   throwIfAborted(signal);
   const toolChoice = change.toolChoice ?? choiceFor(control?.toolChoice, turn);
   let replayed = true;
@@ -63,16 +63,16 @@ export async function askModel(given: Exchange, turn: number, attempt: number): 
   const titleOnce = ({ index, name }: { index: number; name: string }) => {
     if (drafted.has(index)) return {};
     drafted.add(index);
-    return { titleFrom: exchange.tools.titleFrom(name) };
+    return { titleFrom: run.tools.titleFrom(name) };
   };
   const request: ChatRequest = {
     messages: requestMessages(
-      systemText(exchange),
+      systemText(run),
       change.messages ?? conversation.sessionContext,
       provider,
       output,
     ),
-    tools: exchange.tools.getSharedSchemas(),
+    tools: run.tools.getSharedSchemas(),
     signal,
     ...(output && { output: output.format }),
     ...(effort !== undefined && { effort }),
@@ -93,8 +93,8 @@ export async function askModel(given: Exchange, turn: number, attempt: number): 
   };
   const ask = (): Promise<ChatResponse> => {
     replayed = false;
-    const answer = respondWithin(exchange, request);
-    exchange.packs.warmUp();
+    const answer = respondWithin(run, request);
+    run.packs.warmUp();
     return answer;
   };
   try {
@@ -103,7 +103,7 @@ export async function askModel(given: Exchange, turn: number, attempt: number): 
       signal,
     );
     if (!signal.aborted) text.end();
-    return { response, replayed, asked: exchange };
+    return { response, replayed, asked: run };
   } catch (error) {
     if (signal.aborted) {
       conversation.append({ role: "assistant", content: text.shown.toWellFormed(), stopped: true });
@@ -114,7 +114,7 @@ export async function askModel(given: Exchange, turn: number, attempt: number): 
 
 async function changeOf(
   beforeRequest: NonNullable<StepControl["beforeRequest"]>,
-  { conversation, tools, meter, context, signal }: Exchange,
+  { conversation, tools, meter, context, signal }: Run,
   turn: number,
 ): Promise<RequestChange> {
   const next = {
@@ -127,12 +127,12 @@ async function changeOf(
   return readChange(await orAborted(Promise.resolve(beforeRequest(next)), signal));
 }
 
-function changed(exchange: Exchange, { provider, tools, effort }: RequestChange): Exchange {
-  if (!provider && !tools && effort === undefined) return exchange;
+function changed(run: Run, { provider, tools, effort }: RequestChange): Run {
+  if (!provider && !tools && effort === undefined) return run;
   return {
-    ...exchange,
+    ...run,
     ...(provider && { provider }),
-    ...(tools && { tools: toolSubset(exchange.tools, new Set(tools)) }),
+    ...(tools && { tools: toolSubset(run.tools, new Set(tools)) }),
     ...(effort !== undefined && { effort }),
   };
 }

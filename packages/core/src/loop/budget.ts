@@ -4,8 +4,8 @@ import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../pro
 import { orAborted } from "../toolkit/abort.js";
 import { checkPositive } from "../toolkit/hostOptions/checks.js";
 import { estimateTokens, textTokens } from "./estimate.js";
-import type { Exchange } from "./exchange.js";
 import { respond } from "./respond.js";
+import type { Run } from "./run.js";
 import { spend, spendingOf } from "./usage.js";
 
 /** What requests to models may take together. */
@@ -136,11 +136,11 @@ export class Budget {
 }
 
 /** Asks the model if the budgets allow it, and counts what that took. */
-export async function respondWithin(exchange: Exchange, request: ChatRequest): Promise<ChatResponse> {
-  const { budgets, provider, signal } = exchange;
+export async function respondWithin(run: Run, request: ChatRequest): Promise<ChatResponse> {
+  const { budgets, provider, signal } = run;
   if (budgets.length === 0) {
-    const response = await respond(exchange, request);
-    spend(exchange, response.usage);
+    const response = await respond(run, request);
+    spend(run, response.usage);
     return response;
   }
   const input = inputOf(request);
@@ -150,12 +150,12 @@ export async function respondWithin(exchange: Exchange, request: ChatRequest): P
   try {
     const needed = { tokens: next.tokens, cost: next.cost ?? 0 };
     for (const budget of budgets) releases.push(await budget.hold(needed, signal));
-    const response = await respond(exchange, request);
-    spend(exchange, response.usage ?? { ...input, outputTokens: outputOf(response) });
+    const response = await respond(run, request);
+    spend(run, response.usage ?? { ...input, outputTokens: outputOf(response) });
     return response;
   } catch (error) {
     // The server has read a request that was stopped half-way: it costs at least its input.
-    if (signal.aborted && releases.length === budgets.length) spend(exchange, input);
+    if (signal.aborted && releases.length === budgets.length) spend(run, input);
     throw error;
   } finally {
     for (const release of releases) release();

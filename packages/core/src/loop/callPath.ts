@@ -13,10 +13,9 @@ import {
   type LateDecision,
   SuspendedCall,
 } from "./approval.js";
-import type { ChildStarter } from "./children.js";
-import type { Exchange, LoopTools } from "./exchange.js";
 import { announceRun, askAfterHooks, askBeforeHooks, type HookCall } from "./hooks.js";
 import { type RequestedCall, toolNameHint } from "./requestedCalls.js";
+import type { LoopTools, Run } from "./run.js";
 import { DIRECT_STEPS } from "./steps.js";
 
 // Calls with these capabilities run alone: two edits of one file must not overlap.
@@ -106,9 +105,8 @@ const MAX_NESTING = 8;
 
 /** Where calls run: a round of an answer, or inside another call. */
 export interface CallScene {
-  readonly exchange: Exchange;
+  readonly run: Run;
   readonly turn: number;
-  readonly startAgent: ChildStarter;
   readonly slots: CallSlots;
   /** The ids of all calls of the round, so that nested calls get other ones. */
   readonly ids: Set<string>;
@@ -130,7 +128,7 @@ interface ParentCall {
  */
 export async function prepareRequested(
   { name, args, problem }: RequestedCall,
-  { tools, signal }: Exchange,
+  { tools, signal }: Run,
   { repair = true } = {},
 ): Promise<PreparedCall | ToolResult> {
   if (problem !== undefined) {
@@ -170,8 +168,8 @@ export async function runCall(
   scene: CallScene,
 ): Promise<ToolResult> {
   const { id } = call;
-  const { exchange, turn, parents } = scene;
-  const { tools, steps, session } = exchange;
+  const { run, turn, parents } = scene;
+  const { tools, steps, session } = run;
   let replayed = true;
   const states = session.stateVersion;
   // A redirected call is reported under the name of the tool it was redirected to.
@@ -179,7 +177,7 @@ export async function runCall(
   // Refusals go through the steps too: when a message is replayed, a tool that is not registered yet must not change a
   // recorded result.
   const key = {
-    scope: exchange.scope,
+    scope: run.scope,
     turn,
     callId: id,
     name,
@@ -198,7 +196,7 @@ export async function runCall(
     return changed.length === 0 ? ended : { ...ended, state: changed };
   });
   if (replayed && state) session.replayStates(state);
-  exchange.emit({
+  run.emit({
     type: "tool_end",
     id,
     name,
@@ -225,21 +223,21 @@ interface Decided {
 
 /** Asks the hooks first, then the rules, then `approve`. */
 async function decide(id: string, prepared: PreparedCall, scene: CallScene): Promise<Decided | ToolResult> {
-  const { exchange } = scene;
-  const { tools, gate, signal } = exchange;
+  const { run } = scene;
+  const { tools, gate, signal } = run;
   if (signal.aborted) return abortedBefore(prepared.name);
   let call = prepared;
   let allowed = false;
-  const packHooks = exchange.packs.hooks;
-  if (exchange.hooks.length + packHooks.length > 0) {
+  const packHooks = run.packs.hooks;
+  if (run.hooks.length + packHooks.length > 0) {
     const revalidate = async (args: Record<string, unknown>): Promise<string | undefined> => {
       const again = await tools.prepare(prepared.name, args);
       if ("outcome" in again) return again.text;
       call = again;
       return undefined;
     };
-    const hooked = { ...hookCall(id, call, exchange), describe: () => call.describe(signal) };
-    const verdict = await askBeforeHooks(hooked, exchange.hooks, packHooks, revalidate);
+    const hooked = { ...hookCall(id, call, run), describe: () => call.describe(signal) };
+    const verdict = await askBeforeHooks(hooked, run.hooks, packHooks, revalidate);
     if (signal.aborted) return abortedBefore(prepared.name);
     if (verdict.type === "deny") return denied(verdict.reason);
     ({ allowed } = verdict);
@@ -247,7 +245,7 @@ async function decide(id: string, prepared: PreparedCall, scene: CallScene): Pro
   const late = scene.late.get(id);
   const decides = !allowed && (gate !== undefined || late !== undefined);
   // Without a gate, a listener or a hook, no one needs the description.
-  if (!decides && !allowed && !exchange.stream) return { call, granted: [], described: undefined };
+  if (!decides && !allowed && !run.stream) return { call, granted: [], described: undefined };
   const described = await call.describe(signal);
   if (signal.aborted) return abortedBefore(call.name);
   if (described.refusal !== undefined) return refused(call.name, described.refusal);
@@ -260,9 +258,9 @@ async function askGate(
   call: PreparedCall,
   described: DescribedCall,
   late: LateDecision | undefined,
-  { exchange, turn, parents }: CallScene,
+  { run, turn, parents }: CallScene,
 ): Promise<Decided | ToolResult> {
-  const { signal, context, scope, label } = exchange;
+  const { signal, context, scope, label } = run;
   const { name, args, capabilities } = call;
   const request: ApprovalRequest = {
     scope,
@@ -274,12 +272,12 @@ async function askGate(
     description: described,
     ...(label !== undefined && { label }),
     ...parentOf(parents),
-    ...(parents.length > 0 && !mayWait(parents, exchange) && { cannotWait: true as const }),
+    ...(parents.length > 0 && !mayWait(parents, run) && { cannotWait: true as const }),
     context,
     signal,
   };
   // A decision may exist for a call although this agent has no `approve`; if the call has changed since, it waits again.
-  const gate = exchange.gate ?? new ApprovalGate(() => "suspend", ASKS);
+  const gate = run.gate ?? new ApprovalGate(() => "suspend", ASKS);
   const answer = await gate.check(request, () => call.preview(signal), late);
   if (signal.aborted) return abortedBefore(name);
   if (answer.type === "deny") return denied(answer.reason);
@@ -293,16 +291,16 @@ interface Interruption {
 }
 
 async function execute(id: string, decided: Decided, slot: CallSlot, scene: CallScene): Promise<ToolResult> {
-  const { exchange, parents } = scene;
-  const { emit, signal, telemetry, context, tools } = exchange;
+  const { run, parents } = scene;
+  const { emit, signal, telemetry, context, tools } = run;
   const { call, granted, basis, described } = decided;
   const { name, args } = call;
-  const hooks = [...exchange.packs.hooks, ...exchange.hooks];
-  const hooked = { ...hookCall(id, call, exchange), describe: () => call.describe(signal) };
+  const hooks = [...run.packs.hooks, ...run.hooks];
+  const hooked = { ...hookCall(id, call, run), describe: () => call.describe(signal) };
   const refusal = await announceRun(hooked, hooks);
   if (refusal !== undefined) return denied(refusal);
-  if (exchange.session.isStored && !onlyReads(call.capabilities)) {
-    const problem = await exchange.session.flush().then(() => undefined, errorMessage);
+  if (run.session.isStored && !onlyReads(call.capabilities)) {
+    const problem = await run.session.flush().then(() => undefined, errorMessage);
     if (problem !== undefined) return denied(problem);
   }
   if (signal.aborted) return abortedBefore(name);
@@ -321,7 +319,7 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
         wantsView: about !== undefined,
         context,
         startAgent: (request, childSignal = signal) => {
-          const child = scene.startAgent(
+          const child = run.startAgent(
             { turn: scene.turn, callId: id },
             request,
             childSignal,
@@ -368,44 +366,44 @@ function nestedCalls(
   work: Set<Promise<unknown>>,
   interruption: Interruption,
 ) {
-  const { exchange, turn } = scene;
+  const { run, turn } = scene;
   const parents = [...scene.parents, parent];
   let count = 0;
-  const run = async (
+  const runNested = async (
     name: string,
     args: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<ToolResult> => {
     const index = count++;
-    const problem = nestingProblem(name, parents, exchange);
+    const problem = nestingProblem(name, parents, run);
     if (problem !== undefined)
       return { outcome: "error", text: `Error executing ${name}: ${problem}`, durationMs: 0 };
-    exchange.allowance.nestedCalls--;
+    run.allowance.nestedCalls--;
     let id = `${parent.id}/t${index}`;
     while (scene.ids.has(id)) id = `${id}_`;
     scene.ids.add(id);
     const nested: CallScene = {
       ...scene,
       // The id is the model's own text: encoded, it cannot look like the place of another call.
-      exchange: {
-        ...exchange,
+      run: {
+        ...run,
         signal,
-        scope: `${exchange.scope}${turn}/${encodeURIComponent(parent.id)}/t${index}/`,
+        scope: `${run.scope}${turn}/${encodeURIComponent(parent.id)}/t${index}/`,
       },
       slots: slot.forNested(),
       parents,
     };
     const call: RequestedCall = { id, name, args: { ...args }, raw: "", problem: undefined };
-    const described = exchange.stream ? exchange.tools.aboutCall(name, call.args) : {};
-    exchange.emit({ type: "tool_requested", id, name, args, ...described, parent: parent.id });
-    const prepared = await prepareRequested(call, nested.exchange, { repair: false });
+    const described = run.stream ? run.tools.aboutCall(name, call.args) : {};
+    run.emit({ type: "tool_requested", id, name, args, ...described, parent: parent.id });
+    const prepared = await prepareRequested(call, nested.run, { repair: false });
     const inner = await nested.slots.acquire(runsAlone(prepared));
     try {
       return await runCall(call, prepared, inner, nested);
     } catch (error) {
-      if (error instanceof SuspendedCall && !mayWait(parents, exchange)) {
+      if (error instanceof SuspendedCall && !mayWait(parents, run)) {
         const result = denied(`a question inside ${parent.name} cannot wait for a later decision.`);
-        exchange.emit({ type: "tool_end", id, name, parent: parent.id, ...result });
+        run.emit({ type: "tool_end", id, name, parent: parent.id, ...result });
         return result;
       }
       interruption.error ??= error;
@@ -419,20 +417,20 @@ function nestedCalls(
     args: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<ToolResult> => {
-    const running = run(name, args, signal);
+    const running = runNested(name, args, signal);
     work.add(running.catch(() => undefined));
     return running;
   };
 }
 
-function mayWait(parents: readonly ParentCall[], { steps }: Exchange): boolean {
+function mayWait(parents: readonly ParentCall[], { steps }: Run): boolean {
   return steps !== DIRECT_STEPS && parents.every(({ repeatable }) => repeatable);
 }
 
 function nestingProblem(
   name: string,
   parents: readonly ParentCall[],
-  { allowance, limits }: Exchange,
+  { allowance, limits }: Run,
 ): string | undefined {
   if (typeof name !== "string") return "the name of a tool must be a string.";
   if (parents.some((parent) => parent.name === name)) return `${quote(name)} cannot call itself.`;
@@ -449,9 +447,9 @@ function parentOf(parents: readonly ParentCall[]): { readonly parent?: string } 
 function hookCall(
   id: string,
   { name, args, capabilities }: PreparedCall,
-  exchange: Exchange,
+  run: Run,
 ): Omit<HookCall, "describe"> {
-  const { context, signal } = exchange;
+  const { context, signal } = run;
   return { id, name, args, capabilities, context, signal };
 }
 

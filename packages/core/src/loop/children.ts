@@ -1,6 +1,7 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
+import type { DoneEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
@@ -16,10 +17,8 @@ import { resolveProvider } from "../tools/models.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
 import { Budget, limitsOf } from "./budget.js";
 import type { CallSlots } from "./callPath.js";
-import type { Exchange, LoopLimits } from "./exchange.js";
-import { toolSubset } from "./exchange.js";
-import type { runLoop } from "./loop.js";
 import { createOutputReader } from "./output.js";
+import { type LoopLimits, type RunParts, toolSubset } from "./run.js";
 import { UsageMeter } from "./usage.js";
 
 /** The call a child agent works for. Ids are unique within one turn only. */
@@ -94,7 +93,10 @@ export class ChildSlots {
  * A child works like its parent: the same loop, model, hooks and approval, on its own conversation. What it uses
  * counts against the parent's limits, and its tools are never more than the parent's.
  */
-export function createChildStarter(parent: Exchange, run: typeof runLoop): ChildStarter {
+export function createChildStarter(
+  parent: RunParts,
+  runChild: (child: RunParts) => Promise<DoneEvent>,
+): ChildStarter {
   const started = new Map<string, number>();
   return async ({ turn, callId }, request, signal, slots) => {
     checkOptions("startAgent", request, REQUEST);
@@ -107,7 +109,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     const child = started.get(place) ?? 0;
     started.set(place, child + 1);
     const { label, message, systemPrompt = "", tools, maxTurns, effort = parent.effort } = request;
-    const model: Partial<Pick<Exchange, "provider" | "limits">> =
+    const model: Partial<Pick<RunParts, "provider" | "limits">> =
       request.model === undefined ? smallModelOf(request, parent) : await modelOf(request.model, parent);
     const own = limitsOf(request);
     const reader = request.output === undefined ? undefined : createOutputReader(request.output);
@@ -118,7 +120,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
     });
     conversation.append({ role: "user", content: wellFormed(message) });
     const release = await takePlace(parent, request.exclusive ?? false, signal);
-    const done = await run({
+    const done = await runChild({
       ...parent,
       ...model,
       conversation,
@@ -148,7 +150,7 @@ export function createChildStarter(parent: Exchange, run: typeof runLoop): Child
 
 /** Waits until the child may run: its turn first, if it is exclusive, then room among those that run. */
 async function takePlace(
-  { allowance, depth, limits }: Exchange,
+  { allowance, depth, limits }: RunParts,
   exclusive: boolean,
   signal: AbortSignal,
 ): Promise<() => void> {
@@ -173,23 +175,23 @@ async function takePlace(
 /** The provider that a child uses instead of its parent's, and the room it has. */
 async function modelOf(
   name: string,
-  { resolveModel, limits }: Exchange,
-): Promise<Pick<Exchange, "provider" | "limits">> {
+  { resolveModel, limits }: RunParts,
+): Promise<Pick<RunParts, "provider" | "limits">> {
   return withModel(await resolveProvider(name, resolveModel), limits);
 }
 
 function smallModelOf(
   { small }: ChildAgentRequest,
-  { smallModel, limits }: Exchange,
-): Partial<Pick<Exchange, "provider" | "limits">> {
+  { smallModel, limits }: RunParts,
+): Partial<Pick<RunParts, "provider" | "limits">> {
   return small && smallModel ? withModel(smallModel, limits) : {};
 }
 
-function withModel(provider: ChatProvider, limits: LoopLimits): Pick<Exchange, "provider" | "limits"> {
+function withModel(provider: ChatProvider, limits: LoopLimits): Pick<RunParts, "provider" | "limits"> {
   return { provider, limits: { ...limits, contextTokens: provider.contextTokens ?? limits.contextTokens } };
 }
 
-function checkLimits({ depth, limits, allowance }: Exchange): void {
+function checkLimits({ depth, limits, allowance }: RunParts): void {
   if (depth >= limits.maxChildDepth) {
     throw new AgentError(
       "child_limit",

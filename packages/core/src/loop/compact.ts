@@ -8,9 +8,9 @@ import { orAborted } from "../toolkit/abort.js";
 import { systemText } from "./askModel.js";
 import { respondWithin } from "./budget.js";
 import { CHARACTERS_PER_TOKEN, estimateTokens, textTokens } from "./estimate.js";
-import type { Exchange } from "./exchange.js";
 import { beforeCompact, lifecycleOf } from "./hooks.js";
 import { modelName } from "./respond.js";
+import type { Run } from "./run.js";
 import { countUsage } from "./usage.js";
 
 // The share of the budget that the latest turns keep when the older ones are summarised.
@@ -34,15 +34,15 @@ const SUMMARY_PROMPT =
  * for a user who asks for it. The summary keeps what `focus` names.
  */
 export async function compactToFit(
-  exchange: Exchange,
+  run: Run,
   turn: number,
   budget: number | "half" | "now",
   focus?: string,
 ): Promise<boolean> {
-  const { conversation, emit } = exchange;
+  const { conversation, emit } = run;
   const messages = conversation.sessionContext;
   const own = estimateTokens(messages);
-  const before = own + textTokens(systemText(exchange));
+  const before = own + textTokens(systemText(run));
   // A long system prompt cannot be shortened, so it does not count when the user asks to shorten the messages.
   const limit = typeof budget === "number" ? budget : (budget === "now" ? own : before) / 2;
   if (before <= limit * FULL_AT) return false;
@@ -65,10 +65,10 @@ export async function compactToFit(
   if (isLong) {
     const kept = await beforeCompact(
       { tokens: before, ...(focus !== undefined && { focus }) },
-      lifecycleOf(exchange),
+      lifecycleOf(run),
     );
     const whole = [...(focus === undefined ? [] : [focus]), ...kept].join("\n\n");
-    const summary = await summarise(older, exchange, turn, {
+    const summary = await summarise(older, run, turn, {
       limit,
       mayDrop: budget !== "now",
       focus: whole === "" ? undefined : whole,
@@ -116,7 +116,7 @@ function shortenOutput(conversation: Conversation, from: number, to: number, max
 
 async function summarise(
   older: readonly ChatMessage[],
-  exchange: Exchange,
+  run: Run,
   turn: number,
   {
     limit,
@@ -124,12 +124,12 @@ async function summarise(
     focus,
   }: { readonly limit: number; readonly mayDrop: boolean; readonly focus: string | undefined },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
-  const { signal, steps, scope, smallModel } = exchange;
+  const { signal, steps, scope, smallModel } = run;
   throwIfAborted(signal);
   const text = older.map(transcribe).join("\n\n");
   const system = focus ? `${SUMMARY_PROMPT} Keep this above all: ${focus}` : SUMMARY_PROMPT;
   const ask = async (provider: ChatProvider, attempt: number): Promise<string | null> => {
-    const asked = { ...exchange, provider };
+    const asked = { ...run, provider };
     const room = Math.min(limit, provider.contextTokens ?? limit);
     const transcript = truncateMiddle(text, Math.floor(room * CHARACTERS_PER_TOKEN * TRANSCRIPT_SHARE));
     const key = { scope, turn, kind: "summary", attempt, ...modelName(provider) } as const;
@@ -162,7 +162,7 @@ async function summarise(
     }
   }
   try {
-    const written = summary(await ask(exchange.provider, smallModel ? 2 : 1));
+    const written = summary(await ask(run.provider, smallModel ? 2 : 1));
     if (written) return written;
   } catch (error) {
     // Without a summary, continue with less memory: failing the user's request would be worse. If a summary is the

@@ -1,8 +1,8 @@
 import type { AgentEvent } from "../events.js";
 import { linkedController } from "../toolkit/abort.js";
 
-interface StreamedExchange {
-  /** Called when the first event is requested: checks the arguments and returns the signal that stops the exchange. */
+interface StreamedRun {
+  /** Called when the first event is requested: checks the arguments and returns the signal that stops the run. */
   open(): AbortSignal | undefined;
   start(signal: AbortSignal, emit: (event: AgentEvent) => void): Promise<unknown>;
   /** Gets the events that come after the stream has ended. */
@@ -10,14 +10,14 @@ interface StreamedExchange {
 }
 
 /**
- * The events of an exchange as they happen; nothing happens before the first one is asked for. Throws what the exchange
+ * The events of a run as they happen; nothing happens before the first one is asked for. Throws what the run
  * rejects with; leaving the loop early aborts it.
  */
 export async function* streamEvents({
   open,
   start,
   onLate,
-}: StreamedExchange): AsyncGenerator<AgentEvent, void, undefined> {
+}: StreamedRun): AsyncGenerator<AgentEvent, void, undefined> {
   const queue = new EventQueue<AgentEvent>();
   const { controller, release } = linkedController(open());
   const answer = start(controller.signal, (event) => {

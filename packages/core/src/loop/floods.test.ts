@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agentWith, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { agentWith, expectValidHistory, send, toolTexts } from "../../test/conversation.js";
 import { fakeTool } from "../../test/fixtures.js";
 
 test("of 100,000 calls in one answer, as many run as one answer may hold, and the model is informed of the rest", async () => {
@@ -7,7 +7,7 @@ test("of 100,000 calls in one answer, as many run as one answer may hold, and th
   const count = fakeTool("count", () => `${++ran}`);
   const calls = Array.from({ length: 100_000 }, () => ({ name: "count" }));
   const agent = agentWith([{ calls }, "done"], [count]);
-  expect(await exchange(agent, "go", "chat")).toBe("done");
+  expect(await send(agent, "go", "chat")).toBe("done");
   expect(ran).toBe(128);
   expect(toolTexts(agent)).toHaveLength(128);
   expect(toolTexts(agent).at(-1)).toContain("99872 more tool calls than the 128 that one answer may hold");
@@ -27,7 +27,7 @@ test("of many calls that only read, a few run at the same time", async () => {
     { capabilities: ["read"] },
   );
   const calls = Array.from({ length: 100 }, () => ({ name: "slow" }));
-  await exchange(agentWith([{ calls }, "done"], [slow]), "go", "chat");
+  await send(agentWith([{ calls }, "done"], [slow]), "go", "chat");
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThanOrEqual(16);
 });

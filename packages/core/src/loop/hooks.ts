@@ -6,7 +6,7 @@ import { orAborted } from "../toolkit/abort.js";
 import type { DescribedCall } from "../tools/callDescription.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/tool.js";
-import type { Exchange } from "./exchange.js";
+import type { Run } from "./run.js";
 
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -164,7 +164,7 @@ function malformed(label: string, decision: unknown): HookVerdict {
   return { type: "deny", reason: `${label} returned ${describeValue(decision)}, which is not a decision.` };
 }
 
-/** Rejects if the hook takes too long or the exchange is aborted. */
+/** Rejects if the hook takes too long or the run is aborted. */
 async function withinTime<T>(
   { name, timeoutMs = DEFAULT_TIMEOUT_MS }: CallHooks,
   signal: AbortSignal | undefined,
@@ -245,9 +245,9 @@ interface Lifecycle {
   readonly redact: (text: string) => string;
 }
 
-/** The hooks of an exchange. */
-export function lifecycleOf(exchange: Exchange): Lifecycle {
-  const { packs, hooks, emit, tools } = exchange;
+/** The hooks of a run. */
+export function lifecycleOf(run: Run): Lifecycle {
+  const { packs, hooks, emit, tools } = run;
   return {
     hooks: [...packs.hooks, ...hooks],
     onProblem: (text) => emit({ type: "notice", text }),
@@ -307,10 +307,10 @@ export async function admitMessage(
 export async function refuseStop(
   stop: Omit<HookStop, "context" | "signal">,
   hooks: readonly CallHooks[],
-  exchange: Exchange,
+  run: Run,
 ): Promise<string | undefined> {
-  const { context, signal } = exchange;
-  const lifecycle = lifecycleOf(exchange);
+  const { context, signal } = run;
+  const lifecycle = lifecycleOf(run);
   if (stop.continued >= MAX_CONTINUATIONS) return undefined;
   for (const one of hooks) {
     const given = { ...stop, context, signal };

@@ -1,5 +1,4 @@
 import { quote } from "@agent/internal";
-import type { Content } from "../conversation/content.js";
 import { AgentError, isAgentError, throwIfAborted } from "../errors.js";
 import type { DoneEvent } from "../events.js";
 import type { ChatResponse } from "../providers/interface.js";
@@ -8,10 +7,11 @@ import type { ChatTool } from "../tools/tool.js";
 import { type Answer, askModel, STARTS_AGAIN, type StepControl } from "./askModel.js";
 import { createChildStarter } from "./children.js";
 import { compactToFit } from "./compact.js";
-import type { Exchange } from "./exchange.js";
-import { admitMessage, lifecycleOf, refuseStop } from "./hooks.js";
+import { lifecycleOf, refuseStop } from "./hooks.js";
+import { steerWith } from "./messages.js";
 import { outputCorrection, outputFailure } from "./output.js";
 import { providerAttributes, usageAttributes } from "./respond.js";
+import type { Run, RunParts } from "./run.js";
 import { RepeatCounter, resumeToolRound, runToolRound, textOrNull } from "./toolRound.js";
 import { countUsage } from "./usage.js";
 
@@ -20,60 +20,64 @@ const MAX_WRITTEN_CALLS = 1;
 
 /**
  * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
- * Returns the event that ends the exchange. The history stays valid on every exit.
+ * Returns the event that ends the run. The history stays valid on every exit.
  */
-export function runLoop(exchange: Exchange): Promise<DoneEvent> {
-  const { telemetry, provider, label = "", context } = exchange;
+export function runLoop(run: Run): Promise<DoneEvent> {
+  const { telemetry, provider, label = "", context } = run;
   const attributes = providerAttributes(provider);
   return telemetry.inSpan({ operation: "invoke_agent", name: label, attributes, context }, async (set) => {
-    const done = await loop(exchange);
+    const done = await loop(run);
     set({ "gen_ai.response.finish_reasons": [done.finishReason], ...usageAttributes(done.usage) });
     return done;
   });
 }
 
-async function loop(exchange: Exchange): Promise<DoneEvent> {
-  const { conversation, limits, signal, meter, output } = exchange;
+/** Creates the context of a run. The one of a child agent is derived from its parent's. */
+export function createRun(parts: RunParts): Run {
+  return { ...parts, startAgent: createChildStarter(parts, (child) => runLoop(createRun(child))) };
+}
+
+async function loop(run: Run): Promise<DoneEvent> {
+  const { conversation, limits, signal, meter, output } = run;
   const repeats = new RepeatCounter(limits.maxRepeats);
-  const startAgent = createChildStarter(exchange, runLoop);
   let rejectedAnswers = 0;
   let writtenCalls = 0;
   let continued = 0;
-  if (exchange.depth === 0 && conversation.pending) {
-    await resumeToolRound(conversation.pending, exchange, startAgent);
+  if (run.depth === 0 && conversation.pending) {
+    await resumeToolRound(conversation.pending, run);
     throwIfAborted(signal);
-    await steerWith(exchange.takeSteering(), exchange);
+    await steerWith(run.takeSteering(), run);
   }
 
-  for (let turn = 1; turn <= limits.maxTurns && exchange.allowance.turns > 0; turn++) {
-    exchange.allowance.turns--;
-    const answer = await askWithinContext(exchange, turn);
+  for (let turn = 1; turn <= limits.maxTurns && run.allowance.turns > 0; turn++) {
+    run.allowance.turns--;
+    const answer = await askWithinContext(run, turn);
     const { response, replayed, asked } = answer;
     countUsage(asked, response.usage, { replayed });
     if (response.toolCalls.length > 0) {
-      await runToolRound(answer, turn, asked, startAgent, repeats);
+      await runToolRound(answer, turn, asked, repeats);
       throwIfAborted(signal);
       repeats.throwIfStuck();
-      if (exchange.control?.stopWhen && (await stops(exchange.control.stopWhen, answer, turn))) {
+      if (run.control?.stopWhen && (await stops(run.control.stopWhen, answer, turn))) {
         const text = textOrNull(response.content) ?? "";
         return { type: "done", text, finishReason: "tool_calls", turns: turn, usage: meter.total };
       }
-      await steerWith(exchange.takeSteering(), exchange);
+      await steerWith(run.takeSteering(), run);
       continue;
     }
     const text = textOrNull(response.content) ?? "";
     conversation.append({ role: "assistant", content: text, ...ownState(response, asked) });
-    const given = exchange.takeSteering();
-    if (given.length > 0 && (await steerWith(given, exchange))) continue;
+    const given = run.takeSteering();
+    if (given.length > 0 && (await steerWith(given, run))) continue;
     const parsed = output && (await orAborted(output.read(text), signal));
     // An answer that fits the wanted form may look like a call: it is the answer.
     const isAnswer = parsed !== undefined && !("problem" in parsed);
-    const written = isAnswer ? undefined : findWrittenCall(text, exchange.tools.getSharedSchemas());
+    const written = isAnswer ? undefined : findWrittenCall(text, run.tools.getSharedSchemas());
     if (written !== undefined) {
       if (++writtenCalls > MAX_WRITTEN_CALLS) throw writtenCallFailure(written);
       // The text is not the answer: a display discards it.
-      exchange.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
-      if (exchange.stream) exchange.emit({ type: "text", text: STARTS_AGAIN, whole: "" });
+      run.emit({ type: "retry", attempt: writtenCalls, delayMs: 0, reason: writtenCallReason(written) });
+      if (run.stream) run.emit({ type: "text", text: STARTS_AGAIN, whole: "" });
       conversation.append({ role: "user", content: writtenCallCorrection(written), generated: true });
       continue;
     }
@@ -84,17 +88,17 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
       continue;
     }
     // Child agents end as they decide.
-    const stopHooks = exchange.depth === 0 ? lifecycleOf(exchange).hooks.filter(({ onStop }) => onStop) : [];
+    const stopHooks = run.depth === 0 ? lifecycleOf(run).hooks.filter(({ onStop }) => onStop) : [];
     const stop = { text, finishReason: response.finishReason, turns: turn, continued };
-    const refusal = stopHooks.length > 0 ? await refuseStop(stop, stopHooks, exchange) : undefined;
+    const refusal = stopHooks.length > 0 ? await refuseStop(stop, stopHooks, run) : undefined;
     if (refusal !== undefined) {
       continued++;
       conversation.append({ role: "user", content: refusal, generated: true });
       continue;
     }
     // Close the queue: a message given to `steer` from now on would never be delivered.
-    const last = exchange.takeSteering({ last: true });
-    if (last.length > 0 && (await steerWith(last, exchange))) continue;
+    const last = run.takeSteering({ last: true });
+    if (last.length > 0 && (await steerWith(last, run))) continue;
     return {
       type: "done",
       text,
@@ -110,38 +114,16 @@ async function loop(exchange: Exchange): Promise<DoneEvent> {
   );
 }
 
-/** Adds messages given to `steer`, unless a hook refuses them. Resolves to whether any was added. */
-export async function steerWith(given: readonly Content[], exchange: Exchange): Promise<boolean> {
-  const { emit, context, signal } = exchange;
-  let isAdded = false;
-  for (const content of given) {
-    try {
-      addSteered(exchange, content, await admitMessage({ content, context, signal }, lifecycleOf(exchange)));
-      isAdded = true;
-    } catch (error) {
-      if (!isAgentError(error, "message_denied")) throw error;
-      emit({ type: "notice", text: error.message });
-    }
-  }
-  return isAdded;
-}
-
-/** Adds a message given to `steer`, as hooks changed it. */
-export function addSteered({ conversation, emit }: Exchange, content: Content, admitted = content): void {
-  conversation.append({ role: "user", content: admitted });
-  emit({ type: "steered", content });
-}
-
 /** Asks the model. If the conversation is too long for it, compacts the conversation and asks once more. */
-async function askWithinContext(exchange: Exchange, turn: number): Promise<Answer> {
-  const { limits } = exchange;
-  if (limits.contextTokens !== undefined) await compactToFit(exchange, turn, limits.contextTokens);
+async function askWithinContext(run: Run, turn: number): Promise<Answer> {
+  const { limits } = run;
+  if (limits.contextTokens !== undefined) await compactToFit(run, turn, limits.contextTokens);
   try {
-    return await askModel(exchange, turn, 1);
+    return await askModel(run, turn, 1);
   } catch (error) {
     if (!isAgentError(error, "context_overflow")) throw error;
-    if (!(await compactToFit(exchange, turn, "half"))) throw error;
-    return await askModel(exchange, turn, 2);
+    if (!(await compactToFit(run, turn, "half"))) throw error;
+    return await askModel(run, turn, 2);
   }
 }
 
@@ -161,7 +143,7 @@ async function stops(
   return (await orAborted(Promise.resolve(stopWhen(round)), signal)) === true;
 }
 
-function ownState({ state }: ChatResponse, { provider: { id } }: Exchange) {
+function ownState({ state }: ChatResponse, { provider: { id } }: Run) {
   return state === undefined || id === undefined ? {} : { state: { provider: id, value: state } };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { agentWith, call, exchange, expectValidHistory, toolTexts } from "../../test/conversation.js";
+import { agentWith, call, expectValidHistory, send, toolTexts } from "../../test/conversation.js";
 import { deferred, fakeTool } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatProvider, ChatResponse } from "../providers/interface.js";
@@ -12,7 +12,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       [fakeTool("t")],
       { maxTurns: 5 },
     );
-    await expect(exchange(agent, "go", mode)).rejects.toMatchObject({
+    await expect(send(agent, "go", mode)).rejects.toMatchObject({
       code: "turn_limit",
       message: expect.stringContaining("5 turns"),
     });
@@ -22,7 +22,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
 
   test("the same call with the same result is pointed out to the model, then stopped", async () => {
     const agent = agentWith(Array(20).fill(call("t")), [fakeTool("t")], { maxRepeats: 5 });
-    await expect(exchange(agent, "go", mode)).rejects.toMatchObject({ code: "repeated_calls" });
+    await expect(send(agent, "go", mode)).rejects.toMatchObject({ code: "repeated_calls" });
     expect(toolTexts(agent)).toHaveLength(5);
     expect(toolTexts(agent)[1]).toBe("t ran");
     expect(toolTexts(agent)[2]).toContain("the same call gave the same result 3 times in a row");
@@ -36,7 +36,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       [fakeTool("poll", () => `attempt ${n++}`)],
       { maxRepeats: 3 },
     );
-    expect(await exchange(agent, "go", mode)).toBe("ready");
+    expect(await send(agent, "go", mode)).toBe("ready");
   });
 
   test("a provider error rejects, keeps the user's text, and the next message works", async () => {
@@ -48,14 +48,14 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       },
     };
     const agent = new Agent(provider);
-    await expect(exchange(agent, "important", mode)).rejects.toMatchObject({
+    await expect(send(agent, "important", mode)).rejects.toMatchObject({
       code: "provider_failed",
       message: "The provider failed: connection lost",
     });
     expect(agent.context.sessionContext).toEqual([{ role: "user", content: "important" }]);
     failing = false;
     // Some servers refuse two messages of the user in a row, so they go out as one.
-    expect(await exchange(agent, "again", mode)).toBe("1 messages");
+    expect(await send(agent, "again", mode)).toBe("1 messages");
     expect(agent.context.sessionContext).toHaveLength(3);
   });
 
@@ -63,7 +63,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     "a provider that resolves to %j is a clear error",
     async (response) => {
       const agent = new Agent({ respond: async () => response as unknown as ChatResponse });
-      await expect(exchange(agent, "go", mode)).rejects.toThrow(
+      await expect(send(agent, "go", mode)).rejects.toThrow(
         /^The provider resolved to .*, not to a response\.$/,
       );
     },
@@ -72,7 +72,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
   test("a message that is aborted before its start sends no request", async () => {
     const respond = vi.fn();
     const agent = new Agent({ respond });
-    await expect(exchange(agent, "go", mode, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
+    await expect(send(agent, "go", mode, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
     expect(respond).not.toHaveBeenCalled();
   });
 
@@ -85,7 +85,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
         return new Promise(() => undefined);
       },
     });
-    const answer = exchange(agent, "go", mode, controller.signal);
+    const answer = send(agent, "go", mode, controller.signal);
     await asked.promise;
     controller.abort();
     await expect(answer).rejects.toMatchObject({ code: "aborted" });
@@ -103,7 +103,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     });
     const controller = new AbortController();
     const order: string[] = [];
-    const answer = exchange(agentWith([call("stuck")], [stuck]), "go", mode, controller.signal).catch(() =>
+    const answer = send(agentWith([call("stuck")], [stuck]), "go", mode, controller.signal).catch(() =>
       order.push("rejected"),
     );
     await running.promise;
@@ -128,7 +128,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       [{ calls: [{ name: "quick" }, { name: "stuck" }] }, "next answer"],
       [fakeTool("quick"), stuck],
     );
-    const answer = exchange(agent, "go", mode, controller.signal);
+    const answer = send(agent, "go", mode, controller.signal);
     await running.promise;
     await new Promise(setImmediate);
     controller.abort();
@@ -140,15 +140,15 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
       "Error executing stuck: aborted; it did not stop within 20 ms and may still be running.",
     ]);
     expectValidHistory(agent);
-    expect(await exchange(agent, "and now?", mode)).toBe("next answer");
+    expect(await send(agent, "and now?", mode)).toBe("next answer");
   });
 
   test("a second message while one is answered is refused; the first continues", async () => {
     const hold = deferred<string>();
     const agent = agentWith([async () => await hold.promise]);
-    const first = exchange(agent, "one", mode);
+    const first = send(agent, "one", mode);
     await new Promise(setImmediate);
-    await expect(exchange(agent, "two", mode)).rejects.toMatchObject({ code: "busy" });
+    await expect(send(agent, "two", mode)).rejects.toMatchObject({ code: "busy" });
     expect(() => agent.clearContext()).toThrow(/answering another message/);
     hold.resolve("first answer");
     expect(await first).toBe("first answer");
@@ -159,9 +159,9 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     const hold = deferred<string>();
     const agent = agentWith([async () => await hold.promise]);
     const other = agentWith(["second answer", "third answer"], [], { conversation: agent.conversation });
-    const first = exchange(agent, "one", mode);
+    const first = send(agent, "one", mode);
     await new Promise(setImmediate);
-    await expect(exchange(other, "two", mode)).rejects.toMatchObject({
+    await expect(send(other, "two", mode)).rejects.toMatchObject({
       code: "busy",
       message: expect.stringContaining("give this agent its own Conversation"),
     });
@@ -169,7 +169,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(() => other.clearContext()).toThrow(/Another agent is answering/);
     hold.resolve("first answer");
     await first;
-    expect(await exchange(other, "two", mode)).toBe("second answer");
+    expect(await send(other, "two", mode)).toBe("second answer");
     expect(agent.context.sessionContext.map(({ content }) => content)).toEqual([
       "one",
       "first answer",

@@ -1,13 +1,13 @@
 import { describeValue, errorMessage, isRecord } from "@agent/internal";
 import { AgentError, isAgentError, withProvider } from "../errors.js";
 import type { ChatProvider, ChatRequest, ChatResponse, TokenUsage } from "../providers/interface.js";
-import type { Exchange } from "./exchange.js";
+import type { Run } from "./run.js";
 import type { TelemetryAttributes } from "./telemetry.js";
 import { withCost } from "./usage.js";
 
 /** One request to the model, inside its own span. Rejects with a coded error, whatever the provider does. */
 export function respond(
-  { provider, telemetry, context }: Pick<Exchange, "provider" | "telemetry" | "context">,
+  { provider, telemetry, context }: Pick<Run, "provider" | "telemetry" | "context">,
   request: ChatRequest,
 ): Promise<ChatResponse> {
   const attributes = {

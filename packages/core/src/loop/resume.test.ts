@@ -139,12 +139,14 @@ describe("a call that waits for a decision", () => {
     expect(agent.context.sessionContext).toEqual([]);
   });
 
-  test("is not decided by a decision about another one, nor by what is no decision", async () => {
+  test("refuses a decision about another call and an invalid decision", async () => {
     const { agent, deploy } = deployer([TWO_CALLS, "Denied."]);
-    await expect(agent.resume({ call_1_1: "allow" })).rejects.toThrow("No call of this conversation waits");
+    await expect(agent.resume({ call_1_1: "allow" })).rejects.toThrow(
+      "No tool call in this conversation is waiting for approval",
+    );
     await agent.chat("Deploy.").catch(() => undefined);
     await expect(agent.resume({ other: "allow" })).rejects.toThrow(
-      'The call "other" does not wait for a decision. Waiting: call_1_1.',
+      'The call "other" is not waiting for approval. Waiting: call_1_1.',
     );
     await expect(agent.resume("allow" as never)).rejects.toThrow("decisions must be an object");
     await agent.resume({ call_1_1: "yes" as never });

@@ -9,9 +9,8 @@ import type { ToolResult } from "../tools/execution.js";
 import { type LateDecision, SuspendedCall } from "./approval.js";
 import type { Answer } from "./askModel.js";
 import { type CallScene, CallSlots, prepareRequested, runCall, runsAlone } from "./callPath.js";
-import type { ChildStarter } from "./children.js";
-import type { Exchange } from "./exchange.js";
 import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
+import type { Run } from "./run.js";
 
 // The number of reads at one time: enough to hide latency, few enough to bound open files.
 const MAX_CONCURRENT = 16;
@@ -31,22 +30,21 @@ const NOT_RUN = "Not run: the message was interrupted by an earlier call of this
 export async function runToolRound(
   { response, replayed }: Answer,
   turn: number,
-  exchange: Exchange,
-  startAgent: ChildStarter,
+  run: Run,
   repeats: RepeatCounter,
 ): Promise<void> {
-  const { emit, limits, conversation, tools } = exchange;
-  const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer, exchange.tools.getSharedSchemas());
+  const { emit, limits, conversation, tools } = run;
+  const { calls, dropped } = readCalls(response, limits.maxCallsPerAnswer, run.tools.getSharedSchemas());
   for (const { id, name, args } of calls) {
-    const about = exchange.stream ? tools.aboutCall(name, args) : {};
+    const about = run.stream ? tools.aboutCall(name, args) : {};
     emit({ type: "tool_requested", id, name, args, ...about, ...(replayed && { replayed }) });
   }
   const results = new RoundResults(
     calls.map(({ id }) => id),
     limits.maxTurnOutputBytes,
   );
-  const round = conversation.openRound(toAnswer(response, calls, dropped, exchange.provider.id));
-  await runUnfinished(calls, results, round, createScene(calls, turn, exchange, startAgent));
+  const round = conversation.openRound(toAnswer(response, calls, dropped, run.provider.id));
+  await runUnfinished(calls, results, round, createScene(calls, turn, run));
   const signatures = results.signatures();
   const note = repeats.count(
     calls.map(({ name, raw }, index) => `${name}\0${raw}\0${signatures[index]}`).join("\0"),
@@ -56,12 +54,8 @@ export async function runToolRound(
 }
 
 /** Runs the calls that waited for a decision, and adds their answer with all results to the conversation. */
-export async function resumeToolRound(
-  pending: PendingRound,
-  exchange: Exchange,
-  startAgent: ChildStarter,
-): Promise<void> {
-  const { conversation, limits } = exchange;
+export async function resumeToolRound(pending: PendingRound, run: Run): Promise<void> {
+  const { conversation, limits } = run;
   const { content, tool_calls: toolCalls = [] } = pending.answer;
   const { calls } = readCalls({ content, toolCalls, finishReason: "tool_calls" }, toolCalls.length);
   const results = new RoundResults(
@@ -72,30 +66,24 @@ export async function resumeToolRound(
   const round = conversation.reopenRound(pending);
   const late = new Map(
     pending.calls
-      .filter(({ id }) => Object.hasOwn(exchange.decisions, id))
+      .filter(({ id }) => Object.hasOwn(run.decisions, id))
       .map(({ id, name, args, description, preview }) => [
         id,
-        { decision: exchange.decisions[id] as never, name, args, shown: description, basis: preview?.basis },
+        { decision: run.decisions[id] as never, name, args, shown: description, basis: preview?.basis },
       ]),
   );
-  await runUnfinished(
-    calls,
-    results,
-    round,
-    createScene(calls, BEFORE_FIRST_TURN, exchange, startAgent, late),
-  );
+  await runUnfinished(calls, results, round, createScene(calls, BEFORE_FIRST_TURN, run, late));
   round.close(results.close([], []));
 }
 
 function createScene(
   calls: readonly RequestedCall[],
   turn: number,
-  exchange: Exchange,
-  startAgent: ChildStarter,
+  run: Run,
   late: ReadonlyMap<string, LateDecision> = new Map(),
 ): CallScene {
-  const slots = exchange.slots ?? new CallSlots();
-  return { exchange, turn, startAgent, slots, late, ids: new Set(calls.map(({ id }) => id)), parents: [] };
+  const slots = run.slots ?? new CallSlots();
+  return { run, turn, slots, late, ids: new Set(calls.map(({ id }) => id)), parents: [] };
 }
 
 /** Runs the calls that have no result. Rejects, once all have ended, if one of them failed or was suspended. */
@@ -105,7 +93,7 @@ async function runUnfinished(
   round: OpenRound,
   scene: CallScene,
 ): Promise<void> {
-  const { exchange } = scene;
+  const { run } = scene;
   const open = [...calls.entries()].filter(([index]) => !results.has(index));
   const failures = await runInOrder(open, scene, (index, result) => {
     const { outcome, durationMs, summary, about, view } = result;
@@ -119,11 +107,11 @@ async function runUnfinished(
   });
   const [failure] = failures.values();
   if (!failure) return;
-  if (exchange.depth === 0 && [...failures.values()].every(({ error }) => error instanceof SuspendedCall)) {
+  if (run.depth === 0 && [...failures.values()].every(({ error }) => error instanceof SuspendedCall)) {
     const waiting = open.filter(([index]) => !results.has(index));
     round.suspend(
       results.messages(),
-      await Promise.all(waiting.map(([index, call]) => pendingCall(call, failures.get(index), exchange))),
+      await Promise.all(waiting.map(([index, call]) => pendingCall(call, failures.get(index), run))),
     );
     throw failure.error;
   }
@@ -138,24 +126,24 @@ async function runUnfinished(
 async function pendingCall(
   call: RequestedCall,
   failure: Failure | undefined,
-  exchange: Exchange,
+  run: Run,
 ): Promise<PendingCall> {
   const request = failure?.error instanceof SuspendedCall ? failure.error.request : undefined;
   // A question inside a child agent or a nested call is not one about this call, which would run again.
-  if (request && request.id === call.id && request.scope === exchange.scope && request.parent === undefined) {
+  if (request && request.id === call.id && request.scope === run.scope && request.parent === undefined) {
     const { id, name, args, capabilities, description, preview } = request;
     return { id, name, args, capabilities, description, ...(preview && { preview }) };
   }
   // The call comes after the one that waits for a decision, or contains it. It is described as things are now, so that a user can decide
   // about it too; if the earlier calls change what it does, it is asked about again.
-  const prepared = await prepareRequested(call, exchange);
+  const prepared = await prepareRequested(call, run);
   if ("outcome" in prepared) {
     const { id, name, args } = call;
-    return { id, name, args, capabilities: exchange.tools.getCapabilities(name) };
+    return { id, name, args, capabilities: run.tools.getCapabilities(name) };
   }
   const { name, args, capabilities } = prepared;
-  const description = await prepared.describe(exchange.signal);
-  const preview = await prepared.preview(exchange.signal);
+  const description = await prepared.describe(run.signal);
+  const preview = await prepared.preview(run.signal);
   return { id: call.id, name, args, capabilities, description, ...(preview && { preview }) };
 }
 
@@ -203,7 +191,7 @@ async function runInOrder(
   const running = new Set<Promise<unknown>>();
   const failures = new Map<number, Failure>();
   for (const [index, call] of calls) {
-    const prepared = await prepareRequested(call, scene.exchange);
+    const prepared = await prepareRequested(call, scene.run);
     const alone = runsAlone(prepared);
     if (alone) await Promise.all(running);
     else if (running.size >= MAX_CONCURRENT) await Promise.race(running);

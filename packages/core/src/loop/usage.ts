@@ -1,6 +1,6 @@
 import type { ChatProvider, ChatResponse, ModelPrice, TokenUsage } from "../providers/interface.js";
 import { checkObject } from "../toolkit/hostOptions/checks.js";
-import type { Exchange } from "./exchange.js";
+import type { Run } from "./run.js";
 
 const MILLION = 1_000_000;
 const OPTIONAL = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
@@ -36,15 +36,15 @@ export class UsageMeter {
 
 /** Counts what one request took and reports it, if its answer told. */
 export function countUsage(
-  exchange: Exchange,
+  run: Run,
   usage: TokenUsage | undefined,
   marks: { readonly replayed?: boolean; readonly summary?: boolean },
 ): void {
-  const { meter, emit, limits } = exchange;
+  const { meter, emit, limits } = run;
   meter.add(usage);
   if (!usage) return;
   // What an earlier process spent counts too. What this one spends was counted with the answer.
-  if (marks.replayed) spend(exchange, usage);
+  if (marks.replayed) spend(run, usage);
   emit({
     type: "usage",
     usage,
@@ -76,7 +76,7 @@ export function withCost(response: ChatResponse, price: ModelPrice | undefined):
 }
 
 /** Counts what one request took, in the session and against all budgets. */
-export function spend({ session, budgets, provider }: Exchange, usage: TokenUsage | undefined): void {
+export function spend({ session, budgets, provider }: Run, usage: TokenUsage | undefined): void {
   if (!usage) return;
   const { tokens, cost = 0 } = spendingOf(usage, provider);
   session.addSpending({ tokens, cost });

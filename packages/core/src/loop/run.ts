@@ -12,7 +12,7 @@ import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { StepControl } from "./askModel.js";
 import type { Budget } from "./budget.js";
 import type { CallSlots } from "./callPath.js";
-import type { ChildSlots } from "./children.js";
+import type { ChildSlots, ChildStarter } from "./children.js";
 import type { CallHooks } from "./hooks.js";
 import type { OutputReader } from "./output.js";
 import type { Steps } from "./steps.js";
@@ -54,7 +54,7 @@ export interface LoopTools {
   redact(text: string): string;
 }
 
-/** The remaining budget that an exchange shares with all its child agents. */
+/** The remaining budget that a run shares with all its child agents. */
 interface Allowance {
   turns: number;
   children: number;
@@ -66,7 +66,7 @@ interface Allowance {
 }
 
 /** One message being answered: everything the loop works with. */
-export interface Exchange {
+export interface Run {
   readonly provider: ChatProvider;
   readonly tools: LoopTools;
   readonly conversation: Conversation;
@@ -106,10 +106,15 @@ export interface Exchange {
   readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
-  /** What the requests of this exchange may take: its own budgets and those of its parents. */
+  /** What the requests of this run may take: its own budgets and those of its parents. */
   readonly budgets: readonly Budget[];
   readonly allowance: Allowance;
+  /** Starts a child agent for a call of this run. */
+  readonly startAgent: ChildStarter;
 }
+
+/** A run before it can start child agents. */
+export type RunParts = Omit<Run, "startAgent">;
 
 /** The tools with these names, on and off as they are in the whole. A call of another one is refused. */
 export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {

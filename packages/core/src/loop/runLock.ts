@@ -4,30 +4,30 @@ import { orAborted } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
 
 /**
- * Lets one exchange run at a time, in an agent and in its conversation. The caller is notified of an abort immediately;
- * the exchange itself continues until its tools have returned, and the next one waits for that.
+ * Lets one run run at a time, in an agent and in its conversation. The caller is notified of an abort immediately;
+ * the run itself continues until its tools have returned, and the next one waits for that.
  */
-export class ExchangeLock {
+export class RunLock {
   readonly #conversation: Conversation;
   readonly #onStopped: () => void;
-  /** The exchange that runs, or has been aborted and still waits for its tools. Never rejects. */
+  /** The run that runs, or has been aborted and still waits for its tools. Never rejects. */
   #running: Promise<unknown> | undefined;
   #isAborted = false;
 
-  /** `onStopped` is called when an exchange has ended, and already when it is aborted. */
+  /** `onStopped` is called when a run has ended, and already when it is aborted. */
   constructor(conversation: Conversation, onStopped: () => void) {
     this.#conversation = conversation;
     this.#onStopped = onStopped;
   }
 
-  /** Runs `work`. Throws `busy` while another exchange runs here or in the conversation; waits for one that was aborted. */
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` as the only run. Throws `busy` while another run runs here or in the conversation; waits for one that was aborted. */
+  async hold<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#running && this.#isAborted) await orAborted(this.idle(), signal);
     this.checkIdle();
     const leave = this.#conversation.reserve();
     this.#isAborted = signal.aborted;
-    const exchange = work();
-    this.#running = exchange
+    const running = work();
+    this.#running = running
       .catch(() => undefined)
       .then(() => {
         this.#onStopped();
@@ -39,7 +39,7 @@ export class ExchangeLock {
       this.#isAborted = true;
     });
     try {
-      const result = await orAborted(exchange, signal);
+      const result = await orAborted(running, signal);
       await this.#running;
       return result;
     } catch (error) {

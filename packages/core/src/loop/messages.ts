@@ -1,0 +1,115 @@
+import { quote } from "@agent/internal";
+import { type Content, findContentProblem, wellFormed } from "../conversation/content.js";
+import type { Conversation } from "../conversation/conversation.js";
+import { AgentError, isAgentError } from "../errors.js";
+import { checkObject, invalidArgument } from "../toolkit/hostOptions/checks.js";
+import type { ApprovalDecisions } from "./approval.js";
+import { admitMessage, lifecycleOf } from "./hooks.js";
+import type { Run } from "./run.js";
+
+const UNDECIDED = "Not run: the user sent another message instead of a decision.";
+
+/** Throws `invalid_argument` for a value that is not a message. */
+export function checkMessage(message: unknown): void {
+  if ((typeof message !== "string" && !Array.isArray(message)) || message.length === 0) {
+    throw invalidArgument("message", "a non-empty string or an array of parts", message);
+  }
+  const problem = findContentProblem(message);
+  if (problem === undefined) return;
+  throw new AgentError("invalid_argument", `message ${problem}.`);
+}
+
+/** Throws `invalid_argument` unless every decision is about a call that waits for one. */
+export function checkDecisions(decisions: ApprovalDecisions, { pending }: Conversation): void {
+  checkObject("decisions", decisions);
+  if (!pending) {
+    throw new AgentError("invalid_argument", "No tool call in this conversation is waiting for approval.");
+  }
+  const waiting = pending.calls.map(({ id }) => id);
+  const unknown = Object.keys(decisions).find((id) => !waiting.includes(id));
+  if (unknown === undefined) return;
+  throw new AgentError(
+    "invalid_argument",
+    `The call ${quote(unknown)} is not waiting for approval. Waiting: ${waiting.join(", ")}.`,
+  );
+}
+
+/** The index of a user message. Throws `invalid_argument` if no user message has this id. */
+export function findReplaced(conversation: Conversation, id: string): number {
+  const index = conversation.indexOf(id);
+  if (conversation.sessionContext[index]?.role === "user") return index;
+  throw invalidArgument("replaces", "the id of a message of the user in this conversation", id);
+}
+
+/**
+ * Adds the message that starts a run. Calls that wait for a decision get the result that they have not run. With
+ * `replaces`, that message and everything after it is removed first.
+ */
+export function addMessage(
+  conversation: Conversation,
+  content: Content,
+  { from, replaces }: { readonly from?: string | undefined; readonly replaces?: string | undefined },
+): void {
+  conversation.settlePending(UNDECIDED);
+  if (replaces !== undefined) {
+    const start = findReplaced(conversation, replaces);
+    conversation.replace(start, conversation.sessionContext.length - start, []);
+  }
+  conversation.append({
+    role: "user",
+    content: wellFormed(content),
+    ...(from !== undefined && { from: from.toWellFormed() }),
+  });
+}
+
+/** The queue of messages given to `steer`. The loop takes them between two model requests. */
+export class SteeringQueue {
+  #waiting: Content[] = [];
+  #isOpen = false;
+
+  open(): void {
+    this.#isOpen = true;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+  }
+
+  /** Returns whether the message will be delivered. After the last answer it will not. */
+  add(content: Content): boolean {
+    if (this.#isOpen) this.#waiting.push(wellFormed(content));
+    return this.#isOpen;
+  }
+
+  /** What has not been delivered. With `last`, closes the queue if there is nothing. */
+  take({ last = false } = {}): readonly Content[] {
+    if (last && this.#waiting.length === 0) this.close();
+    return this.#waiting.splice(0);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+}
+
+/** Adds messages given to `steer`, unless a hook refuses them. Resolves to whether any was added. */
+export async function steerWith(given: readonly Content[], run: Run): Promise<boolean> {
+  const { emit, context, signal } = run;
+  let isAdded = false;
+  for (const content of given) {
+    try {
+      addSteered(run, content, await admitMessage({ content, context, signal }, lifecycleOf(run)));
+      isAdded = true;
+    } catch (error) {
+      if (!isAgentError(error, "message_denied")) throw error;
+      emit({ type: "notice", text: error.message });
+    }
+  }
+  return isAdded;
+}
+
+/** Adds a message given to `steer`, as hooks changed it. */
+export function addSteered({ conversation, emit }: Run, content: Content, admitted = content): void {
+  conversation.append({ role: "user", content: admitted });
+  emit({ type: "steered", content });
+}
