@@ -13,6 +13,7 @@ export type {
   RunQuery,
   Spent,
   StopCode,
+  WorkerInfo,
 } from "./engine/engine.js";
 export type {
   ClaimedEvent,
@@ -27,6 +28,7 @@ export {
   type DecidedApproval,
   type Decision,
   type Failures,
+  type Fork,
   isEnded,
   type NewRun,
   type Pause,
@@ -38,9 +40,11 @@ export {
   type RunSummary,
   type TenantLimits,
 } from "./engine/run.js";
+export { nextTime, OVERLAPS, type Overlap, type Schedule, scheduleRun } from "./engine/schedule.js";
 export { type StartOptions, startRun } from "./engine/startRun.js";
 export { isStopped, StoppedError } from "./engine/stopped.js";
 export { createFileEngine, type FileEngineOptions } from "./files/fileEngine.js";
+export { type ForkOptions, forkRun, type RunStep, stepsOf } from "./journal/forkRun.js";
 export {
   defineRun,
   type PreparedRun,

@@ -7,14 +7,17 @@ import type {
   EngineWorker,
   EngineWorkOptions,
   EventsOptions,
+  JournalEntry,
   RunAccess,
   RunEngine,
   RunFilter,
   RunQuery,
+  WorkerInfo,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
 import { checkSameRun } from "../engine/sameRun.js";
+import type { Schedule } from "../engine/schedule.js";
 import { TenantRuns } from "../engine/tenantRuns.js";
 import { Appends } from "./appends.js";
 import { BullmqWorker } from "./bullmqWorker.js";
@@ -26,9 +29,11 @@ import { cancelTopic, Notices } from "./notices.js";
 import { readEvents } from "./postgresEvents.js";
 import { RunQueries } from "./runQueries.js";
 import { type Change, RunStore } from "./runStore.js";
+import { Schedules } from "./schedules.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
 import { CLOSE_WITHIN_MS, within } from "./within.js";
+import { Workers } from "./workers.js";
 
 const DEFAULTS = { schema: "agent_runs", maxConnections: 4, timeoutMs: 30_000 };
 
@@ -107,6 +112,8 @@ class BullmqEngine implements RunEngine {
   readonly #tickets: Tickets;
   readonly #dispatcher: Dispatcher;
   readonly #modelCalls: ModelCalls;
+  readonly #schedules: Schedules;
+  readonly #workerList: Workers;
   readonly #workers = new Set<EngineWorker>();
 
   constructor(
@@ -128,6 +135,8 @@ class BullmqEngine implements RunEngine {
     this.#tickets = new Tickets(backend, schema, onFault);
     this.#dispatcher = new Dispatcher(this.#tickets, this.#store, this.#leases, notices, onFault);
     this.#modelCalls = new ModelCalls(pool, schema);
+    this.#schedules = new Schedules(pool, schema);
+    this.#workerList = new Workers(pool, schema);
   }
 
   async create(run: NewRun): Promise<boolean> {
@@ -184,6 +193,50 @@ class BullmqEngine implements RunEngine {
     return await this.#apply(this.#store.retry(id), id);
   }
 
+  async send(id: string, message: string): Promise<boolean> {
+    const isSent = await this.#apply(this.#store.send(id, message), id);
+    // Its worker looks at the run.
+    if (isSent) this.#notices.send(cancelTopic(id));
+    return isSent;
+  }
+
+  journal(id: string): Promise<readonly JournalEntry[]> {
+    return this.#queries.journal(id);
+  }
+
+  async setPaused(tenant: string, isPaused: boolean): Promise<void> {
+    await this.#store.setPaused(tenant, isPaused);
+    this.#notices.send("queue");
+  }
+
+  getPaused(): Promise<readonly string[]> {
+    return this.#store.getPaused();
+  }
+
+  workers(): Promise<readonly WorkerInfo[]> {
+    return this.#workerList.list();
+  }
+
+  setSchedule(schedule: Schedule): Promise<void> {
+    return this.#schedules.set(schedule);
+  }
+
+  removeSchedule(id: string): Promise<boolean> {
+    return this.#schedules.remove(id);
+  }
+
+  getSchedules(): Promise<readonly Schedule[]> {
+    return this.#schedules.list();
+  }
+
+  advanceSchedule(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean> {
+    return this.#schedules.advance(id, from, next);
+  }
+
+  getAllLimits(): Promise<Readonly<Record<string, TenantLimits>>> {
+    return this.#store.getAllLimits();
+  }
+
   async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
     await this.#apply(this.#store.setLimits(tenant, limits));
     this.#modelCalls.forget();
@@ -213,6 +266,7 @@ class BullmqEngine implements RunEngine {
         store: this.#store,
         leases: this.#leases,
         dispatcher: this.#dispatcher,
+        workers: this.#workerList,
         notices: this.#notices,
         tickets: new Tickets(this.#backend, this.#schema, this.#onFault),
         claimParts: {

@@ -1,7 +1,13 @@
 import { errorMessage } from "@agent/core/toolkit";
 import { processTag } from "@agent/internal";
 import type { Pool } from "pg";
-import type { ClaimEnding, ClaimHandler, EngineWorker, EngineWorkOptions } from "../engine/engine.js";
+import type {
+  ClaimEnding,
+  ClaimHandler,
+  EngineWorker,
+  EngineWorkOptions,
+  WorkerInfo,
+} from "../engine/engine.js";
 import { isStopped } from "../engine/stopped.js";
 import { sleep } from "../worker/sleep.js";
 import type { Dispatcher } from "./dispatcher.js";
@@ -12,6 +18,7 @@ import { type Kind, type RunRow, toRun } from "./rows.js";
 import type { RunStore } from "./runStore.js";
 import type { Tickets } from "./tickets.js";
 import { within } from "./within.js";
+import type { Workers } from "./workers.js";
 
 const RENEWALS_PER_LEASE = 3;
 const SWEEP_MS = 500;
@@ -25,6 +32,7 @@ export interface WorkerParts {
   readonly store: RunStore;
   readonly leases: Leases;
   readonly dispatcher: Dispatcher;
+  readonly workers: Workers;
   readonly notices: Notices;
   /** Owned by the worker, which closes them. */
   readonly tickets: Tickets;
@@ -37,6 +45,7 @@ export class BullmqWorker implements EngineWorker {
   readonly #handle: ClaimHandler;
   readonly #options: EngineWorkOptions;
   readonly #claimant: Claimant;
+  readonly #info: Omit<WorkerInfo, "runs">;
   readonly #claims = new Map<string, PostgresClaim>();
   readonly #handlers = new Set<Promise<void>>();
   readonly #closed = new AbortController();
@@ -52,6 +61,8 @@ export class BullmqWorker implements EngineWorker {
     this.#options = options;
     const worker = `${options.name} ${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
     this.#claimant = { worker, leaseMs: options.leaseMs, maxCrashes: options.maxCrashes };
+    const { concurrency, labels, definitions } = options;
+    this.#info = { name: worker, concurrency, labels, definitions, startedAt: Date.now() };
   }
 
   start(): void {
@@ -61,6 +72,7 @@ export class BullmqWorker implements EngineWorker {
     this.#loop(KINDS_MS, () => this.#refreshKinds());
     this.#loop(Math.min(SWEEP_MS, leaseMs / RENEWALS_PER_LEASE), () => this.#parts.dispatcher.sweep());
     this.#loop(leaseMs / RENEWALS_PER_LEASE, () => this.#renew());
+    this.#loop(leaseMs / RENEWALS_PER_LEASE, () => this.#parts.workers.seen(this.#info, leaseMs));
     this.#loop(leaseMs / RENEWALS_PER_LEASE, async () => this.#loseExpired());
     this.#taking = this.#takeRuns();
   }
@@ -74,6 +86,7 @@ export class BullmqWorker implements EngineWorker {
     await Promise.all(this.#handlers);
     this.#closed.abort();
     await Promise.all(this.#loops);
+    await this.#parts.workers.gone(this.#info.name).catch(this.#options.onFault);
     await this.#parts.tickets.close();
   }
 
@@ -117,7 +130,8 @@ export class BullmqWorker implements EngineWorker {
   }
 
   async #fill(): Promise<void> {
-    let found = true;
+    // Taking tickets that cannot be used would be in vain.
+    let found = !(await this.#parts.store.getPaused()).includes("*");
     while (found) {
       found = false;
       for (const { name } of this.#kinds) {
@@ -174,8 +188,9 @@ export class BullmqWorker implements EngineWorker {
   async #end({ run, epoch }: PostgresClaim, ending: ClaimEnding): Promise<void> {
     const { store, dispatcher } = this.#parts;
     await this.#untilDone(async () => {
-      const { dispatch } = await store.end(run.id, epoch, ending);
+      const { applied, dispatch } = await store.end(run.id, epoch, ending);
       await dispatcher.send(dispatch, [run.id]);
+      if (applied) this.#options.onEnded?.(run, ending);
     });
   }
 
@@ -208,11 +223,14 @@ export class BullmqWorker implements EngineWorker {
     );
     const held = await within(renewing, leaseMs, "The database");
     for (const claim of asked) {
-      const cancelReason = held.get(claim.run.id);
+      const renewed = held.get(claim.run.id);
       if (claim.signal.aborted || this.#claims.get(claim.run.id) !== claim) continue;
-      if (cancelReason === undefined) claim.stop("lost");
-      else if (cancelReason !== null) claim.stop("cancelled", cancelReason);
-      else claim.heldUntil = heldUntil;
+      if (renewed === undefined) claim.stop("lost");
+      else if (renewed.cancel_reason !== null) claim.stop("cancelled", renewed.cancel_reason);
+      else {
+        claim.heldUntil = heldUntil;
+        claim.messages = JSON.parse(renewed.messages);
+      }
     }
   }
 

@@ -62,7 +62,8 @@ export function sqlFunctions(s: string): string {
   -- Returns nothing if there is a run with this id.
   create function ${s}.create_run(new_id text, new_format int, new_definition text, new_version text, new_tenant text,
       new_labels text[], new_priority int, new_kind text, new_title text, new_trace text, new_input text,
-      start_ms float8, new_pause text)
+      start_ms float8, new_pause text, new_forked_from text, new_decisions text, new_messages text, new_message_count int,
+      step_keys text[], step_kinds text[], step_values text[])
     returns table (turn float8, is_parked boolean) language plpgsql as $$
   #variable_conflict use_column
   declare
@@ -73,12 +74,16 @@ export function sqlFunctions(s: string): string {
   begin
     insert into ${s}.kind (name, definition, labels) values (new_kind, new_definition, new_labels) on conflict do nothing;
     insert into ${s}.run (id, format, definition, version, tenant, labels, priority, kind, title, trace, input, state, turn,
-        wake_at, pause)
+        wake_at, pause, forked_from, decisions, messages, message_count)
       values (new_id, new_format, new_definition, new_version, new_tenant, new_labels, new_priority, new_kind, new_title, new_trace,
         new_input, case when is_later then 'waiting' else 'queued' end, own_turn,
-        case when is_later then start_at end, case when is_later then new_pause end)
+        case when is_later then start_at end, case when is_later then new_pause end,
+        new_forked_from, new_decisions, new_messages, new_message_count)
       on conflict (id) do nothing;
     if not found then return; end if;
+    insert into ${s}.step (run_id, epoch, key, kind, value)
+      select new_id, 0, one.key, one.kind, one.value
+      from unnest(step_keys, step_kinds, step_values) with ordinality as one (key, kind, value, n) order by n;
     if is_later then
       return query select own_turn::float8, true;
       return;
@@ -91,24 +96,27 @@ export function sqlFunctions(s: string): string {
   -- Writes the end of a claim, if it still holds the run: returns nothing otherwise, and else at least one row. Rows
   -- with an id are runs that may go to the queue now.
   create function ${s}.end_claim(run_id text, claim_epoch int, new_state text, new_error text, new_approvals text,
-      new_result text, new_usage text, new_cost float8, new_pause text, wait_ms float8)
+      new_result text, new_usage text, new_cost float8, new_pause text, wait_ms float8, seen_messages int)
     returns table (id text, kind text, epoch int, turn float8) language plpgsql as $$
   #variable_conflict use_column
   declare
     ended ${s}.run;
+    given_state text := new_state;
   begin
     -- By its id alone: see \`Leases.claim\`.
     select * into ended from ${s}.run where run.id = run_id for update;
     if not found or ended.epoch <> claim_epoch or ended.state <> 'running' then return; end if;
+    -- Someone has sent a message that the worker had not seen.
+    if given_state = 'done' and ended.message_count > seen_messages then given_state := 'queued'; end if;
     update ${s}.run set
-        state = case when cancel_reason is not null and new_state in ('queued', 'waiting') then 'cancelled' else new_state end,
-        error = case when cancel_reason is not null and new_state in ('queued', 'waiting')
+        state = case when cancel_reason is not null and given_state in ('queued', 'waiting') then 'cancelled' else given_state end,
+        error = case when cancel_reason is not null and given_state in ('queued', 'waiting')
           then json_build_object('code', 'cancelled', 'message', cancel_reason)::text else coalesce(new_error, error) end,
         approvals = coalesce(new_approvals, '[]'), result = new_result, usage = coalesce(new_usage, usage),
         cost = coalesce(new_cost, cost), pause = new_pause,
         wake_at = case when cancel_reason is null then clock_timestamp() + wait_ms * interval '1 ms' end,
         enqueued = false, queued_at = clock_timestamp(), lease_until = null,
-        ended_at = case when cancel_reason is not null or new_state in ('done', 'failed', 'cancelled')
+        ended_at = case when cancel_reason is not null or given_state in ('done', 'failed', 'cancelled')
           then clock_timestamp() end
       where run.id = run_id returning * into ended;
     if ended.state = 'queued' then

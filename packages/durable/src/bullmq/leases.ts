@@ -21,6 +21,12 @@ export interface Held {
   readonly epoch: number;
 }
 
+/** What a worker learns about a run whose lease it renews. */
+export interface Renewed {
+  readonly cancel_reason: string | null;
+  readonly messages: string;
+}
+
 /** What a sweep has found. */
 export interface Swept {
   readonly changed: readonly string[];
@@ -60,7 +66,8 @@ export class Leases {
       name: `claim-${this.#s}`,
       // The run is found by its id alone: a plan that was made when the queue was short could look for the state first,
       // and read the whole queue for each claim once it is long.
-      text: `with found as materialized (select id as found_id, state = 'queued' and not parked and format <= ${FORMAT} as is_free
+      text: `with found as materialized (select id as found_id, state = 'queued' and not parked and format <= ${FORMAT}
+           and not exists (select from ${this.#s}.paused where paused.tenant in ('*', run.tenant)) as is_free
          from ${this.#s}.run where id = $1 for update)
        update ${this.#s}.run set state = 'running', epoch = epoch + 1, worker = $2, lease_ms = $3::int, max_crashes = $4,
          lease_until = clock_timestamp() + $3::int * interval '1 ms', started_at = coalesce(started_at, clock_timestamp())
@@ -70,18 +77,18 @@ export class Leases {
     return rows[0];
   }
 
-  /** Extends the leases of these claims. Resolves to those that still hold, with the reason if one was cancelled. */
-  async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, string | null>> {
-    const { rows } = await this.#pool.query<{ id: string; cancel_reason: string | null }>(
+  /** Extends the leases of these claims. Resolves to those that still hold. */
+  async renew(held: readonly Held[], leaseMs: number): Promise<ReadonlyMap<string, Renewed>> {
+    const { rows } = await this.#pool.query<Renewed & { readonly id: string }>(
       // Lock rows in the order of their ids, as `Appends` does, to avoid deadlocks.
       `with asked as materialized (select * from unnest($1::text[], $2::int[]) as asked (id, epoch) order by id),
        held as materialized (select run.id from asked, lateral (select id, epoch, state from ${this.#s}.run
          where run.id = asked.id offset 0 for update) as run where run.epoch = asked.epoch and run.state = 'running')
        update ${this.#s}.run set lease_until = clock_timestamp() + $3::int * interval '1 ms'
-       from held where run.id = held.id returning run.id, cancel_reason`,
+       from held where run.id = held.id returning run.id, cancel_reason, messages`,
       [held.map(({ id }) => id), held.map(({ epoch }) => epoch), leaseMs],
     );
-    return new Map(rows.map((row) => [row.id, row.cancel_reason]));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Counts a lost worker against a run: it is queued again, or set aside. */
@@ -139,7 +146,8 @@ export class Leases {
   async longQueued(afterMs: number, waitedMs: number): Promise<readonly (Dispatch & { queuedMs: number })[]> {
     const { rows } = await this.#pool.query<Dispatch & { queued_ms: string }>(
       `select ${DISPATCH}, extract(epoch from queued_at) * 1000 as queued_ms from ${this.#s}.run
-       where state = 'queued' and not parked and enqueued and queued_at > to_timestamp($1::float8 / 1000.0)
+       where state = 'queued' and not parked and enqueued
+         and not exists (select from ${this.#s}.paused where paused.tenant in ('*', run.tenant)) and queued_at > to_timestamp($1::float8 / 1000.0)
          and queued_at < clock_timestamp() - $2::float8 * interval '1 ms' order by queued_at limit ${SWEEP_AT_ONCE}`,
       [afterMs, waitedMs],
     );

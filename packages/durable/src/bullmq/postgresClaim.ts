@@ -7,6 +7,7 @@ import { StoppedError } from "../engine/stopped.js";
 import type { Appends } from "./appends.js";
 import type { ModelCalls } from "./modelCalls.js";
 import type { Notices } from "./notices.js";
+import { RunQueries } from "./runQueries.js";
 
 export interface ClaimParts {
   readonly pool: Pool;
@@ -23,6 +24,7 @@ export class PostgresClaim implements RunClaim {
   readonly worker: string;
   /** When the lease ends if it is not renewed, by this process's steady clock; in the database it ends a little later. */
   heldUntil: number;
+  messages: readonly string[];
   readonly #parts: ClaimParts;
   readonly #controller = new AbortController();
   #server: string | undefined;
@@ -35,6 +37,7 @@ export class PostgresClaim implements RunClaim {
     this.epoch = run.epoch;
     this.worker = run.worker ?? "";
     this.#hasModelCall = run.hasModelCall ?? false;
+    this.messages = run.messages;
     this.#parts = parts;
   }
 
@@ -48,14 +51,10 @@ export class PostgresClaim implements RunClaim {
 
   async journal(): Promise<readonly JournalEntry[]> {
     // This is the first claim of the run, so the journal is empty.
-    if (this.epoch === 1 && !this.#hasWritten) return [];
+    if (this.epoch === 1 && !this.#hasWritten && this.run.forkedFrom === undefined) return [];
     const { pool, schema } = this.#parts;
     try {
-      const { rows } = await pool.query(
-        `select key, kind, value from ${schema}.step where run_id = $1 order by seq`,
-        [this.run.id],
-      );
-      return rows.map(({ key, kind, value }) => ({ key, kind, value: JSON.parse(value) }));
+      return await new RunQueries(pool, schema).journal(this.run.id);
     } catch (error) {
       throw this.#lose(error);
     }

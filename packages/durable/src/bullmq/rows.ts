@@ -2,7 +2,7 @@ import type { NewRun, Pause, Run, RunError, RunState, RunSummary } from "../engi
 
 /** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
 export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, title, trace, state, epoch, crashes,
-  worker, approvals, decisions, error, usage, cost, cancel_reason, pause, extract(epoch from wake_at) * 1000 as wake_ms,
+  worker, approvals, decisions, messages, forked_from, error, usage, cost, cancel_reason, pause, extract(epoch from wake_at) * 1000 as wake_ms,
   extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
   extract(epoch from ended_at) * 1000 as ended_ms`;
 
@@ -24,6 +24,8 @@ export interface SummaryRow {
   readonly worker: string | null;
   readonly approvals: string;
   readonly decisions: string;
+  readonly messages: string;
+  readonly forked_from: string | null;
   readonly error: string | null;
   readonly usage: string | null;
   readonly cost: number | null;
@@ -55,6 +57,8 @@ export function toSummary(row: SummaryRow): RunSummary {
     createdAt: Math.round(Number(row.created_ms)),
     approvals: JSON.parse(row.approvals),
     decisions: JSON.parse(row.decisions),
+    messages: JSON.parse(row.messages),
+    ...(row.forked_from !== null && { forkedFrom: row.forked_from }),
     ...(title !== null && { title }),
     ...(trace !== null && { trace }),
     ...(worker !== null && { worker }),

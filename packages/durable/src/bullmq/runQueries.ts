@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { emptyBuckets, endedAs } from "../engine/activity.js";
-import type { ActivityBucket, RunFilter, RunQuery } from "../engine/engine.js";
+import type { ActivityBucket, JournalEntry, RunFilter, RunQuery } from "../engine/engine.js";
 import { RUN_STATES, type Run, type RunState, type RunSummary } from "../engine/run.js";
 import { RUN_COLUMNS, type RunRow, SUMMARY_COLUMNS, type SummaryRow, toRun, toSummary } from "./rows.js";
 
@@ -43,6 +43,14 @@ export class RunQueries {
       [id],
     );
     return rows[0] && toSummary(rows[0]);
+  }
+
+  async journal(id: string): Promise<readonly JournalEntry[]> {
+    const { rows } = await this.#pool.query(
+      `select key, kind, value from ${this.#s}.step where run_id = $1 order by seq`,
+      [id],
+    );
+    return rows.map(({ key, kind, value }) => ({ key, kind, value: JSON.parse(value) }));
   }
 
   async list({ limit = DEFAULT_LIST_LIMIT, after, ...filter }: RunQuery): Promise<readonly RunSummary[]> {

@@ -39,6 +39,7 @@ interface LockedRow {
   readonly parked: boolean;
   readonly approvals: string;
   readonly decisions: string;
+  readonly messages: string;
   /** Waits for a time. */
   readonly is_timed: boolean;
 }
@@ -67,12 +68,13 @@ export class RunStore {
       title = null,
       trace = null,
       startAt,
+      fork,
     } = run;
     const kind = kindOf(run).name;
     const { rows } = await this.#again(() =>
       this.#pool.query<{ turn: number; is_parked: boolean }>({
         name: `create-${this.#s}`,
-        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+        text: `select * from ${this.#s}.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
         values: [
           id,
           FORMAT,
@@ -87,6 +89,13 @@ export class RunStore {
           JSON.stringify(input),
           startAt ?? null,
           JSON.stringify({ reason: SCHEDULED }),
+          fork?.from ?? null,
+          JSON.stringify(fork?.decisions ?? []),
+          JSON.stringify(fork?.messages ?? []),
+          fork?.messages.length ?? 0,
+          fork?.journal.map(({ key }) => key) ?? [],
+          fork?.journal.map(({ kind: step }) => step) ?? [],
+          fork?.journal.map(({ value }) => JSON.stringify(value)) ?? [],
         ],
       }),
     );
@@ -100,7 +109,7 @@ export class RunStore {
     const { rows } = await this.#again(() =>
       this.#pool.query<Dispatch | { readonly id: null }>({
         name: `end-${this.#s}`,
-        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        text: `select * from ${this.#s}.end_claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
         values: [
           id,
           epoch,
@@ -112,6 +121,7 @@ export class RunStore {
           "cost" in ending ? (ending.cost ?? null) : null,
           "pause" in ending ? JSON.stringify(ending.pause) : null,
           waitMsOf(ending),
+          "messages" in ending ? (ending.messages ?? null) : null,
         ],
       }),
     );
@@ -168,6 +178,50 @@ export class RunStore {
     });
   }
 
+  async send(id: string, message: string): Promise<Change> {
+    return await this.#transaction(async (client) => {
+      const row = await this.#lock(client, id);
+      if (!row || (isEnded(row.state) && row.state !== "done")) return NOTHING;
+      await client.query(
+        `update ${this.#s}.run set messages = $2, message_count = message_count + 1, ended_at = null where id = $1`,
+        [id, JSON.stringify([...JSON.parse(row.messages), message])],
+      );
+      const isDone = row.state === "done";
+      return { applied: true, dispatch: isDone ? await this.#requeue(client, id, row.tenant) : [] };
+    });
+  }
+
+  /** Lets runs be claimed, or keeps them from it. Those that may be claimed again have to be sent to the queue. */
+  async setPaused(tenant: string, isPaused: boolean): Promise<void> {
+    if (isPaused) {
+      await this.#pool.query(`insert into ${this.#s}.paused values ($1) on conflict do nothing`, [tenant]);
+      return;
+    }
+    await this.#pool.query(
+      // Workers have taken tickets of these runs and could not use them.
+      `with resumed as (delete from ${this.#s}.paused where tenant = $1 returning tenant)
+       update ${this.#s}.run set enqueued = false from resumed
+         where state = 'queued' and not parked and ($1 = '*' or run.tenant = $1)`,
+      [tenant],
+    );
+  }
+
+  async getPaused(): Promise<readonly string[]> {
+    const { rows } = await this.#pool.query<{ tenant: string }>(
+      `select tenant from ${this.#s}.paused order by tenant collate "C"`,
+    );
+    return rows.map(({ tenant }) => tenant);
+  }
+
+  async getAllLimits(): Promise<Readonly<Record<string, TenantLimits>>> {
+    const { rows } = await this.#pool.query(
+      `select name, concurrency, calls from (select name, concurrency, (select per_minute from ${this.#s}.rate where scope = $1 || name) as calls
+         from ${this.#s}.tenant) as tenant where concurrency is not null or calls is not null order by name collate "C"`,
+      [tenantScope("")],
+    );
+    return Object.fromEntries(rows.map(({ name, ...row }) => [name, toLimits(row)]));
+  }
+
   async setLimits(tenant: string, { concurrency, modelCallsPerMinute }: TenantLimits): Promise<Change> {
     return await this.#transaction(async (client) => {
       await client.query(
@@ -195,11 +249,7 @@ export class RunStore {
          (select per_minute from ${this.#s}.rate where scope = $2) as calls`,
       [tenant, tenantScope(tenant)],
     );
-    const { concurrency = null, calls = null } = rows[0] ?? {};
-    return {
-      ...(concurrency !== null && { concurrency }),
-      ...(calls !== null && { modelCallsPerMinute: calls }),
-    };
+    return toLimits(rows[0] ?? {});
   }
 
   /** Queues runs whose time to continue has come. */
@@ -252,7 +302,7 @@ export class RunStore {
 
   async #lock(client: PoolClient, id: string): Promise<LockedRow | undefined> {
     const { rows } = await client.query<LockedRow>(
-      `select state, tenant, parked, approvals, decisions,
+      `select state, tenant, parked, approvals, decisions, messages,
          state = 'waiting' and wake_at is not null and approvals = '[]' as is_timed from ${this.#s}.run where id = $1 for update`,
       [id],
     );
@@ -284,6 +334,17 @@ export class RunStore {
       }
     }
   }
+}
+
+function toLimits(row: {
+  readonly concurrency?: number | null;
+  readonly calls?: number | null;
+}): TenantLimits {
+  const { concurrency = null, calls = null } = row;
+  return {
+    ...(concurrency !== null && { concurrency }),
+    ...(calls !== null && { modelCallsPerMinute: calls }),
+  };
 }
 
 /** How long a run waits by itself: for its time, or for decisions at most. */

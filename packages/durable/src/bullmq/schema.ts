@@ -39,6 +39,9 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
     enqueued boolean not null default false,
     approvals text not null default '[]',
     decisions text not null default '[]',
+    messages text not null default '[]',
+    message_count int not null default 0,
+    forked_from text,
     result text,
     error text,
     usage text,
@@ -106,6 +109,19 @@ const MIGRATIONS: readonly ((schema: string) => string)[] = [
     failures int not null,
     open_until timestamptz,
     probed boolean not null default false
+  );
+  -- Tenants whose runs are not claimed; '*' for all.
+  create table paused (tenant text primary key);
+  create table schedule (
+    id text primary key,
+    next_at float8 not null,
+    body text not null
+  );
+  create table worker (
+    name text primary key,
+    info text not null,
+    lease_ms int not null,
+    seen_at timestamptz not null
   );
   create table kind (
     name text primary key,

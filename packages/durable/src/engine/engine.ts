@@ -12,6 +12,7 @@ import type {
   RunSummary,
   TenantLimits,
 } from "./run.js";
+import type { Schedule } from "./schedule.js";
 
 /**
  * Starts, reads and changes runs. Any process may call these methods at any time.
@@ -48,6 +49,13 @@ export interface RunAccess {
    * Queues a run that failed, was cancelled or was set aside, or that waits for a time. Completed steps stay completed.
    */
   retry(id: string): Promise<boolean>;
+  /**
+   * Sends a further message to a run. One that runs gets it after the model's next answer, and one that is done
+   * continues with it. `false` if it failed, was cancelled or set aside, or is unknown.
+   */
+  send(id: string, message: string): Promise<boolean>;
+  /** What the steps of a run have recorded, in order. Empty for a run that does not exist. */
+  journal(id: string): Promise<readonly JournalEntry[]>;
 }
 
 /**
@@ -65,6 +73,21 @@ export interface RunEngine extends RunAccess {
    */
   setRate(target: string, callsPerMinute: number | undefined): Promise<void>;
   getRates(): Promise<Readonly<Record<string, number>>>;
+  /** The limits of all tenants that have any. */
+  getAllLimits(): Promise<Readonly<Record<string, TenantLimits>>>;
+  /** Keeps the runs of a tenant, or of all (`*`), from being claimed, or lets them. What runs continues to run. */
+  setPaused(tenant: string, isPaused: boolean): Promise<void>;
+  /** The tenants whose runs are not claimed; `*` for all. */
+  getPaused(): Promise<readonly string[]>;
+  /** The workers that gave a sign of life lately, also those without a run. */
+  workers(): Promise<readonly WorkerInfo[]>;
+  /** Adds a schedule, or replaces the one with its id. */
+  setSchedule(schedule: Schedule): Promise<void>;
+  /** `false` if there is none. */
+  removeSchedule(id: string): Promise<boolean>;
+  getSchedules(): Promise<readonly Schedule[]>;
+  /** Sets when a schedule is due next, if it is still due at `from`: one of many workers starts its run. */
+  advanceSchedule(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean>;
   /** Removes runs that ended before that time, with journals and events. Resolves to how many. */
   prune(endedBefore: number): Promise<number>;
   /**
@@ -124,6 +147,19 @@ export interface EngineWorkOptions {
   readonly maxCrashes: number;
   /** Called with transient faults, such as an unreachable database. */
   readonly onFault: (error: unknown) => void;
+  /** Called when a claim has ended, and everybody can see how. */
+  readonly onEnded?: (run: Run, ending: ClaimEnding) => void;
+}
+
+export interface WorkerInfo {
+  /** Its name and process, as in `RunSummary.worker`. */
+  readonly name: string;
+  readonly concurrency: number;
+  /** How many runs it has now. */
+  readonly runs: number;
+  readonly labels: readonly string[];
+  readonly definitions: readonly string[];
+  readonly startedAt: number;
 }
 
 export interface EngineWorker {
@@ -144,6 +180,8 @@ export interface RunClaim {
   /** The worker's name and process. */
   readonly worker: string;
   readonly signal: AbortSignal;
+  /** What was sent to the run, as far as is known by now. */
+  readonly messages: readonly string[];
   /** What earlier claims and this one have recorded, in order. Later entries of a key replace earlier ones. */
   journal(): Promise<readonly JournalEntry[]>;
   /**
@@ -182,7 +220,8 @@ export interface Spent {
 }
 
 export type ClaimEnding =
-  | ({ readonly state: "done"; readonly result: RunResult } & Spent)
+  /** The run is queued instead if more messages than `messages` were sent to it. */
+  | ({ readonly state: "done"; readonly result: RunResult; readonly messages?: number } & Spent)
   | ({ readonly state: "failed" | "cancelled"; readonly error: RunError } & Spent)
   /** With `expiresMs`, calls without a decision are denied after that time. */
   | ({

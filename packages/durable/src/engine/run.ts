@@ -1,4 +1,5 @@
 import type { CallPreview, DescribedCall, FinishReason, TokenUsage, ToolCapability } from "@agent/core";
+import type { JournalEntry } from "./engine.js";
 
 /** The state of a run. The last four are final; `set_aside` is a run whose workers kept dying. */
 export const RUN_STATES = [
@@ -40,6 +41,16 @@ export interface NewRun {
   readonly trace?: string;
   /** No worker takes it before this time, in milliseconds since 1970. */
   readonly startAt?: number;
+  /** The run begins with steps of another one: see `forkRun`. */
+  readonly fork?: Fork;
+}
+
+/** What a run takes over from another one. */
+export interface Fork {
+  readonly from: string;
+  readonly journal: readonly JournalEntry[];
+  readonly decisions: readonly DecidedApproval[];
+  readonly messages: readonly string[];
 }
 
 /** A call that waits for a decision. */
@@ -100,7 +111,7 @@ export const SCHEDULED: RunError = { code: "scheduled", message: "The run was st
 export const EXPIRED = "No decision was made in time.";
 
 /** What can be listed of a run without reading its input and result. Times are milliseconds since 1970. */
-export interface RunSummary extends Omit<NewRun, "input" | "startAt"> {
+export interface RunSummary extends Omit<NewRun, "input" | "startAt" | "fork"> {
   readonly state: RunState;
   /** How often the run was claimed: a write of an earlier claim is refused. */
   readonly epoch: number;
@@ -121,6 +132,10 @@ export interface RunSummary extends Omit<NewRun, "input" | "startAt"> {
   /** When calls that wait for a decision are denied. */
   readonly expiresAt?: number;
   readonly decisions: readonly DecidedApproval[];
+  /** What was sent to the run after its start, in order. */
+  readonly messages: readonly string[];
+  /** The run whose first steps it took over. */
+  readonly forkedFrom?: string;
   /** Why it failed, was cancelled or set aside. */
   readonly error?: RunError;
   /** Set while the run is running and someone asked to cancel it. */

@@ -1,6 +1,13 @@
 import { AgentError } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import type { ActivityBucket, EventsOptions, RunAccess, RunFilter, RunQuery } from "./engine.js";
+import type {
+  ActivityBucket,
+  EventsOptions,
+  JournalEntry,
+  RunAccess,
+  RunFilter,
+  RunQuery,
+} from "./engine.js";
 import type { FollowedEvent } from "./events.js";
 import type { Decision, NewRun, Run, RunState, RunSummary } from "./run.js";
 
@@ -59,6 +66,14 @@ export class TenantRuns implements RunAccess {
 
   async retry(id: string): Promise<boolean> {
     return (await this.get(id)) !== undefined && (await this.#engine.retry(id));
+  }
+
+  async send(id: string, message: string): Promise<boolean> {
+    return (await this.get(id)) !== undefined && (await this.#engine.send(id, message));
+  }
+
+  async journal(id: string): Promise<readonly JournalEntry[]> {
+    return (await this.get(id)) === undefined ? [] : await this.#engine.journal(id);
   }
 
   /** The filter for this tenant. Throws for a query that names another one: an empty list would hide the mistake. */

@@ -2,6 +2,7 @@ import type { TokenUsage } from "@agent/core";
 import type {
   Approval,
   Decision,
+  Fork,
   NewRun,
   Pause,
   RunError,
@@ -9,6 +10,7 @@ import type {
   RunSummary,
   TenantLimits,
 } from "../engine/run.js";
+import type { Schedule } from "../engine/schedule.js";
 import type { Base } from "./archive.js";
 
 /** The format of the directory. A program that knows only lower ones refuses it. */
@@ -24,7 +26,13 @@ export type Command =
   | ({ readonly op: "base" } & Base)
   /** A run that had not ended, as it stood, and its row in the base. */
   | { readonly op: "run"; readonly row: number; readonly run: RunSummary; readonly resumed: boolean }
-  | { readonly op: "create"; readonly at: number; readonly run: Omit<NewRun, "input"> }
+  | {
+      readonly op: "create";
+      readonly at: number;
+      readonly run: Omit<NewRun, "input" | "fork">;
+      /** What the run takes over besides the journal, which is in a file. */
+      readonly fork?: Omit<Fork, "journal">;
+    }
   | {
       readonly op: "claim";
       readonly at: number;
@@ -53,6 +61,7 @@ export type Command =
       readonly expiresMs?: number;
       readonly pause?: Pause;
       readonly error?: RunError;
+      readonly messages?: number;
       readonly usage?: TokenUsage;
       readonly cost?: number;
     }
@@ -65,6 +74,16 @@ export type Command =
     }
   | { readonly op: "cancel"; readonly at: number; readonly id: string; readonly reason: string }
   | { readonly op: "retry"; readonly at: number; readonly id: string }
+  | { readonly op: "send"; readonly at: number; readonly id: string; readonly message: string }
+  | { readonly op: "pause"; readonly tenant: string; readonly paused: boolean }
+  | { readonly op: "schedule"; readonly schedule: Schedule }
+  | { readonly op: "unschedule"; readonly id: string }
+  | {
+      readonly op: "advance";
+      readonly id: string;
+      readonly from: number;
+      readonly next: Pick<Schedule, "nextAt" | "last">;
+    }
   | { readonly op: "forget"; readonly ids: readonly string[] }
   /** Queues the runs whose time to continue has come. */
   | { readonly op: "wake"; readonly at: number }

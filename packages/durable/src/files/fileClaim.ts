@@ -4,7 +4,7 @@ import type { RunEvent } from "../engine/events.js";
 import type { Pause, Run } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
 import type { CommandLog } from "./commandLog.js";
-import { type JournalFile, type JournalLine, parseLine, type RunFiles } from "./runFiles.js";
+import type { JournalFile, JournalLine, RunFiles } from "./runFiles.js";
 
 /** A run that a worker of this process has claimed. */
 export class FileClaim implements RunClaim {
@@ -43,12 +43,12 @@ export class FileClaim implements RunClaim {
     return now?.state === "running" && now.epoch === this.epoch;
   }
 
+  get messages(): readonly string[] {
+    return this.#log.table.get(this.run.id)?.messages ?? this.run.messages;
+  }
+
   async journal(): Promise<readonly JournalEntry[]> {
-    const { id } = this.run;
-    return this.#files
-      .segments(id, this.epoch)
-      .flatMap(({ epoch, size }) => this.#files.readFrom(id, epoch, 0, size))
-      .flatMap(({ text }) => parseLine(text).j ?? []);
+    return this.#files.readJournal(this.run.id, this.epoch);
   }
 
   async append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void> {

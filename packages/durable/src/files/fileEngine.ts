@@ -10,14 +10,17 @@ import type {
   EngineWorker,
   EngineWorkOptions,
   EventsOptions,
+  JournalEntry,
   RunAccess,
   RunEngine,
   RunFilter,
   RunQuery,
+  WorkerInfo,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
 import {
   type Decision,
+  type Fork,
   isEnded,
   type NewRun,
   RUN_STATES,
@@ -27,6 +30,7 @@ import {
   type TenantLimits,
 } from "../engine/run.js";
 import { checkSameRun } from "../engine/sameRun.js";
+import type { Schedule } from "../engine/schedule.js";
 import { TenantRuns } from "../engine/tenantRuns.js";
 import { CommandLog } from "./commandLog.js";
 import { readEvents } from "./fileEvents.js";
@@ -86,14 +90,16 @@ class FileEngine implements RunEngine {
     this.#heartbeats = new Heartbeats(directory);
   }
 
-  async create({ input, ...run }: NewRun): Promise<boolean> {
+  async create({ input, fork, ...run }: NewRun): Promise<boolean> {
     this.#log.read();
     if (this.#log.table.get(run.id)) return this.#checkSame({ ...run, input });
     this.#files.create(run.id, input);
     // Another process may create a run with this id at the same time: the input that was written first counts, so a
     // command for another input must not be written.
     checkSameRun({ ...run, input }, { ...run, input: this.#files.readInput(run.id) });
-    const isCreated = this.#log.submit({ op: "create", at: Date.now(), run });
+    if (fork) this.#files.seed(run.id, fork.journal);
+    const forked = fork && { fork: withoutJournal(fork) };
+    const isCreated = this.#log.submit({ op: "create", at: Date.now(), run, ...forked });
     return isCreated || this.#checkSame({ ...run, input });
   }
 
@@ -156,6 +162,54 @@ class FileEngine implements RunEngine {
 
   async retry(id: string): Promise<boolean> {
     return this.#log.submit({ op: "retry", at: Date.now(), id });
+  }
+
+  async send(id: string, message: string): Promise<boolean> {
+    return this.#log.submit({ op: "send", at: Date.now(), id, message });
+  }
+
+  async journal(id: string): Promise<readonly JournalEntry[]> {
+    this.#log.read();
+    const run = this.#log.table.get(id);
+    return run ? this.#files.readJournal(id, run.epoch) : [];
+  }
+
+  async setPaused(tenant: string, isPaused: boolean): Promise<void> {
+    this.#log.submit({ op: "pause", tenant, paused: isPaused });
+  }
+
+  async getPaused(): Promise<readonly string[]> {
+    this.#log.read();
+    return [...this.#log.table.paused].sort();
+  }
+
+  async workers(): Promise<readonly WorkerInfo[]> {
+    this.#log.read();
+    const held = this.#log.table.workers();
+    return this.#heartbeats.list().map((info) => ({ ...info, runs: held.get(info.name)?.size ?? 0 }));
+  }
+
+  async setSchedule(schedule: Schedule): Promise<void> {
+    this.#log.submit({ op: "schedule", schedule });
+  }
+
+  async removeSchedule(id: string): Promise<boolean> {
+    return this.#log.submit({ op: "unschedule", id });
+  }
+
+  async getSchedules(): Promise<readonly Schedule[]> {
+    this.#log.read();
+    return [...this.#log.table.schedules.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async advanceSchedule(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean> {
+    return this.#log.submit({ op: "advance", id, from, next });
+  }
+
+  async getAllLimits(): Promise<Readonly<Record<string, TenantLimits>>> {
+    this.#log.read();
+    const limits = [...this.#log.table.allLimits].filter(([, one]) => Object.keys(one).length > 0);
+    return Object.fromEntries(limits.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   async setLimits(tenant: string, limits: TenantLimits): Promise<void> {
@@ -232,6 +286,10 @@ class FileEngine implements RunEngine {
     if (existing) checkSameRun(run, { ...existing, input: this.#files.readInput(run.id) });
     return false;
   }
+}
+
+function withoutJournal({ journal: _, ...rest }: Fork): Omit<Fork, "journal"> {
+  return rest;
 }
 
 function matching({ state, tenant }: RunFilter): (facts: RunFacts) => boolean {

@@ -43,7 +43,7 @@ export class FileWorker implements EngineWorker {
     this.#handle = handle;
     this.#options = options;
     this.#filter = { definitions: new Set(options.definitions), labels: new Set(options.labels) };
-    const { id, stop } = parts.heartbeats.start(options.leaseMs, options.onFault);
+    const { id, stop } = parts.heartbeats.start(options);
     this.#id = id;
     this.#name = `${options.name} ${id}`;
     this.#stopHeartbeat = stop;
@@ -147,7 +147,7 @@ export class FileWorker implements EngineWorker {
       await this.#end(() => {
         if (!claim.holds) return;
         if (ending.state === "done") files.writeResult(id, epoch, ending.result);
-        log.submit(endCommand(id, epoch, ending));
+        if (log.submit(endCommand(id, epoch, ending))) this.#options.onEnded?.(claim.run, ending);
       });
     } catch (error) {
       this.#options.onFault(error);
@@ -202,6 +202,7 @@ function endCommand(id: string, epoch: number, ending: ClaimEnding): Command {
     ...("expiresMs" in ending && ending.expiresMs !== undefined && { expiresMs: ending.expiresMs }),
     ...("pause" in ending && { pause: ending.pause }),
     ...("error" in ending && { error: ending.error }),
+    ...("messages" in ending && ending.messages !== undefined && { messages: ending.messages }),
     ...("usage" in ending && ending.usage && { usage: ending.usage }),
     ...("cost" in ending && ending.cost !== undefined && { cost: ending.cost }),
   };

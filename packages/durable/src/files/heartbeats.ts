@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
 import { hasEnded, processTag } from "@agent/internal";
+import type { EngineWorkOptions, WorkerInfo } from "../engine/engine.js";
 
 const BEATS_PER_LEASE = 4;
 const LONGEST_BEAT_MS = 1000;
@@ -17,13 +18,15 @@ export class Heartbeats {
   }
 
   /** Starts giving signs of life. Returns the worker's id, and what ends them. */
-  start(leaseMs: number, onFault: (error: unknown) => void): { id: string; stop: () => void } {
+  start(options: EngineWorkOptions): { id: string; stop: () => void } {
+    const { leaseMs, onFault, name, concurrency, labels, definitions } = options;
     const id = `${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
+    const info = { name: `${name} ${id}`, concurrency, labels, definitions, startedAt: Date.now() };
     let beat = 0;
     const write = (): void => {
       beat++;
       try {
-        writeFileSync(this.#path(id), JSON.stringify({ beat, leaseMs }), { mode: 0o600 });
+        writeFileSync(this.#path(id), JSON.stringify({ beat, leaseMs, info }), { mode: 0o600 });
       } catch (error) {
         onFault(error);
       }
@@ -59,6 +62,23 @@ export class Heartbeats {
     if (now - seen.at <= lease) return undefined;
     this.#forget(id);
     return `it gave no sign of life for ${lease} ms.`;
+  }
+
+  /** The workers that give signs of life: their file is fresh, and their process has not ended. */
+  list(): readonly Omit<WorkerInfo, "runs">[] {
+    return readdirSync(this.#directory).flatMap((file) => {
+      const path = join(this.#directory, file);
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+      const id = file.slice(0, -".json".length);
+      if (hasEnded(id.slice(0, id.lastIndexOf("."))) === true) return [];
+      try {
+        const { leaseMs, info } = JSON.parse(readFileSync(path, "utf8"));
+        return age <= Math.max(leaseMs, 2 * LONGEST_BEAT_MS) && info ? [info] : [];
+      } catch {
+        // It is being written, or was removed.
+        return [];
+      }
+    });
   }
 
   #read(id: string, leaseMs: number): { beat: string; lease: number } {

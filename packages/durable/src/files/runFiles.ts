@@ -82,6 +82,25 @@ export class RunFiles {
     }
   }
 
+  /** Writes the journal that a new run begins with, as the file of a claim before the first one. */
+  seed(id: string, entries: readonly JournalEntry[]): void {
+    const path = this.journalPath(id, 0);
+    rmSync(path, { force: true });
+    const file = new JournalFile(path, { epoch: 0, previous: [] });
+    try {
+      file.append({ at: Date.now(), j: entries } satisfies JournalLine, true);
+    } finally {
+      file.close();
+    }
+  }
+
+  /** What a run that was claimed `epoch` times has recorded. */
+  readJournal(id: string, epoch: number): readonly JournalEntry[] {
+    return this.segments(id, epoch)
+      .flatMap(({ epoch: number, size }) => this.readFrom(id, number, 0, size))
+      .flatMap(({ text }) => parseLine(text).j ?? []);
+  }
+
   readInput(id: string): unknown {
     return readJson(join(this.directory(id), "input.json"));
   }
@@ -107,7 +126,7 @@ export class RunFiles {
 
   /** What counts of a run that was claimed `epoch` times; the newest file is open-ended. */
   segments(id: string, epoch: number): readonly Segment[] {
-    for (let number = epoch; number > 0; number--) {
+    for (let number = epoch; number >= 0; number--) {
       const header = this.readHeader(id, number);
       if (header) return [...header.previous, { epoch: number, size: Infinity }];
     }

@@ -9,6 +9,7 @@ import {
   SCHEDULED,
   type TenantLimits,
 } from "../engine/run.js";
+import type { Schedule } from "../engine/schedule.js";
 import { type Command, FORMAT } from "./command.js";
 import { ModelLimits } from "./modelLimits.js";
 import { RunQueue, type WorkerFilter } from "./runQueue.js";
@@ -24,6 +25,9 @@ export class RunTable {
   readonly #queue = new RunQueue();
   readonly #models = new ModelLimits();
   readonly #wakeTimes = new WakeTimes();
+  /** Tenants whose runs are not claimed; `*` for all. */
+  readonly #paused = new Set<string>();
+  readonly #schedules = new Map<string, Schedule>();
   /** The runs each worker has. */
   readonly #held = new Map<string, Set<string>>();
 
@@ -48,6 +52,18 @@ export class RunTable {
     return this.#limits.get(tenant) ?? {};
   }
 
+  get allLimits(): ReadonlyMap<string, TenantLimits> {
+    return this.#limits;
+  }
+
+  get paused(): ReadonlySet<string> {
+    return this.#paused;
+  }
+
+  get schedules(): ReadonlyMap<string, Schedule> {
+    return this.#schedules;
+  }
+
   get models(): Pick<ModelLimits, "rates" | "concerns" | "isSuspect"> {
     return this.#models;
   }
@@ -63,7 +79,7 @@ export class RunTable {
   }
 
   next(filter: WorkerFilter): RunSummary | undefined {
-    const id = this.#queue.next(filter, (tenant) => this.#hasRoom(tenant));
+    const id = this.#queue.next(filter, (tenant) => this.#mayStart(tenant));
     return id === undefined ? undefined : this.get(id);
   }
 
@@ -72,6 +88,8 @@ export class RunTable {
     yield { op: "format", version: FORMAT };
     for (const [tenant, limits] of this.#limits) yield { op: "limits", at: 0, tenant, limits };
     for (const rate of this.#models.snapshot()) yield { op: "calls", ...rate };
+    for (const tenant of this.#paused) yield { op: "pause", tenant, paused: true };
+    for (const schedule of this.#schedules.values()) yield { op: "schedule", schedule };
     const { base, rest } = this.#runs.save(tag);
     yield { op: "base", ...base };
     for (const { row, run } of rest) yield { op: "run", row, run, resumed: this.#queue.isResumed(run.id) };
@@ -105,6 +123,19 @@ export class RunTable {
         return this.#cancel(command);
       case "retry":
         return this.#retry(command);
+      case "send":
+        return this.#send(command);
+      case "pause":
+        if (command.paused) this.#paused.add(command.tenant);
+        else this.#paused.delete(command.tenant);
+        return true;
+      case "schedule":
+        this.#schedules.set(command.schedule.id, command.schedule);
+        return true;
+      case "unschedule":
+        return this.#schedules.delete(command.id);
+      case "advance":
+        return this.#advance(command);
       case "forget":
         for (const id of command.ids) this.#forget(id);
         return true;
@@ -140,7 +171,7 @@ export class RunTable {
     return true;
   }
 
-  #create({ at, run: { startAt = at, ...given } }: CommandOf<"create">): boolean {
+  #create({ at, run: { startAt = at, ...given }, fork }: CommandOf<"create">): boolean {
     if (this.#runs.find(given.id)) return false;
     const isLater = startAt > at;
     const run: RunSummary = {
@@ -151,7 +182,9 @@ export class RunTable {
       crashes: 0,
       createdAt: at,
       approvals: [],
-      decisions: [],
+      decisions: fork?.decisions ?? [],
+      messages: fork?.messages ?? [],
+      ...(fork && { forkedFrom: fork.from }),
     };
     this.#runs.add(run);
     if (isLater) this.#wakeTimes.set(run.id, startAt);
@@ -163,7 +196,7 @@ export class RunTable {
     const stored = this.#runs.find(id);
     if (!stored) return false;
     const { run } = stored;
-    if (run.state !== "queued" || epoch !== run.epoch + 1 || !this.#hasRoom(run.tenant)) return false;
+    if (run.state !== "queued" || epoch !== run.epoch + 1 || !this.#mayStart(run.tenant)) return false;
     this.#queue.remove(run);
     run.state = "running";
     run.epoch = epoch;
@@ -194,10 +227,14 @@ export class RunTable {
     return true;
   }
 
-  #end({ id, epoch, state, at, approvals, expiresMs, pause, error, usage, cost }: CommandOf<"end">): boolean {
+  #end(command: CommandOf<"end">): boolean {
+    const { id, epoch, at, approvals, expiresMs, pause, error, usage, cost } = command;
     const stored = this.#findHeld(id, epoch);
     if (!stored) return false;
     const { run } = stored;
+    const { messages = run.messages.length } = command;
+    // Someone has sent a message that the worker had not seen.
+    const state = command.state === "done" && run.messages.length > messages ? "queued" : command.state;
     this.#letGo(run);
     if (usage) run.usage = usage;
     if (cost !== undefined) run.cost = cost;
@@ -261,6 +298,26 @@ export class RunTable {
     delete run.cancelReason;
     this.#enqueue(run);
     this.#runs.store(stored);
+    return true;
+  }
+
+  #send({ id, message }: CommandOf<"send">): boolean {
+    const stored = this.#runs.find(id);
+    if (!stored || (isEnded(stored.run.state) && stored.run.state !== "done")) return false;
+    const { run } = stored;
+    run.messages = [...run.messages, message];
+    if (run.state === "done") {
+      delete run.endedAt;
+      this.#enqueue(run);
+    }
+    this.#runs.store(stored);
+    return true;
+  }
+
+  #advance({ id, from, next }: CommandOf<"advance">): boolean {
+    const schedule = this.#schedules.get(id);
+    if (schedule?.nextAt !== from) return false;
+    this.#schedules.set(id, { ...schedule, ...next });
     return true;
   }
 
@@ -350,7 +407,8 @@ export class RunTable {
     this.#queue.countStopped(tenant);
   }
 
-  #hasRoom(tenant: string): boolean {
+  #mayStart(tenant: string): boolean {
+    if (this.#paused.has("*") || this.#paused.has(tenant)) return false;
     return this.#queue.running(tenant) < (this.limits(tenant).concurrency ?? Infinity);
   }
 }

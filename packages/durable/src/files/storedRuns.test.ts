@@ -31,6 +31,7 @@ function summary(number: number, state: RunState): RunSummary {
       },
     ],
     decisions: [],
+    messages: [],
   };
 }
 

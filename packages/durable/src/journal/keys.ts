@@ -32,6 +32,14 @@ export function callKey({
 /** Under this key the journal says which version of the definition's code worked on the run last. */
 export const VERSION_KEY = "version";
 
+/** How keys end under which the journal says how many messages the run had got. */
+export const MESSAGES_KEY = "/messages";
+
+/** What the keys of an exchange begin with: the one for the run's own message has none. */
+export function exchangePrefix(exchange: number): string {
+  return exchange === 0 ? "" : `+${exchange}/`;
+}
+
 /** Whether a completed step is among these entries. */
 export function isProgress(entries: readonly JournalEntry[]): boolean {
   return entries.some(({ key, kind }) => kind === "result" && key !== VERSION_KEY);

@@ -10,7 +10,7 @@ import type { JournalEntry } from "../engine/engine.js";
 import type { RunError } from "../engine/run.js";
 import { StoppedError } from "../engine/stopped.js";
 import type { JournalWriter } from "./journalWriter.js";
-import { answerKey, callKey } from "./keys.js";
+import { answerKey, callKey, exchangePrefix, MESSAGES_KEY } from "./keys.js";
 
 const INTERRUPTED =
   "Interrupted: the worker that ran this call was lost before the call ended, so it may or may not have run, wholly or in part. What it had started in the background may have ended. Check before you repeat it.";
@@ -26,10 +26,17 @@ export interface ModelCallGate {
   progressed(): void;
 }
 
+/** Hands messages that were sent to the run to its agent, which takes them after the answer that is being given. */
+export interface MessageGate {
+  /** How many messages the run has got. With `until`, hands over those up to that number, as in an earlier claim. */
+  deliver(until?: number): number;
+}
+
 export interface JournalOptions {
   readonly entries: readonly JournalEntry[];
   readonly writer: Pick<JournalWriter, "add" | "settle">;
   readonly models: ModelCallGate;
+  readonly messages: MessageGate;
 }
 
 /**
@@ -40,15 +47,26 @@ export class JournalSteps implements Steps {
   readonly #entries = new Map<string, JournalEntry>();
   readonly #writer: JournalOptions["writer"];
   readonly #models: ModelCallGate;
+  readonly #messages: MessageGate;
+  #prefix = "";
   /** The calls that run now and cannot be repeated: a run that left would lose them. */
   #openIntents = 0;
   #isClosed = false;
   #asked = 0;
 
-  constructor({ entries, writer, models }: JournalOptions) {
+  constructor({ entries, writer, models, messages }: JournalOptions) {
     for (const entry of entries) this.#entries.set(entry.key, entry);
     this.#writer = writer;
     this.#models = models;
+    this.#messages = messages;
+  }
+
+  /** The steps that follow belong to this exchange: 0 for the run's own message, then one for each that continues it. */
+  startExchange(exchange: number): void {
+    this.#prefix = exchangePrefix(exchange);
+    const key = `${this.#prefix}start${MESSAGES_KEY}`;
+    if (exchange === 0 || this.#entries.has(key)) return;
+    this.#keep({ key, kind: "result", value: this.#messages.deliver(0) });
   }
 
   /** How many answers went through here, recorded ones included. */
@@ -62,10 +80,14 @@ export class JournalSteps implements Steps {
   }
 
   async answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse> {
-    const name = answerKey(key);
+    const name = this.#prefix + answerKey(key);
     this.#asked++;
     const known = this.#entries.get(name);
-    if (known?.kind === "result") return known.value as ChatResponse;
+    const isOwn = key.scope === "" && key.kind === "answer";
+    if (known?.kind === "result") {
+      if (isOwn && this.#entries.has(name + MESSAGES_KEY)) this.#exchangeMessages(name);
+      return known.value as ChatResponse;
+    }
     if (known?.kind === "error") throw recordedError(known.value as RunError);
     this.#checkOpen();
     await this.#models.before(key.model, this.#openIntents === 0);
@@ -80,15 +102,25 @@ export class JournalSteps implements Steps {
       throw error;
     }
     this.#keep({ key: name, kind: "result", value: response });
+    if (isOwn) this.#exchangeMessages(name);
     await this.#models.succeeded(key.model);
     return response;
+  }
+
+  /** Delivers messages at this point of the run: those that an earlier claim delivered here, or what is new. */
+  #exchangeMessages(name: string): void {
+    const key = name + MESSAGES_KEY;
+    const known = this.#entries.get(key);
+    const before = this.#messages.deliver(0);
+    const count = this.#messages.deliver(known ? Number(known.value) : undefined);
+    if (!known && count > before) this.#keep({ key, kind: "result", value: count });
   }
 
   async call(
     key: CallKey,
     run: (intent?: () => void | Promise<void>) => Promise<ToolResult>,
   ): Promise<ToolResult> {
-    const name = callKey(key);
+    const name = this.#prefix + callKey(key);
     const known = this.#entries.get(name);
     if (known?.kind === "result") return known.value as ToolResult;
     this.#checkOpen();

@@ -76,6 +76,9 @@ function hold(
     epoch: claim.epoch,
     worker: claim.worker,
     signal: claim.signal,
+    get messages() {
+      return claim.messages;
+    },
     journal: () => claim.journal(),
     append: (entries, events) => claim.append(entries, events),
     takeModelCall: (model) => claim.takeModelCall(model),

@@ -1,5 +1,6 @@
 import { decisionCases } from "./cases/decisionCases.js";
 import { eventCases } from "./cases/eventCases.js";
+import { operatorCases } from "./cases/operatorCases.js";
 import { pauseCases } from "./cases/pauseCases.js";
 import { runCases } from "./cases/runCases.js";
 import { tenantCases } from "./cases/tenantCases.js";
@@ -25,4 +26,5 @@ export const engineConformance: readonly EngineCase[] = [
   ...workerCases,
   ...tenantCases,
   ...pauseCases,
+  ...operatorCases,
 ];

@@ -1,7 +1,7 @@
 import { AgentError, type ApprovalDecision, type ApprovalRequest } from "@agent/core";
 import { coversCall, isWithinShown, parseRule, type RuleTools } from "@agent/core/host";
 import type { Approval, Decision, Run } from "../engine/run.js";
-import { callKey } from "../journal/keys.js";
+import { callKey, exchangePrefix } from "../journal/keys.js";
 
 /** Answers approval requests from the decisions of a run; requests without a decision are collected and suspend the run. */
 export class RunApprovals {
@@ -9,6 +9,8 @@ export class RunApprovals {
   readonly #pending = new Map<string, Approval>();
   /** The tools of the run's agent, which rules are about. Set when there is one. */
   tools: RuleTools | undefined;
+  /** The exchange that calls belong to: see `JournalSteps.startExchange`. */
+  exchange = 0;
 
   constructor(run: Run) {
     this.#run = run;
@@ -20,7 +22,7 @@ export class RunApprovals {
 
   readonly approve = (request: ApprovalRequest): ApprovalDecision | Promise<ApprovalDecision> => {
     const { name, description, preview } = request;
-    const key = callKey({ ...request, callId: request.id });
+    const key = exchangePrefix(this.exchange) + callKey({ ...request, callId: request.id });
     const { decisions } = this.#run;
     const own = decisions.findLast((one) => one.key === key);
     // An approval counts only for what was shown: a call that would do something else now is asked about again.

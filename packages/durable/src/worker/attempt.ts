@@ -1,4 +1,4 @@
-import { type DoneEvent, isAgentError, type TokenUsage } from "@agent/core";
+import { type Content, type DoneEvent, isAgentError, type TokenUsage } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ClaimEnding, JournalEntry, RunClaim, RunEngine, Spent } from "../engine/engine.js";
 import type { Approval, Pause } from "../engine/run.js";
@@ -6,9 +6,9 @@ import { isStopped, StoppedError } from "../engine/stopped.js";
 import { countLogged, EventLog } from "../journal/eventLog.js";
 import { JournalWriter } from "../journal/journalWriter.js";
 import { VERSION_KEY } from "../journal/keys.js";
-import { JournalSteps } from "../journal/steps.js";
+import { JournalSteps, type MessageGate } from "../journal/steps.js";
 import { RunApprovals } from "./approvals.js";
-import type { PreparedRun, RunDefinition } from "./definition.js";
+import type { PreparedRun, RunAgent, RunDefinition } from "./definition.js";
 import { ModelCalls } from "./modelCalls.js";
 import type { OutagePolicy } from "./outages.js";
 
@@ -36,7 +36,8 @@ export async function attemptRun(
   const writer = new JournalWriter(new EventLog(logged), append, options.onFault);
   const stop = new AbortController();
   const models = new ModelCalls(claim, options.outages, stop.signal);
-  const steps = new JournalSteps({ entries, writer, models });
+  const messages = new RunMessages(claim);
+  const steps = new JournalSteps({ entries, writer, models, messages });
   const approvals = new RunApprovals(run);
   const release = stopWithClaim(claim, steps, stop, options.closeGraceMs);
   try {
@@ -52,7 +53,8 @@ export async function attemptRun(
       signal: stop.signal,
     });
     approvals.tools = prepared.agent.registry;
-    return await chat(prepared, claim, stop.signal, { steps, approvals, models, writer });
+    messages.agent = prepared.agent;
+    return await chat(prepared, claim, stop.signal, { steps, approvals, models, writer, messages });
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     return failure(claim, error);
@@ -67,24 +69,35 @@ interface Parts {
   readonly approvals: RunApprovals;
   readonly models: ModelCalls;
   readonly writer: JournalWriter;
+  readonly messages: RunMessages;
 }
 
 async function chat(
   { agent, message, output, context, cost }: PreparedRun,
   claim: RunClaim,
   signal: AbortSignal,
-  { steps, approvals, models, writer }: Parts,
+  { steps, approvals, models, writer, messages }: Parts,
 ): Promise<ClaimEnding> {
   let done: DoneEvent | undefined;
+  let before: TokenUsage | undefined;
   let usage: TokenUsage | undefined;
   try {
     const given = { signal, ...(output && { output }), ...(context !== undefined && { context }) };
-    for await (const event of agent.streamChat(message, given)) {
-      if (event.type === "usage") usage = event.total;
-      if (event.type === "done") done = event;
-      writer.addEvent(event);
+    let next: Content | undefined = message;
+    for (let exchange = 0; next !== undefined; exchange++) {
+      approvals.exchange = exchange;
+      steps.startExchange(exchange);
+      for await (const event of agent.streamChat(next, given)) {
+        if (event.type === "usage") usage = addUsage(before, event.total);
+        if (event.type === "done") done = event;
+        writer.addEvent(event);
+      }
+      await writer.settle();
+      if (!done) throw new Error("The agent ended without an answer.");
+      usage = addUsage(before, done.usage);
+      before = usage;
+      next = messages.next();
     }
-    await writer.settle();
     if (!done) throw new Error("The agent ended without an answer.");
     if (steps.asked === 0) {
       throw new Error("The agent did not use the run's steps. Pass run.steps to the agent as `steps`.");
@@ -96,7 +109,7 @@ async function chat(
       finishReason,
       turns,
     };
-    return { state: "done", result, ...spent(done.usage, cost) };
+    return { state: "done", result, messages: messages.delivered, ...spent(usage, cost) };
   } catch (error) {
     if (isStopped(error) && error.stop === "lost") throw error;
     if (signal.aborted) await agent.settled();
@@ -107,6 +120,44 @@ async function chat(
   } finally {
     await agent.dispose().catch(() => undefined);
   }
+}
+
+/** The messages that were sent to a run, and how many of them its agent has got. */
+class RunMessages implements MessageGate {
+  readonly #claim: RunClaim;
+  agent: Pick<RunAgent, "steer"> | undefined;
+  delivered = 0;
+
+  constructor(claim: RunClaim) {
+    this.#claim = claim;
+  }
+
+  deliver(until?: number): number {
+    const { messages } = this.#claim;
+    while (this.delivered < Math.min(until ?? Infinity, messages.length)) {
+      // Without a way in between, a message waits until the agent has answered.
+      if (!this.agent?.steer?.(messages[this.delivered] ?? "")) break;
+      this.delivered++;
+    }
+    return this.delivered;
+  }
+
+  /** The message that the run continues with after an answer. */
+  next(): string | undefined {
+    const message = this.#claim.messages[this.delivered];
+    if (message !== undefined) this.delivered++;
+    return message;
+  }
+}
+
+function addUsage(before: TokenUsage | undefined, now: TokenUsage): TokenUsage {
+  if (!before) return now;
+  const sum: Record<string, unknown> = { ...before, ...now };
+  for (const [name, value] of Object.entries(now)) {
+    const earlier = before[name as keyof TokenUsage];
+    if (typeof value === "number" && typeof earlier === "number") sum[name] = value + earlier;
+  }
+  return sum as unknown as TokenUsage;
 }
 
 /** What the run waits for: decisions first, since nothing else happens before they are made. */

@@ -26,6 +26,8 @@ export interface RunAgent {
     message: Content,
     options?: { readonly signal?: AbortSignal; readonly output?: Schema; readonly context?: unknown },
   ): AsyncIterable<AgentEvent>;
+  /** Without it, a message that is sent to a run waits until the agent has answered. */
+  steer?(message: Content): boolean;
   settled(): Promise<unknown>;
   dispose(): Promise<void>;
   /** The tools that rules are about. Without it, an approval with a rule holds for its own call only. */

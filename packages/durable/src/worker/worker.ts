@@ -5,13 +5,18 @@ import {
   type OptionChecks,
   type ValueCheck,
 } from "@agent/core/toolkit";
-import type { ClaimEnding, EngineWorker, RunEngine } from "../engine/engine.js";
+import type { ClaimEnding, EngineWorker, EngineWorkOptions, RunEngine } from "../engine/engine.js";
+import { startDue } from "../engine/schedule.js";
 import { attemptRun } from "./attempt.js";
 import { defineRun, type RunDefinition } from "./definition.js";
 import { checkOutagePolicy, type OutagePolicy } from "./outages.js";
+import { sleep } from "./sleep.js";
 import type { RunTracing } from "./tracing.js";
 
 const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
+
+// How late a schedule may be seen that another process has made.
+const SCHEDULES_MS = 5000;
 
 export interface WorkerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: each definition has its own input.
@@ -32,6 +37,8 @@ export interface WorkerOptions {
   readonly outages?: OutagePolicy;
   /** After what time a call is denied about which no decision was made. Default: it waits without limit. */
   readonly approvalTimeoutMs?: number;
+  /** Called when a run has left this worker, and everybody can see how: to tell someone that it waits, for example. */
+  readonly onEnded?: EngineWorkOptions["onEnded"];
   /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
   readonly tracing?: RunTracing;
   /** Called with transient faults, such as an unreachable database. */
@@ -57,6 +64,7 @@ const OPTIONS: OptionChecks<WorkerOptions> = {
   closeGraceMs: check.positive,
   outages: checkOutagePolicy,
   approvalTimeoutMs: check.positive,
+  onEnded: check.function,
   tracing: check.object,
   onFault: check.function,
 };
@@ -75,7 +83,7 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
     approvalTimeoutMs,
     onFault = () => undefined,
   } = options;
-  return await engine.work(
+  const worker = await engine.work(
     async (claim) => {
       const definition = definitions.get(claim.run.definition);
       if (!definition) return { state: "queued" };
@@ -95,6 +103,30 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
       leaseMs: options.leaseMs ?? DEFAULTS.leaseMs,
       maxCrashes: options.maxCrashes ?? DEFAULTS.maxCrashes,
       onFault,
+      ...(options.onEnded && { onEnded: options.onEnded }),
     },
   );
+  const stopSchedules = followSchedules(engine, onFault);
+  return {
+    close: async () => {
+      await stopSchedules();
+      await worker.close();
+    },
+  };
+}
+
+/** Starts the runs of schedules that are due, until the returned function is called. */
+function followSchedules(engine: RunEngine, onFault: (error: unknown) => void): () => Promise<void> {
+  const closed = new AbortController();
+  const loop = async (): Promise<void> => {
+    while (!closed.signal.aborted) {
+      const next = await startDue(engine).catch((error: unknown) => onFault(error));
+      await sleep(Math.min(SCHEDULES_MS, Math.max(0, (next ?? Infinity) - Date.now())), closed.signal);
+    }
+  };
+  const looping = loop();
+  return async () => {
+    closed.abort();
+    await looping;
+  };
 }

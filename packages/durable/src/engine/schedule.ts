@@ -1,0 +1,89 @@
+import { AgentError } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { Cron } from "croner";
+import type { RunEngine } from "./engine.js";
+import { isEnded, type NewRun } from "./run.js";
+
+/** What happens at a time of a schedule while the run it started last has not ended. */
+export const OVERLAPS = ["skip", "allow", "cancel"] as const;
+export type Overlap = (typeof OVERLAPS)[number];
+
+/** Starts a run again and again. */
+export interface Schedule {
+  /** 1 to 60 letters, digits, `_` or `-`. */
+  readonly id: string;
+  /** Five fields, or six with seconds first: `0 9 * * 1-5`. */
+  readonly cron: string;
+  /** An IANA name such as `Europe/Berlin`. Default: UTC. */
+  readonly timeZone?: string;
+  /** `skip` starts no run, `allow` starts another one, `cancel` cancels the earlier one first. */
+  readonly overlap: Overlap;
+  readonly run: Omit<NewRun, "id" | "startAt" | "fork" | "trace">;
+  /** When it is due, in milliseconds since 1970. */
+  readonly nextAt: number;
+  /** The run it started last, and for which time. */
+  readonly last?: { readonly runId: string; readonly at: number };
+}
+
+const ID = /^[\w-]{1,60}$/;
+
+/** When a schedule is due after a time. Throws `invalid_argument` for times or a time zone that cannot be read. */
+export function nextTime({ cron, timeZone }: Pick<Schedule, "cron" | "timeZone">, after: number): number {
+  let next: Date | null;
+  try {
+    next = new Cron(cron, { timezone: timeZone ?? "UTC", paused: true }).nextRun(new Date(after));
+  } catch (error) {
+    throw new AgentError("invalid_argument", `The schedule cannot be read: ${errorMessage(error)}`);
+  }
+  if (next) return next.getTime();
+  throw new AgentError("invalid_argument", `The schedule "${cron}" is never due.`);
+}
+
+/** Adds a schedule, or replaces the one with its id. Workers of the engine start its runs. */
+export async function scheduleRun(
+  engine: RunEngine,
+  schedule: Omit<Schedule, "nextAt" | "last">,
+): Promise<Schedule> {
+  if (!ID.test(schedule.id)) {
+    throw new AgentError(
+      "invalid_argument",
+      'The id of a schedule must be 1 to 60 letters, digits, "_" or "-".',
+    );
+  }
+  if (!OVERLAPS.includes(schedule.overlap)) {
+    throw new AgentError("invalid_argument", `overlap must be one of ${OVERLAPS.join(", ")}.`);
+  }
+  const planned = { ...schedule, nextAt: nextTime(schedule, Date.now()) };
+  await engine.setSchedule(planned);
+  return planned;
+}
+
+/**
+ * Starts the runs of schedules that are due, and resolves to when the next one is. Any number of workers may call it at
+ * the same time: the id of a run is made of its schedule and time, so it is started once. Of several times that were
+ * missed while no worker was there, only the last counts.
+ */
+export async function startDue(engine: RunEngine, now = Date.now()): Promise<number | undefined> {
+  const times: number[] = [];
+  for (const schedule of await engine.getSchedules()) {
+    times.push(schedule.nextAt <= now ? await start(engine, schedule, now) : schedule.nextAt);
+  }
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+async function start(engine: RunEngine, schedule: Schedule, now: number): Promise<number> {
+  const { id, overlap, run, nextAt, last } = schedule;
+  const next = nextTime(schedule, now);
+  const runId = `${id}-${new Date(nextAt).toISOString().replace(/\W/g, "")}`;
+  const earlier = last && last.runId !== runId ? await engine.get(last.runId) : undefined;
+  const isOverlap = earlier !== undefined && !isEnded(earlier.state);
+  if (isOverlap && overlap === "skip") {
+    await engine.advanceSchedule(id, nextAt, { nextAt: next, ...(last && { last }) });
+    return next;
+  }
+  if (isOverlap && overlap === "cancel")
+    await engine.cancel(earlier.id, `Schedule "${id}" starts the next run.`);
+  await engine.create({ ...run, id: runId });
+  await engine.advanceSchedule(id, nextAt, { nextAt: next, last: { runId, at: nextAt } });
+  return next;
+}
