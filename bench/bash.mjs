@@ -8,8 +8,8 @@ import { comparePairs, wallTime } from "./support/measure.mjs";
 import { createReport } from "./support/report.mjs";
 
 const entry = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
-const { RunBashTool } = await import(entry.href);
-const tool = new RunBashTool();
+const { runBashTool } = await import(entry.href);
+const tool = runBashTool();
 
 // All runs share one AbortSignal, as all calls of an agent's turn do.
 const call = { signal: new AbortController().signal, onOutput() {}, report() {} };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { editCases } from "./corpora/edits.mjs";
 import { createReport } from "./support/report.mjs";
 
-const { EditFileTool, Workspace } = await import(
+const { editFileTool, Workspace } = await import(
   new URL("../packages/tools-fs/dist/index.js", import.meta.url).href
 );
 
@@ -20,7 +20,7 @@ for (const [index, one] of editCases().entries()) {
   if (only !== undefined && one.class !== only) continue;
   const path = join(base, `${index}-${one.path}`);
   writeFileSync(path, one.file);
-  const tool = new EditFileTool(new Workspace());
+  const tool = editFileTool(new Workspace());
   let refusal;
   try {
     await tool.execute({ path, old_text: one.oldText, new_text: one.newText });

@@ -10,7 +10,7 @@ import { comparePairs, wallTime } from "./support/measure.mjs";
 import { createReport } from "./support/report.mjs";
 
 const PACK = new URL("../packages/tools-fs/dist/index.js", import.meta.url);
-const { ListDirTool, ReadFileTool, Workspace, WriteFileTool } = await import(PACK.href);
+const { listDirTool, readFileTool, Workspace, writeFileTool } = await import(PACK.href);
 
 const base = mkdtempSync(join(tmpdir(), "bench-fs-"));
 process.on("exit", () => rmSync(base, { recursive: true, force: true }));
@@ -34,8 +34,8 @@ const parts = {
     for (let index = 0; index < 100_000; index++) {
       writeFileSync(join(directory, `file-${(index * 7919) % 100_000}.txt`), "");
     }
-    const all = new ListDirTool(new Workspace({ maxEntries: 200_000 }));
-    const capped = new ListDirTool();
+    const all = listDirTool(new Workspace({ maxEntries: 200_000 }));
+    const capped = listDirTool();
     const theirs = () => spawnSync("ls", ["-1p", directory], { maxBuffer: 1e9 });
     const common = { against: "ls -1p", reach: "≤ 1.0", rounds: 9, theirs };
     await addRatio({
@@ -60,7 +60,7 @@ const parts = {
     const line = 4_000_000;
     const sed = (script) => spawnSync("sed", ["-n", script, path], { maxBuffer: 1e9 });
     const work = "read_file, 100 lines at line 4,000,000 of 500 MB";
-    const ours = () => new ReadFileTool().execute({ path, offset: line, limit: 100 });
+    const ours = () => readFileTool().execute({ path, offset: line, limit: 100 });
     await addRatio({
       work,
       against: "sed -n",
@@ -76,7 +76,7 @@ const parts = {
       ours,
       theirs: () => sed(`${line},${line + 99}p;${line + 99}q`),
     });
-    const tool = new ReadFileTool();
+    const tool = readFileTool();
     await tool.execute({ path, offset: line, limit: 100 });
     const next = [];
     for (let round = 0; round < 21; round++) {
@@ -84,8 +84,8 @@ const parts = {
     }
     report.add({ work: "the next window", unit: "ms", reach: "≤ 5", values: next });
     const script = `
-      const { ReadFileTool } = await import(${JSON.stringify(PACK.href)});
-      const tool = new ReadFileTool();
+      const { readFileTool } = await import(${JSON.stringify(PACK.href)});
+      const tool = readFileTool();
       await tool.execute({ path: ${JSON.stringify(path)}, offset: ${line}, limit: 100 });
       await tool.execute({ path: ${JSON.stringify(path)}, offset: ${line + 100}, limit: 100 });
       console.log(process.resourceUsage().maxRSS / 1024);`;
@@ -99,7 +99,7 @@ const parts = {
   },
 
   async read() {
-    const tool = new ReadFileTool();
+    const tool = readFileTool();
     for (const size of [1000, 4096, 65_536]) {
       const path = join(base, `small-${size}`);
       // Use few lines: `read_file` would cut a file of more than 2,000.
@@ -117,7 +117,7 @@ const parts = {
   },
 
   async write() {
-    const tool = new WriteFileTool();
+    const tool = writeFileTool();
     for (const size of [4096, 65_536, 1_048_576]) {
       const content = "x".repeat(size);
       const [own, plain] = ["own", "plain"].map((name) => join(base, `${name}-${size}`));

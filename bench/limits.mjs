@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createReport, RESULTS } from "./support/report.mjs";
 
 const PACK = new URL("../packages/tools-bash/dist/index.js", import.meta.url);
-const { RunBashTool } = await import(PACK.href);
+const { runBashTool } = await import(PACK.href);
 const words = process.argv.slice(2);
 const isMore = words.includes("--more");
 const [count = "1000", only] = words.filter((word) => word !== "--more");
@@ -38,7 +38,7 @@ const KINDS = {
 };
 
 const report = createReport("limits", "Limits of commands");
-const tool = new RunBashTool({ limits: { memoryMb: 256 } });
+const tool = runBashTool({ limits: { memoryMb: 256 } });
 async function run(command) {
   try {
     return JSON.parse(await tool.execute({ command, timeout: 60_000 }));

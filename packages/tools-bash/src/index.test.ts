@@ -14,11 +14,11 @@ const registryWith = (options: unknown) =>
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "DEFAULT_HIDDEN_ENV",
-    "RunBashTool",
     "createPolicy",
     "packApiVersion",
     "packName",
     "register",
+    "runBashTool",
   ]);
 });
 
@@ -125,8 +125,8 @@ test("importing the built package and making a tool starts nothing", (ctx) => {
   const entry = fileURLToPath(new URL("../dist/index.js", import.meta.url));
   if (!existsSync(entry)) return ctx.skip("the package is not built");
   const code = `
-    const { RunBashTool } = await import(${JSON.stringify(entry)});
-    new RunBashTool({ deny: [{ command: "rm", match: ["rm x"] }] });
+    const { runBashTool } = await import(${JSON.stringify(entry)});
+    runBashTool({ deny: [{ command: "rm", match: ["rm x"] }] });
     const handles = process.getActiveResourcesInfo().filter((name) => /Process|Signal|Timeout/.test(name));
     console.log(JSON.stringify({ handles, listeners: process.listenerCount("SIGTERM") }));`;
   const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });

@@ -1,23 +1,20 @@
-import type { PackHost, PackRegistry } from "@agent/core";
-import { check } from "@agent/core/toolkit";
-import type { BashOptions } from "./options.js";
-import { RunBashTool } from "./tools/bash.js";
+import { definePack, off } from "@agent/core";
+import { OPTIONS, PACK_NAME } from "./options.js";
+import { createRunBash, runBashTool } from "./tools/bash.js";
 
 export { DEFAULT_HIDDEN_ENV } from "./command/environment.js";
 export type { RunBashResult, TruncatedStream } from "./command/result.js";
-export { type BashOptions, packName } from "./options.js";
+export type { BashOptions } from "./options.js";
 export { createPolicy, type Policy, type PolicyOptions, type Verdict } from "./policy/policy.js";
 export type { PolicyRule, PolicyRuleObject } from "./policy/rules.js";
 export type { LimitName, LimitOptions } from "./processes/limits.js";
 export type { Exceeded } from "./processes/watch.js";
 export type { NetworkOptions, SandboxMode, SandboxOptions } from "./sandbox/settings.js";
 export type { SandboxLevel } from "./sandbox/status.js";
-export { RunBashTool };
-
-export const packApiVersion = 1;
+export { runBashTool };
 
 /** The tool this pack brings. */
-export type BashToolName = RunBashTool["name"];
+export type BashToolName = "run_bash";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -25,10 +22,14 @@ declare module "@agent/core" {
   }
 }
 
-/** Registers `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
-export function register(registry: PackRegistry<BashToolName>, host?: PackHost<BashOptions>): void {
-  check.registry(registry);
-  const tool = new RunBashTool(host?.options, host);
-  registry.register(tool, { enabled: false });
-  registry.provide?.(tool.services);
-}
+/** `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
+export const { packName, packApiVersion, register } = definePack({
+  name: PACK_NAME,
+  options: OPTIONS,
+  setup(host, registry) {
+    const tool = createRunBash(host.options, host);
+    // Not returned: `jobs` is created when it is first read, and an agent that runs no command has nothing to keep.
+    registry.provide?.(tool.services);
+    return { tools: [off(tool)] };
+  },
+});

@@ -1,9 +1,10 @@
+import { typedSchema } from "@agent/core";
 import { packOptions } from "@agent/core/toolkit";
 import type { PolicyRule } from "./policy/rules.js";
 import type { LimitOptions } from "./processes/limits.js";
 import type { SandboxMode, SandboxOptions } from "./sandbox/settings.js";
 
-export const packName = "@agent/tools-bash";
+export const PACK_NAME = "@agent/tools-bash";
 
 /** The pack's options block. Everything may be left out. */
 export interface BashOptions {
@@ -44,49 +45,53 @@ const rules = {
 };
 const mode = { enum: ["off", "auto", "require"] };
 
-/** Checks the options of the config. Throws on anything unknown or mistyped. */
-export function checkedOptions(options: unknown): BashOptions {
-  return packOptions<BashOptions>(packName, options, {
-    deny: rules,
-    allow: rules,
-    limits: {
-      type: "object",
-      properties: {
-        timeoutMs: { type: "number", exclusiveMinimum: 0 },
-        cpuSeconds: limit,
-        memoryMb: limit,
-        processes: limit,
-        fileMb: limit,
-      },
-      additionalProperties: false,
+const PROPERTIES = {
+  deny: rules,
+  allow: rules,
+  limits: {
+    type: "object",
+    properties: {
+      timeoutMs: { type: "number", exclusiveMinimum: 0 },
+      cpuSeconds: limit,
+      memoryMb: limit,
+      processes: limit,
+      fileMb: limit,
     },
-    hideEnv: strings,
-    shell: { type: "string", pattern: "^/" },
-    sandbox: {
-      anyOf: [
-        mode,
-        {
-          type: "object",
-          properties: {
-            mode,
-            network: {
-              anyOf: [
-                { type: "boolean" },
-                {
-                  type: "object",
-                  properties: { hosts: strings },
-                  required: ["hosts"],
-                  additionalProperties: false,
-                },
-              ],
-            },
-            unixSockets: { type: "boolean" },
-            writable: strings,
-            passEnv: strings,
+    additionalProperties: false,
+  },
+  hideEnv: strings,
+  shell: { type: "string", pattern: "^/" },
+  sandbox: {
+    anyOf: [
+      mode,
+      {
+        type: "object",
+        properties: {
+          mode,
+          network: {
+            anyOf: [
+              { type: "boolean" },
+              {
+                type: "object",
+                properties: { hosts: strings },
+                required: ["hosts"],
+                additionalProperties: false,
+              },
+            ],
           },
-          additionalProperties: false,
+          unixSockets: { type: "boolean" },
+          writable: strings,
+          passEnv: strings,
         },
-      ],
-    },
-  });
+        additionalProperties: false,
+      },
+    ],
+  },
+};
+
+export const OPTIONS = typedSchema<BashOptions>({ type: "object", properties: PROPERTIES });
+
+/** The options of the tool without the pack. Throws on anything unknown or mistyped. */
+export function checkedOptions(options: BashOptions | undefined): BashOptions {
+  return packOptions<BashOptions>(PACK_NAME, options, PROPERTIES);
 }

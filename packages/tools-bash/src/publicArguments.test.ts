@@ -10,7 +10,7 @@ const CASES = [
   argument("register", "options", ["nothing", "object"], (value) =>
     module.register(new ToolRegistry(), { context, options: value }),
   ),
-  argument("RunBashTool", "options", ["nothing", "object"], (value) => new module.RunBashTool(value)),
+  argument("runBashTool", "options", ["nothing", "object"], (value) => module.runBashTool(value)),
   argument("createPolicy", "options", ["object"], (value) => module.createPolicy(value)),
   argument("createPolicy(options)", "deny", ["nothing", "list"], (value) =>
     module.createPolicy({ deny: Array.isArray(value) ? ["rm"] : value }),

@@ -1,7 +1,7 @@
 // A program that embeds the tool, for tests of what happens to its commands when the program ends.
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
-import { RunBashTool } from "../dist/index.js";
+import { runBashTool } from "../dist/index.js";
 
 const [command, mode] = process.argv.slice(2);
 if (mode === "killed-at-start") {
@@ -15,7 +15,7 @@ if (mode === "killed-at-start") {
 }
 if (mode === "host-listens") process.on("SIGINT", () => process.stdout.write("host heard SIGINT\n"));
 const options = mode === "sandboxed" ? { sandbox: "require" } : {};
-const result = new RunBashTool(options).execute({
+const result = runBashTool(options).execute({
   command,
   timeout: Number(process.env.TEST_TIMEOUT ?? 60_000),
 });

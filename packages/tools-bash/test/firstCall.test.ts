@@ -7,8 +7,8 @@ test("a first command with too few file descriptors does no lasting harm", () =>
   // Only a named pipe can be opened as /dev/stderr: a socket, which is used where there are no pipes, cannot.
   const script = `
     import { closeSync, openSync } from "node:fs";
-    const { RunBashTool } = await import(${JSON.stringify(pack.href)});
-    const tool = new RunBashTool();
+    const { runBashTool } = await import(${JSON.stringify(pack.href)});
+    const tool = runBashTool();
     const taken = [];
     try { for (;;) taken.push(openSync(".", "r")); } catch {}
     for (const descriptor of taken.splice(0, Number(process.argv[1]))) closeSync(descriptor);

@@ -5,17 +5,18 @@ import { afterEach, expect } from "vitest";
 import type { RunBashResult } from "../src/command/result.js";
 import type { BashOptions } from "../src/options.js";
 import { ProcessTable } from "../src/processes/processTable.js";
-import { RunBashTool } from "../src/tools/bash.js";
+import { runBashTool } from "../src/tools/bash.js";
 
 const table = new ProcessTable();
+type BashTool = ReturnType<typeof runBashTool>;
 /** Every tool that `makeTool` made in this test. */
-const tools: RunBashTool[] = [];
+const tools: BashTool[] = [];
 /** The start of the tag that every process of every command of this process carries. */
 export const ownTag = `AGENT_RUN_BASH=${process.env.AGENT_RUN_BASH ?? ""}${process.pid}-`;
 
 /** A tool that is disposed of after the test, if the file calls `leaveNoProcessBehind`. */
-export function makeTool(options?: BashOptions): RunBashTool {
-  const tool = new RunBashTool(options);
+export function makeTool(options?: BashOptions): BashTool {
+  const tool = runBashTool(options);
   tools.push(tool);
   return tool;
 }
@@ -31,7 +32,7 @@ export async function runBash(
 
 /** The same with a given tool, and a call that may hold more than a signal. */
 export async function runWith(
-  tool: RunBashTool,
+  tool: BashTool,
   args: Record<string, unknown>,
   call: Partial<ToolCall> = {},
 ): Promise<RunBashResult> {

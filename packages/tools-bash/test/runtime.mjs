@@ -1,7 +1,7 @@
 // Runs commands in whatever runtime this is, and prints what came back.
-import { RunBashTool } from "../dist/index.js";
+import { runBashTool } from "../dist/index.js";
 
-const tool = new RunBashTool();
+const tool = runBashTool();
 const run = async (args, call) => JSON.parse(await tool.execute(args, call));
 const live = [];
 const call = { signal: new AbortController().signal, onOutput: (chunk) => live.push(chunk), report() {} };

@@ -10,8 +10,8 @@ const entry = new URL("../dist/index.js", import.meta.url).href;
 const directory = mkdtempSync(join(tmpdir(), "tools-bash-worker-"));
 const code = `
   import { parentPort } from "node:worker_threads";
-  const { RunBashTool } = await import(${JSON.stringify(entry)});
-  const tool = new RunBashTool();
+  const { runBashTool } = await import(${JSON.stringify(entry)});
+  const tool = runBashTool();
   const results = await Promise.all(
     Array.from({ length: 10 }, (_, index) => tool.execute({ command: "echo " + index + "; sleep 0.05" })),
   );

@@ -5,14 +5,14 @@ import * as module from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 const TOOLS = [
-  module.ApplyPatchTool,
-  module.EditFileTool,
-  module.ListDirTool,
-  module.MkdirTool,
-  module.MoveTool,
-  module.ReadFileTool,
-  module.RemoveTool,
-  module.WriteFileTool,
+  module.applyPatchTool,
+  module.editFileTool,
+  module.listDirTool,
+  module.mkdirTool,
+  module.moveTool,
+  module.readFileTool,
+  module.removeTool,
+  module.writeFileTool,
 ];
 
 const CASES = [
@@ -29,7 +29,7 @@ const CASES = [
   ),
   argument("Workspace.locate", "path", ["text"], (value) => new module.Workspace().locate(value)),
   argument("Workspace.locateEntry", "path", ["text"], (value) => new module.Workspace().locateEntry(value)),
-  ...TOOLS.map((Tool) => argument(Tool.name, "workspace", ["nothing"], (value) => new Tool(value))),
+  ...TOOLS.map((create) => argument(create.name, "workspace", ["nothing"], (value) => create(value))),
 ];
 const FREE: string[] = [];
 

@@ -7,19 +7,19 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 
 test("the public API is exactly this", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
-    "ApplyPatchTool",
-    "EditFileTool",
-    "ListDirTool",
-    "MkdirTool",
-    "MoveTool",
     "PROTECTED_PATTERNS",
-    "ReadFileTool",
-    "RemoveTool",
     "Workspace",
-    "WriteFileTool",
+    "applyPatchTool",
+    "editFileTool",
+    "listDirTool",
+    "mkdirTool",
+    "moveTool",
     "packApiVersion",
     "packName",
+    "readFileTool",
     "register",
+    "removeTool",
+    "writeFileTool",
   ]);
 });
 

@@ -1,44 +1,40 @@
-import type { PackHost, PackRegistry } from "@agent/core";
-import { check } from "@agent/core/toolkit";
-import type { FsOptions } from "./options.js";
+import { definePack, off, type PackRegistry } from "@agent/core";
+import { OPTIONS, PACK_NAME } from "./options.js";
 import { writesPatches } from "./patch/families.js";
-import { ApplyPatchTool } from "./tools/applyPatch.js";
-import { EditFileTool } from "./tools/editFile.js";
-import { ListDirTool } from "./tools/listDir.js";
-import { MkdirTool } from "./tools/mkdir.js";
-import { MoveTool } from "./tools/move.js";
-import { ReadFileTool } from "./tools/readFile.js";
-import { RemoveTool } from "./tools/remove.js";
-import { WriteFileTool } from "./tools/writeFile.js";
+import { applyPatchTool } from "./tools/applyPatch.js";
+import { editFileTool } from "./tools/editFile.js";
+import { listDirTool } from "./tools/listDir.js";
+import { mkdirTool } from "./tools/mkdir.js";
+import { moveTool } from "./tools/move.js";
+import { readFileTool } from "./tools/readFile.js";
+import { removeTool } from "./tools/remove.js";
+import { writeFileTool } from "./tools/writeFile.js";
 import { Workspace } from "./workspace.js";
 
-export { type FsOptions, packName } from "./options.js";
+export type { FsOptions } from "./options.js";
 export { PROTECTED_PATTERNS } from "./protect/rules.js";
 export {
-  ApplyPatchTool,
-  EditFileTool,
-  ListDirTool,
-  MkdirTool,
-  MoveTool,
-  ReadFileTool,
-  RemoveTool,
+  applyPatchTool,
+  editFileTool,
+  listDirTool,
+  mkdirTool,
+  moveTool,
+  readFileTool,
+  removeTool,
   Workspace,
-  WriteFileTool,
+  writeFileTool,
 };
 
-export const packApiVersion = 1;
-
 /** The tools this pack brings. */
-export type FsToolName = (
-  | ReadFileTool
-  | WriteFileTool
-  | EditFileTool
-  | ApplyPatchTool
-  | ListDirTool
-  | MkdirTool
-  | MoveTool
-  | RemoveTool
-)["name"];
+export type FsToolName =
+  | "read_file"
+  | "write_file"
+  | "edit_file"
+  | "apply_patch"
+  | "list_dir"
+  | "mkdir"
+  | "move"
+  | "remove";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -50,42 +46,49 @@ const USE_PATCH =
   'files are changed with apply_patch here: {"input": "*** Begin Patch\\n*** Update File: PATH\\n@@\\n context\\n-old\\n+new\\n*** End Patch"}';
 const USE_EDIT = "files are changed with edit_file here: pass path, old_text and new_text";
 
-/** Registers the file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
-export function register(registry: PackRegistry<FsToolName>, host?: PackHost<FsOptions>): void {
-  check.registry(registry);
-  const workspace = new Workspace(host?.options, host);
-  registry.register(new ReadFileTool(workspace));
-  registry.register(new WriteFileTool(workspace));
-  registry.register(new EditFileTool(workspace));
-  registry.register(new ListDirTool(workspace));
-  registry.register(new MkdirTool(workspace));
-  registry.register(new MoveTool(workspace));
-  registry.register(new RemoveTool(workspace), { enabled: false }); // deletes recursively: the user opts in
-  const { edit = "auto" } = host?.options ?? {};
-  if (edit === "replace") return;
-  const usePatches = (own: PackRegistry<FsToolName>): void => {
-    if (!own.hasTool("apply_patch")) {
-      own.register(new ApplyPatchTool(workspace, () => registry.isToolEnabled("remove")), {
-        enabled: own.isToolEnabled("edit_file"),
+/** The file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
+export const { packName, packApiVersion, register } = definePack({
+  name: PACK_NAME,
+  options: OPTIONS,
+  setup(host, registry) {
+    const { options, model } = host;
+    const workspace = new Workspace(options, host);
+    const mayDelete = (): boolean => registry.isToolEnabled("remove");
+    const { edit = "auto" } = options;
+    // The user may switch to another model at any time.
+    let isPatching = false;
+    if (edit === "auto") {
+      registry.onRefresh?.((own) => {
+        const isWanted = writesPatches(model?.id);
+        if (isWanted === isPatching) return;
+        isPatching = isWanted;
+        if (isWanted) usePatches(own, workspace, mayDelete);
+        else {
+          own.release?.("edit_file");
+          own.withhold?.("apply_patch", USE_EDIT);
+        }
       });
     }
-    own.release?.("apply_patch");
-    own.withhold?.("edit_file", USE_PATCH);
-  };
-  if (edit === "patch") {
-    usePatches(registry);
-    return;
+    return {
+      tools: [
+        readFileTool(workspace),
+        writeFileTool(workspace),
+        editFileTool(workspace),
+        listDirTool(workspace),
+        mkdirTool(workspace),
+        moveTool(workspace),
+        off(removeTool(workspace)), // deletes recursively: the user opts in
+        ...(edit === "patch" ? [applyPatchTool(workspace, mayDelete)] : []),
+      ],
+      withheld: { edit_file: edit === "patch" ? USE_PATCH : undefined },
+    };
+  },
+});
+
+function usePatches(own: PackRegistry, workspace: Workspace, mayDelete: () => boolean): void {
+  if (!own.hasTool("apply_patch")) {
+    own.register(applyPatchTool(workspace, mayDelete), { enabled: own.isToolEnabled("edit_file") });
   }
-  // The user may switch to another model at any time.
-  let isPatching = false;
-  registry.onRefresh?.((own) => {
-    const isWanted = writesPatches(host?.model?.id);
-    if (isWanted === isPatching) return;
-    isPatching = isWanted;
-    if (isWanted) usePatches(own);
-    else {
-      own.release?.("edit_file");
-      own.withhold?.("apply_patch", USE_EDIT);
-    }
-  });
+  own.release?.("apply_patch");
+  own.withhold?.("edit_file", USE_PATCH);
 }

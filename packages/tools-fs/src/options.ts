@@ -1,7 +1,7 @@
-import type { JsonSchema } from "@agent/core";
+import { typedSchema } from "@agent/core";
 import { packOptions } from "@agent/core/toolkit";
 
-export const packName = "@agent/tools-fs";
+export const PACK_NAME = "@agent/tools-fs";
 
 /** The pack's own block in the config. */
 export interface FsOptions {
@@ -34,7 +34,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxEntries: 1000,
 };
 
-const SCHEMA: Readonly<Record<string, JsonSchema>> = {
+const PROPERTIES = {
   root: { type: "string", minLength: 1 },
   protect: { type: "array", items: { type: "string", minLength: 1 } },
   // A larger text would not fit one string; with a smaller limit a character of several bytes would not fit one window.
@@ -44,7 +44,9 @@ const SCHEMA: Readonly<Record<string, JsonSchema>> = {
   edit: { type: "string", enum: ["auto", "replace", "patch"] },
 };
 
-/** Checks the pack's options. Throws on anything unknown or mistyped. */
-export function checkedOptions(options: unknown): FsOptions {
-  return packOptions<FsOptions>(packName, options, SCHEMA);
+export const OPTIONS = typedSchema<FsOptions>({ type: "object", properties: PROPERTIES });
+
+/** The options of a workspace that is made without the pack. Throws on anything unknown or mistyped. */
+export function checkedOptions(options: FsOptions | undefined): FsOptions {
+  return packOptions<FsOptions>(PACK_NAME, options, PROPERTIES);
 }

@@ -110,8 +110,8 @@ test("a file of 5 GB gives windows in bounded memory, and says how large it is",
   writeSync(file, "\nlast line\n", 5 * GIGABYTE);
   closeSync(file);
   const script = `
-    import { ReadFileTool } from ${JSON.stringify(fileURLToPath(new URL("../dist/index.js", import.meta.url)))};
-    const tool = new ReadFileTool();
+    import { readFileTool } from ${JSON.stringify(fileURLToPath(new URL("../dist/index.js", import.meta.url)))};
+    const tool = readFileTool();
     const path = ${JSON.stringify(path)};
     const read = (args) => tool.execute({ path, encoding: "latin1", ...args });
     const texts = [await read({ limit: 1 }), await read({ offset: 4 }), (await read({})).slice(-200)];

@@ -200,7 +200,7 @@ function changeOf(action: Exclude<Action, "read">): Change {
 }
 
 /** Throws unless the value is a workspace. Checks the shape, so that one from another copy of this package is accepted. */
-export function checkedWorkspace(workspace: Workspace): Workspace {
-  if (typeof workspace?.locate === "function") return workspace;
+export function checkWorkspace(workspace: Workspace): void {
+  if (typeof workspace?.locate === "function") return;
   throw invalidArgument("workspace", "a Workspace", workspace);
 }

@@ -10,8 +10,8 @@ const pack = new URL("../dist/index.js", import.meta.url);
 test("a call without a free file descriptor fails with a message, and the next call works", () => {
   const script = `
     import { closeSync, openSync } from "node:fs";
-    const { ListDirTool } = await import(${JSON.stringify(pack.href)});
-    const tool = new ListDirTool();
+    const { listDirTool } = await import(${JSON.stringify(pack.href)});
+    const tool = listDirTool();
     const open = [];
     try { for (;;) open.push(openSync(".", "r")); } catch {}
     const first = await tool.execute({}).catch((error) => error.message);
@@ -29,8 +29,8 @@ test.each([".git", ".git/commondir"])("a FIFO in the place of %s does not hold u
   if (name !== ".git") mkdirSync(join(directory, ".git"));
   makeFifo(join(directory, name));
   const script = `
-    const { WriteFileTool } = await import(${JSON.stringify(pack.href)});
-    console.log(await new WriteFileTool().execute({ path: "a.txt", content: "x" }));
+    const { writeFileTool } = await import(${JSON.stringify(pack.href)});
+    console.log(await writeFileTool().execute({ path: "a.txt", content: "x" }));
   `;
   const node = ["--input-type=module", "-e", script];
   const output = execFileSync(process.execPath, node, { cwd: directory, encoding: "utf8", timeout: 30_000 });
@@ -41,8 +41,8 @@ test("the tools work in a single-file bundle", () => {
   const directory = temporaryDirectory();
   writeFileSync(
     join(directory, "app.js"),
-    `import { ListDirTool } from ${JSON.stringify(fileURLToPath(pack))};
-     new ListDirTool().execute({ path: process.argv[2] }).then(console.log);`,
+    `import { listDirTool } from ${JSON.stringify(fileURLToPath(pack))};
+     listDirTool().execute({ path: process.argv[2] }).then(console.log);`,
   );
   writeFileSync(
     join(directory, "tsup.config.mjs"),

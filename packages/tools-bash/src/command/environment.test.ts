@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 import { buildEnvironment, matchNames } from "./environment.js";
 
 leaveNoProcessBehind();
@@ -36,7 +36,7 @@ describe("the provider key", () => {
 });
 
 describe("secrets of the host", () => {
-  const tool = (options = {}) => new RunBashTool(options, { secretVariables: ["MY_PROVIDER_KEY"] });
+  const tool = (options = {}) => runBashTool(options, { secretVariables: ["MY_PROVIDER_KEY"] });
   const env = async (options = {}) =>
     JSON.parse(await tool(options).execute({ command: "env" })).stdout as string;
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { ToolRegistry } from "@agent/core";
 import { expect, onTestFinished, test } from "vitest";
-import { RunBashTool } from "../index.js";
+import { runBashTool } from "../index.js";
 
 function shell() {
-  const tool = new RunBashTool();
+  const tool = runBashTool();
   onTestFinished(() => tool.services.dispose());
   const registry = new ToolRegistry();
   registry.register(tool);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processTag } from "@agent/core/toolkit";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
 
 test("files of killed agents are removed, but not those of a running or invisible one", async () => {
@@ -38,7 +38,7 @@ test("a long command that finds no room in the temporary directory is not run, a
     vi.unstubAllEnvs();
   });
   vi.stubEnv("TMPDIR", "/no/such/directory");
-  await expect(new RunBashTool().execute({ command: `: ${"x".repeat(200_000)}` })).rejects.toThrow(
+  await expect(runBashTool().execute({ command: `: ${"x".repeat(200_000)}` })).rejects.toThrow(
     /^A command of 200002 bytes has to go through a file in \/no\/such\/directory, and that failed: ENOENT.*set TMPDIR.*Nothing was run\.$/,
   );
 });

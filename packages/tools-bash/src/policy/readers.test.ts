@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeNow } from "@agent/test-support";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { lines } from "../../test/verdicts.js";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 
 let cwd: string;
 beforeEach(() => {
@@ -24,7 +25,7 @@ afterEach(() => {
 
 /** Whether every command of a script is one that only reads. */
 function onlyReads(command: string, args: object = {}, secret: string[] = []): boolean {
-  const { targets = [] } = new RunBashTool({}, { access: { secret } }).describeCall({ command, ...args });
+  const { targets = [] } = describeNow(runBashTool({}, { access: { secret } }), { command, ...args });
   return targets.length > 0 && targets.every((target) => target.type === "command" && target.reads === true);
 }
 

@@ -135,7 +135,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       onTestFinished(() => void vi.unstubAllEnvs());
       vi.resetModules();
       const fresh = await import("../tools/bash.js");
-      await new fresh.RunBashTool(required).execute({ command: "echo x\necho y" });
+      await fresh.runBashTool(required).execute({ command: "echo x\necho y" });
       expect(existsSync(join(at.outside, "ran"))).toBe(false);
     });
   });
@@ -261,9 +261,9 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
     const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
     if (!existsSync(entry)) return context.skip("the package is not built");
     const code = `
-      const { RunBashTool } = await import(${JSON.stringify(entry)});
+      const { runBashTool } = await import(${JSON.stringify(entry)});
       const command = "for fd in /proc/self/fd/*; do echo x > $fd/file; done 2>/dev/null; ls -l /proc/self/fd >&2";
-      console.log(await new RunBashTool({ sandbox: "require" }).execute({ command }));`;
+      console.log(await runBashTool({ sandbox: "require" }).execute({ command }));`;
     const directory = openSync(at.outside, "r");
     onTestFinished(() => closeSync(directory));
     const stdio = [

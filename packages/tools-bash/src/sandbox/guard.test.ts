@@ -18,7 +18,7 @@ import { lockFile } from "@agent/core/toolkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 
@@ -122,7 +122,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
 
     test("a link put in the place of a writable directory is not followed by the next command", async () => {
       mkdirSync(inWorkspace("cache"));
-      const tool = new RunBashTool({ sandbox: { mode: "require", writable: ["cache"] } });
+      const tool = runBashTool({ sandbox: { mode: "require", writable: ["cache"] } });
       await tool.execute({ command: `rmdir cache && ln -s ${at.outside} cache` });
       await tool.execute({ command: "echo x > cache/file" });
       expect(lstatSync(inWorkspace("cache")).isSymbolicLink()).toBe(true);
@@ -135,7 +135,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       writeFileSync(inWorkspace("keys/one"), "secret");
       writeFileSync(inWorkspace("host.config.ts"), "mine");
       writeFileSync(inWorkspace("package.json"), "{}");
-      const tool = new RunBashTool(required, {
+      const tool = runBashTool(required, {
         protectedPaths: [inWorkspace("state"), inWorkspace("trust.json")],
         protectedNames: ["host.config.ts", "host.config.json", "package.json#host"],
         access: { secret: [inWorkspace("keys")] },
@@ -158,7 +158,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
     });
 
     test("commands that run at the same time share what keeps a name free", async () => {
-      const tool = new RunBashTool(required);
+      const tool = runBashTool(required);
       const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
       const started = (name: string) =>
         expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
@@ -189,7 +189,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
         onTestFinished(() => void agent.kill("SIGKILL"));
         await started("theirs");
         const attack = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit";
-        const running = new RunBashTool(required).execute({ command: `${wait("ours")}; ${attack}` });
+        const running = runBashTool(required).execute({ command: `${wait("ours")}; ${attack}` });
         await started("ours");
         const ended = once(agent, "exit");
         end(agent);
@@ -252,7 +252,7 @@ describe.skipIf(program === undefined)("tricks of a command to keep a file that 
   test("a secret place below the workspace cannot be moved for the next command", async () => {
     mkdirSync(inWorkspace(".config/cloud"), { recursive: true });
     writeFileSync(inWorkspace(".config/cloud/token"), "s3cr3t");
-    const tool = new RunBashTool(required, { access: { secret: [inWorkspace(".config/cloud")] } });
+    const tool = runBashTool(required, { access: { secret: [inWorkspace(".config/cloud")] } });
     await tool.execute({ command: "mv .config moved" });
     expect(await tool.execute({ command: "cat moved/cloud/token .config/cloud/token" })).not.toContain(
       "s3cr3t",
@@ -274,9 +274,9 @@ describe.skipIf(program === undefined)("tricks of a command to keep a file that 
       chmodSync(dirname(at.workspace), 0o755);
     }
     const code = `
-      const { RunBashTool } = await import(${JSON.stringify(entry)});
+      const { runBashTool } = await import(${JSON.stringify(entry)});
       const command = "mkdir -p .config/git; echo x > .config/git/config; chmod 0 .config; echo x > .envrc; chmod 0 .";
-      console.log(await new RunBashTool({ sandbox: "require" }).execute({ command }));`;
+      console.log(await runBashTool({ sandbox: "require" }).execute({ command }));`;
     const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], user);
     expect(stdout.toString()).toMatch(/may not make .*\.envrc/);
     for (const name of [".envrc", ".config/git"]) expect(existsSync(inWorkspace(name))).toBe(false);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync 
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeNow } from "@agent/test-support";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   expectNoProcessWith,
@@ -12,7 +13,7 @@ import {
   runWith,
 } from "../../test/processes.js";
 import type { BashOptions } from "../options.js";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 
@@ -34,8 +35,7 @@ test("without a sandbox configured the result does not speak of one", async () =
 });
 
 test("reports a call as contained only if the sandbox is required", () => {
-  const describe = (options?: BashOptions) =>
-    new RunBashTool(options).describeCall({ command: "ls" }).contained;
+  const describe = (options?: BashOptions) => describeNow(runBashTool(options), { command: "ls" }).contained;
   expect(describe({ sandbox: "require" })).toBe(true);
   expect(describe({ sandbox: { mode: "require", network: false } })).toBe(true);
   const others: (BashOptions | undefined)[] = [undefined, { sandbox: "auto" }, { sandbox: { mode: "off" } }];
@@ -45,9 +45,9 @@ test("reports a call as contained only if the sandbox is required", () => {
 test("require refuses to run where there is none, auto runs and says so", async () => {
   // Commands could change bubblewrap itself here, so it is not used.
   process.chdir("/usr");
-  const required = new RunBashTool({ sandbox: "require" }).execute({ command: "echo x" });
+  const required = runBashTool({ sandbox: "require" }).execute({ command: "echo x" });
   await expect(required).rejects.toThrow(/sandbox is required.*(bwrap|no sandbox for).*Nothing was run/);
-  const auto = await new RunBashTool({ sandbox: "auto" }).execute({ command: "echo x" });
+  const auto = await runBashTool({ sandbox: "auto" }).execute({ command: "echo x" });
   expect(JSON.parse(auto)).toMatchObject({ stdout: "x\n", sandbox: "none" });
 });
 
@@ -123,7 +123,7 @@ describe.skipIf(status.program === undefined)(
     });
 
     test("the timeout message does not suggest the background, which a sandbox does not have", async () => {
-      const tool = new RunBashTool(require);
+      const tool = runBashTool(require);
       expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
       const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
       expect(stderr).toMatch(

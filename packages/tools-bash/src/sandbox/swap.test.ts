@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { leaveNoProcessBehind, runBash } from "../../test/processes.js";
 import { useWorkspace } from "../../test/workspace.js";
-import { RunBashTool } from "../tools/bash.js";
+import { runBashTool } from "../tools/bash.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 
@@ -62,7 +62,11 @@ for (let count = 0; count < swaps; count += 2) {
  * Starts a command over and over while a directory of the workspace is swapped for the link `link`. Returns what each
  * printed, or why it was not run.
  */
-async function runWhileSwapping(tool: RunBashTool, directory: string, command: string): Promise<string[]> {
+async function runWhileSwapping(
+  tool: ReturnType<typeof runBashTool>,
+  directory: string,
+  command: string,
+): Promise<string[]> {
   const swapper = spawn(process.execPath, ["-e", SWAPPER, directory, "link", "aside", String(SWAPS)], {
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -108,7 +112,7 @@ describe.skipIf(program === undefined)(
       mkdirSync(inWorkspace("fake"));
       symlinkSync(keys, inWorkspace("fake/.git"));
       symlinkSync("fake", inWorkspace("link"));
-      const tool = new RunBashTool(required, { access: { secret: [keys] } });
+      const tool = runBashTool(required, { access: { secret: [keys] } });
       const command = "cat sub/.git/key link/.git/key aside/.git/key; echo ran";
       const results = await runWhileSwapping(tool, "sub", command);
       expect(results.filter((result) => result.includes("s3cr3t"))).toEqual([]);
@@ -124,7 +128,7 @@ describe.skipIf(program === undefined)(
       symlinkSync(other, inWorkspace("link"));
       const write = (name: string) => `echo evil > ${name}/.git/hooks/pre-commit; echo evil > ${name}/.git/x`;
       const command = `${["sub", "aside", "link"].map(write).join("; ")}; echo ran`;
-      const results = await runWhileSwapping(new RunBashTool(required), "sub", command);
+      const results = await runWhileSwapping(runBashTool(required), "sub", command);
       expect(results).toContain("ran\n");
       // bubblewrap may have made a mount point there, which is empty, before its mounts were found to be wrong.
       expect(contents(other)).toEqual(before);
@@ -136,7 +140,7 @@ describe.skipIf(program === undefined)(
       mkdirSync(inWorkspace("place/keys"), { recursive: true });
       mkdirSync(join(at.outside, "keys"));
       symlinkSync(at.outside, inWorkspace("link"));
-      const tool = new RunBashTool(required, { access: { secret: [inWorkspace("place/keys")] } });
+      const tool = runBashTool(required, { access: { secret: [inWorkspace("place/keys")] } });
       const command = "for name in place link aside; do echo evil > $name/evil; done; echo ran";
       expect(await runWhileSwapping(tool, "place", command)).toContain("ran\n");
       expect(contents(at.outside)).toEqual([]);
@@ -146,7 +150,7 @@ describe.skipIf(program === undefined)(
       makeRepository(inWorkspace("sub"));
       mkdirSync(inWorkspace("place/keys"), { recursive: true });
       mkdirSync(inWorkspace("place/other"));
-      const tool = new RunBashTool(required, {
+      const tool = runBashTool(required, {
         access: { secret: [inWorkspace("place/keys"), inWorkspace("place/other")] },
       });
       const command = "mv sub aside; mv place moved; ls -d aside moved";
@@ -170,7 +174,7 @@ describe.skipIf(program === undefined)(
     test("keeps a protected directory read-only above a secret place in it", async () => {
       mkdirSync(inWorkspace("conf/user/storage"), { recursive: true });
       writeFileSync(inWorkspace("conf/user/settings.json"), "{}");
-      const tool = new RunBashTool(required, {
+      const tool = runBashTool(required, {
         protectedPaths: [inWorkspace("conf")],
         access: { secret: [inWorkspace("conf/user/storage")] },
       });
@@ -187,7 +191,7 @@ describe.skipIf(program === undefined)(
         writeFileSync(inWorkspace(`.config/${name}/key`), "s3cr3t");
       }
       const secret = ["one", "two"].map((name) => inWorkspace(`.config/${name}`));
-      const tool = new RunBashTool(required, { access: { secret } });
+      const tool = runBashTool(required, { access: { secret } });
       expect(await tool.execute({ command: "cat .config/*/key" })).not.toContain("s3cr3t");
     });
 
@@ -197,7 +201,7 @@ describe.skipIf(program === undefined)(
       writeFileSync(join(keys, "key"), "s3cr3t");
       symlinkSync(at.outside, inWorkspace("link"));
       const options = { sandbox: { mode: "require", writable: [at.outside] } } as const;
-      const tool = new RunBashTool(options, { access: { secret: [inWorkspace("link/keys")] } });
+      const tool = runBashTool(options, { access: { secret: [inWorkspace("link/keys")] } });
       await tool.execute({ command: "rm link; mkdir -p link/keys" });
       expect(await tool.execute({ command: `cat ${keys}/key` })).not.toContain("s3cr3t");
     });

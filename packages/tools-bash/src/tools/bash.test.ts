@@ -5,7 +5,7 @@ import { createToolRegistry } from "@agent/core";
 import { afterAll, describe, expect, test } from "vitest";
 import { leaveNoProcessBehind, runBash, runIntoTimeout } from "../../test/processes.js";
 import * as pack from "../index.js";
-import { RunBashTool } from "./bash.js";
+import { runBashTool } from "./bash.js";
 
 leaveNoProcessBehind();
 const directory = realpathSync(mkdtempSync(join(tmpdir(), "tools-bash-")));
@@ -67,7 +67,7 @@ describe("scenarios of the specification", () => {
   });
 
   test("the tool runs without a ToolCall", async () => {
-    expect(JSON.parse(await new RunBashTool().execute({ command: "echo hi" })).stdout).toBe("hi\n");
+    expect(JSON.parse(await runBashTool().execute({ command: "echo hi" })).stdout).toBe("hi\n");
   });
 });
 
@@ -126,7 +126,7 @@ describe("the outcome a display sees", () => {
   test("called directly, an aborted command returns what it had printed", async () => {
     const controller = new AbortController();
     const call = { signal: controller.signal, onOutput: () => controller.abort(), report() {} };
-    const result = JSON.parse(await new RunBashTool().execute({ command: "echo x; sleep 60" }, call));
+    const result = JSON.parse(await runBashTool().execute({ command: "echo x; sleep 60" }, call));
     expect(result).toMatchObject({ stdout: "x\n", exit_code: -1, aborted: true, timed_out: false });
   });
 });

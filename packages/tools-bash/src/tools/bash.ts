@@ -1,14 +1,12 @@
 import { basename, resolve } from "node:path";
-import type {
-  CallDescription,
-  CallTarget,
-  ChatTool,
-  ExecutableTool,
-  PackHost,
-  PackServices,
-  ToolCall,
+import {
+  type CallDescription,
+  type CallTarget,
+  defineTool,
+  type PackHost,
+  type PackServices,
 } from "@agent/core";
-import { canonicalPath, errorMessage, functionTool, isInside, quote } from "@agent/core/toolkit";
+import { canonicalPath, errorMessage, isInside, quote } from "@agent/core/toolkit";
 import {
   checkedCommand,
   checkedDirectory,
@@ -18,7 +16,7 @@ import {
 } from "../command/arguments.js";
 import { checkedEnv } from "../command/environment.js";
 import { diagnose } from "../diagnose.js";
-import { type BashOptions, checkedOptions, packName } from "../options.js";
+import { type BashOptions, checkedOptions, PACK_NAME } from "../options.js";
 import { describeCommands, offerRules, withVariables } from "../policy/commands.js";
 import { shellLanguage } from "../policy/language.js";
 import { createPolicy } from "../policy/policy.js";
@@ -37,157 +35,156 @@ type HostRules = Pick<
 >;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
+/** The background jobs and everything else that a tool started, and how they end. */
+type BashServices = Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">>;
+
+const INPUT = {
+  type: "object",
+  properties: {
+    command: { type: "string", description: "The command, as for sh -c" },
+    arguments: {
+      type: "array",
+      items: { type: "string" },
+      description: 'Arguments that reach the command untouched as "$@" ("$1", "$2", …)',
+    },
+    cwd: { type: "string", description: "Working directory (default: the agent's)" },
+    working_directory: { type: "string", description: "Same as cwd" },
+    env: {
+      type: "object",
+      additionalProperties: { type: ["string", "number"] },
+      description: "Environment variables to add or override",
+    },
+    timeout: {
+      type: "number",
+      exclusiveMinimum: 0,
+      description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
+    },
+  },
+  required: ["command"],
+  additionalProperties: false,
+} as const;
+
+/** `run_bash` alone, with its services. Throws on an unknown or mistyped option. `host` says what is secret or protected. */
+export function runBashTool(options?: BashOptions, host?: HostRules) {
+  return createRunBash(checkedOptions(options), host);
+}
+
 /**
- * Runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
+ * Makes `run_bash`: runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
  * stopped or exceeds a limit is a result; only one that was not run at all is an error.
  */
-export class RunBashTool implements ExecutableTool {
-  readonly name = "run_bash";
-  readonly capabilities = CAPABILITIES;
-  readonly kind = "execute";
-  readonly titleFrom = "command";
-  readonly permissions = shellLanguage;
-  /** The tool keeps its own time: see `timeout`. */
-  readonly deadlineMs = Number.POSITIVE_INFINITY;
+export function createRunBash(options: BashOptions, host: HostRules = {}) {
+  const settings = settingsOf(options, host);
+  // Created when it is first needed: an agent that runs no command has nothing to keep.
+  let runner: CommandRunner | undefined;
+  const ready = (): CommandRunner => {
+    runner ??= new CommandRunner(settings);
+    return runner;
+  };
+  const services: BashServices = {
+    get jobs() {
+      return ready().host.jobs;
+    },
+    diagnose: () => diagnose(settings.shell),
+    // Also if no command was run: the host refuses one that comes later.
+    dispose: () => ready().host.dispose(),
+    terminate: () => runner?.host.terminate(),
+  };
+  const tool = defineTool({
+    name: "run_bash",
+    description: `Run a command in ${settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${backgroundAdvice(settings)}${networkAdvice(settings)}`,
+    input: INPUT,
+    capabilities: CAPABILITIES,
+    kind: "execute",
+    titleFrom: "command",
+    permissions: shellLanguage,
+    // The tool keeps its own time: see `timeout`.
+    deadlineMs: Number.POSITIVE_INFINITY,
+    describe: (input) => describeRun(settings, input),
+    execute: async (input, call) => await ready().run(input, call),
+  });
+  return Object.assign(tool, { services });
+}
 
-  readonly #settings: RunnerSettings;
-  /** Created when it is first needed: an agent that runs no command has nothing to keep. */
-  #runner: CommandRunner | undefined;
-
-  /** Throws on an unknown or mistyped option. `host` says what else is secret or protected. */
-  constructor(options?: BashOptions, host: HostRules = {}) {
-    const checked = checkedOptions(options);
-    const { shell = DEFAULT_SHELL, deny, allow } = checked;
-    const limits = resolveLimits(checked.limits);
-    const policy = createPolicy({ deny, allow });
-    if (policy !== undefined && !POLICY_SHELLS.has(basename(shell))) {
-      throw new Error(`${packName}: deny and allow understand sh and bash, not ${quote(shell)}.`);
-    }
-    this.#settings = {
-      shell,
-      limits,
-      hideEnv: checked.hideEnv,
-      hostSecrets: host.secretVariables ?? [],
-      policy,
-      sandbox: resolveSandbox(checked.sandbox),
-      surroundings: {
-        protectedPaths: host.protectedPaths,
-        protectedNames: host.protectedNames,
-        secretPaths: host.access?.secret,
-        memoryMb: limits.memoryMb,
-        permit: host.permit,
-      },
-    };
+function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
+  const { shell = DEFAULT_SHELL, deny, allow } = options;
+  const limits = resolveLimits(options.limits);
+  const policy = createPolicy({ deny, allow });
+  if (policy !== undefined && !POLICY_SHELLS.has(basename(shell))) {
+    throw new Error(`${PACK_NAME}: deny and allow understand sh and bash, not ${quote(shell)}.`);
   }
+  return {
+    shell,
+    limits,
+    hideEnv: options.hideEnv,
+    hostSecrets: host.secretVariables ?? [],
+    policy,
+    sandbox: resolveSandbox(options.sandbox),
+    surroundings: {
+      protectedPaths: host.protectedPaths,
+      protectedNames: host.protectedNames,
+      secretPaths: host.access?.secret,
+      memoryMb: limits.memoryMb,
+      permit: host.permit,
+    },
+  };
+}
 
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
-      `Run a command in ${this.#settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${this.#backgroundAdvice()}${this.#networkAdvice()}`,
-      {
-        command: { type: "string", description: "The command, as for sh -c" },
-        arguments: {
-          type: "array",
-          items: { type: "string" },
-          description: 'Arguments that reach the command untouched as "$@" ("$1", "$2", …)',
-        },
-        cwd: { type: "string", description: "Working directory (default: the agent's)" },
-        working_directory: { type: "string", description: "Same as cwd" },
-        env: {
-          type: "object",
-          additionalProperties: { type: ["string", "number"] },
-          description: "Environment variables to add or override",
-        },
-        timeout: {
-          type: "number",
-          exclusiveMinimum: 0,
-          description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
-        },
-      },
-      ["arguments", "cwd", "working_directory", "env", "timeout"],
+/**
+ * Describes every command that a call runs. A call is contained if the sandbox is required: with `auto` a command may run
+ * without one. What `deny` and `allow` refuse is reported, so that no one is asked about it.
+ */
+function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unknown>>): CallDescription {
+  let refusal: string | undefined;
+  try {
+    const command = checkedCommand(args);
+    const parameters = checkedParameters(args);
+    const directory = checkedDirectory(args);
+    const env = checkedEnv(args.env);
+    refusal = refusalOf(settings.policy, command, env);
+    const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
+    // What the words of a script mean may depend on them.
+    const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
+    const extra = [...parameters, ...odd];
+    const found = describeCommands(command, isElsewhere ? undefined : readingPlace(settings))?.map(
+      (target) => ({
+        ...(Object.keys(env).length > odd.length ? withVariables(target, env) : target),
+        ...(extra.length > 0 && { open: true as const }),
+        ...(isElsewhere && { cwd: directory }),
+      }),
     );
-  }
-
-  /** Owns the background jobs and everything else this tool started, and ends them. */
-  get services(): Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">> {
-    const host = () => this.#ready().host;
+    const others: CallTarget[] = extra.map((text) => ({ type: "text", text, open: true }));
     return {
-      get jobs() {
-        return host().jobs;
-      },
-      diagnose: () => diagnose(this.#settings.shell),
-      // Also if no command was run: the host refuses one that comes later.
-      dispose: () => host().dispose(),
-      terminate: () => this.#runner?.host.terminate(),
+      ...(found && { targets: [...found, ...others], always: offerRules(found) }),
+      ...(refusal !== undefined && { refusal }),
+      ...(settings.sandbox.mode === "require" && { contained: true }),
     };
+  } catch (error) {
+    // An error of the system may be gone when the call runs.
+    return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
   }
+}
 
-  /**
-   * Describes every command that a call runs. A call is contained if the sandbox is required: with `auto` a command may run
-   * without one. What `deny` and `allow` refuse is reported, so that no one is asked about it.
-   */
-  describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
-    let refusal: string | undefined;
-    try {
-      const command = checkedCommand(args);
-      const parameters = checkedParameters(args);
-      const directory = checkedDirectory(args);
-      const env = checkedEnv(args.env);
-      refusal = refusalOf(this.#settings.policy, command, env);
-      const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
-      // What the words of a script mean may depend on them.
-      const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
-      const extra = [...parameters, ...odd];
-      const found = describeCommands(command, isElsewhere ? undefined : this.#readingPlace())?.map(
-        (target) => ({
-          ...(Object.keys(env).length > odd.length ? withVariables(target, env) : target),
-          ...(extra.length > 0 && { open: true as const }),
-          ...(isElsewhere && { cwd: directory }),
-        }),
-      );
-      const others: CallTarget[] = extra.map((text) => ({ type: "text", text, open: true }));
-      return {
-        ...(found && { targets: [...found, ...others], always: offerRules(found) }),
-        ...(refusal !== undefined && { refusal }),
-        ...(this.#settings.sandbox.mode === "require" && { contained: true }),
-      };
-    } catch (error) {
-      // An error of the system may be gone when the call runs.
-      return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
-    }
-  }
+/** The agent's own directory, except links that lead out of it and places where secrets are kept. */
+function readingPlace({ surroundings }: RunnerSettings): ReadingPlace {
+  const cwd = canonicalPath(currentDirectory());
+  const secret = surroundings.secretPaths ?? [];
+  const mayRead = (path: string): boolean => {
+    if (path.startsWith("~")) return false;
+    const real = canonicalPath(resolve(cwd, path));
+    return isInside(cwd, real) && !secret.some((one) => isInside(one, real) || isInside(real, one));
+  };
+  return { cwd, mayRead };
+}
 
-  /** The agent's own directory, except links that lead out of it and places where secrets are kept. */
-  #readingPlace(): ReadingPlace {
-    const cwd = canonicalPath(currentDirectory());
-    const secret = this.#settings.surroundings.secretPaths ?? [];
-    const mayRead = (path: string): boolean => {
-      if (path.startsWith("~")) return false;
-      const real = canonicalPath(resolve(cwd, path));
-      return isInside(cwd, real) && !secret.some((one) => isInside(one, real) || isInside(real, one));
-    };
-    return { cwd, mayRead };
-  }
+function backgroundAdvice({ sandbox }: RunnerSettings): string {
+  return sandbox.mode === "off"
+    ? 'For a server or watcher append " &": it keeps running after the call.'
+    : "Nothing runs on in the background: a sandbox ends it with the command. Environment variables that look like secrets are not passed.";
+}
 
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    return await this.#ready().run(args, call);
-  }
-
-  #ready(): CommandRunner {
-    this.#runner ??= new CommandRunner(this.#settings);
-    return this.#runner;
-  }
-
-  #backgroundAdvice(): string {
-    return this.#settings.sandbox.mode === "off"
-      ? 'For a server or watcher append " &": it keeps running after the call.'
-      : "Nothing runs on in the background: a sandbox ends it with the command. Environment variables that look like secrets are not passed.";
-  }
-
-  #networkAdvice(): string {
-    const { mode, network } = this.#settings.sandbox;
-    return mode === "off" || typeof network === "boolean"
-      ? ""
-      : " Only some hosts can be reached, through the proxy in HTTP_PROXY and HTTPS_PROXY.";
-  }
+function networkAdvice({ sandbox: { mode, network } }: RunnerSettings): string {
+  return mode === "off" || typeof network === "boolean"
+    ? ""
+    : " Only some hosts can be reached, through the proxy in HTTP_PROXY and HTTPS_PROXY.";
 }

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { describeNow } from "@agent/test-support";
 import { expect, onTestFinished, test } from "vitest";
-import { RunBashTool } from "./bash.js";
+import { runBashTool } from "./bash.js";
 
-const describeCall = (args: Record<string, unknown>, options = {}) =>
-  new RunBashTool(options).describeCall(args);
+const describeCall = (args: Record<string, unknown>, options = {}) => describeNow(runBashTool(options), args);
 
 test("lists every command of a script, those inside wrappers too", () => {
   expect(describeCall({ command: "npm test && env touch x; sh -c 'rm y'" }).targets).toEqual([

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
-import { WriteFileTool } from "../index.js";
+import { writeFileTool } from "../index.js";
 import { Workspace } from "../workspace.js";
 import { PathLocks } from "./pathLocks.js";
 
@@ -62,7 +62,7 @@ test("a directory that is moved while a file in it is written contains no tempor
 
 test("a call that was aborted while it waited for another one does nothing", async () => {
   const path = join(temporaryDirectory(), "f");
-  const tool = new WriteFileTool(new Workspace());
+  const tool = writeFileTool(new Workspace());
   const stop = new AbortController();
   const first = tool.execute({ path, content: "first" });
   const second = tool.execute(

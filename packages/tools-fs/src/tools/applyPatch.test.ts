@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type PackHost, ToolRegistry } from "@agent/core";
+import { describeNow } from "@agent/test-support";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../test/support.js";
-import { ApplyPatchTool, type FsOptions, register, Workspace } from "../index.js";
+import { applyPatchTool, type FsOptions, register, Workspace } from "../index.js";
 import { writesPatches } from "../patch/families.js";
 
 interface Case {
@@ -29,7 +30,7 @@ function project(files: Readonly<Record<string, string>>): string {
 async function apply(
   root: string,
   input: string,
-  tool = new ApplyPatchTool(new Workspace({ root }), () => true),
+  tool = applyPatchTool(new Workspace({ root }), () => true),
 ) {
   try {
     return await tool.execute({ input });
@@ -217,7 +218,7 @@ test.each(CASES)("$name", async ({ files = {}, patch, after, says }) => {
 test("refuses a file that changed since it was read", async () => {
   const root = project({ "a.txt": "one\n" });
   const workspace = new Workspace({ root });
-  const tool = new ApplyPatchTool(workspace);
+  const tool = applyPatchTool(workspace);
   const patch = patchOf("*** Update File: a.txt\n@@\n-one\n+1");
   expect(await apply(root, patch, tool)).toContain("Edited");
   writeFileSync(join(root, "a.txt"), "one\nmore\n");
@@ -242,7 +243,7 @@ test("restores the files before one that cannot be written", async () => {
       if (path.endsWith("a.txt") && text === "1\n") writeFileSync(join(root, "b.txt"), "other\n");
     },
   };
-  const tool = new ApplyPatchTool(new Workspace({ root }, { editorFiles }), () => true);
+  const tool = applyPatchTool(new Workspace({ root }, { editorFiles }), () => true);
   const input = patchOf(
     "*** Update File: a.txt\n@@\n-one\n+1\n*** Add File: new.txt\n+x\n*** Update File: b.txt\n@@\n-b\n+B\n*** Delete File: c.txt",
   );
@@ -263,7 +264,7 @@ describe("before a patch is applied", () => {
   test("lists all files as targets, and advises caution about a deletion unless remove is on", () => {
     const root = project(FILES);
     const target = (name: string, access: string) => ({ type: "file", path: join(root, name), access });
-    const off = new ApplyPatchTool(new Workspace({ root })).describeCall({ input: INPUT });
+    const off = describeNow(applyPatchTool(new Workspace({ root })), { input: INPUT });
     expect(off.targets).toEqual([
       target("a.txt", "read"),
       target("a.txt", "write"),
@@ -273,15 +274,18 @@ describe("before a patch is applied", () => {
     ]);
     expect(off.title).toBe("a.txt, b.txt, c.txt");
     expect(off.caution).toBe("it deletes files, and the tool remove is off");
-    const on = new ApplyPatchTool(new Workspace({ root }), () => true).describeCall({ input: INPUT });
+    const on = describeNow(
+      applyPatchTool(new Workspace({ root }), () => true),
+      { input: INPUT },
+    );
     expect(on.caution).toBeUndefined();
   });
 
   test("shows all changes, and refuses if a file has changed since", async () => {
     const root = project(FILES);
-    const tool = new ApplyPatchTool(new Workspace({ root }), () => true);
+    const tool = applyPatchTool(new Workspace({ root }), () => true);
     const { signal } = new AbortController();
-    const preview = await tool.previewCall({ input: INPUT }, { signal });
+    const preview = (await tool.previewCall?.({ input: INPUT }, { signal })) ?? { changes: [] };
     expect(preview.changes.map(({ change, path }) => [change, path])).toEqual([
       ["edited", join(root, "a.txt")],
       ["deleted", join(root, "b.txt")],
@@ -299,10 +303,10 @@ describe("before a patch is applied", () => {
 
   test("reports a patch that does not fit instead of asking", async () => {
     const root = project(FILES);
-    const tool = new ApplyPatchTool(new Workspace({ root }), () => true);
+    const tool = applyPatchTool(new Workspace({ root }), () => true);
     const { signal } = new AbortController();
     const input = patchOf("*** Update File: a.txt\n@@\n-absent\n+x");
-    expect((await tool.previewCall({ input }, { signal })).refusal).toContain("were not found");
+    expect((await tool.previewCall?.({ input }, { signal }))?.refusal).toContain("were not found");
   });
 });
 

@@ -1,15 +1,8 @@
 import { lstatSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type {
-  CallDescription,
-  CallPreview,
-  ChatTool,
-  DescribeOptions,
-  FileDiff,
-  ToolCall,
-} from "@agent/core";
-import { countOf, errorMessage, functionTool, requireString } from "@agent/core/toolkit";
+import { type CallDescription, defineTool, type FileDiff, type ToolCall } from "@agent/core";
+import { countOf, errorMessage, requireString } from "@agent/core/toolkit";
 import { compactDiff } from "../edit/diff.js";
 import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
 import { asTextFile, type TextFile } from "../edit/textFile.js";
@@ -21,11 +14,11 @@ import { binaryType } from "../read/fileType.js";
 import { readWhole, type WholeFile } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import { digestOf } from "../read/seenFiles.js";
-import type { Step, Workspace } from "../workspace.js";
+import { checkWorkspace, type Step, Workspace } from "../workspace.js";
 import { changedSinceShown, isReadWithApproval, versionOf } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { WRITES } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { approvedCall, describeSteps } from "./describeSteps.js";
 
 const DOCUMENT = /\.(md|mdx|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$/i;
 const EMPTY = asTextFile(Buffer.alloc(0));
@@ -62,256 +55,267 @@ interface PatchPlan {
   readonly basis: string;
 }
 
-/** Adds, changes, moves and deletes files with one patch. Everything is checked before the first file is written. */
-export class ApplyPatchTool extends FileTool {
-  readonly name = "apply_patch";
-  readonly capabilities = WRITES;
-  // The patch is too long for a title; `describeCall` names the files.
-  override readonly titleFrom: readonly string[] = [];
-  override readonly pathArguments: readonly string[] = [];
-  readonly #mayDelete: () => boolean;
+const INPUT = {
+  type: "object",
+  properties: { input: { type: "string", description: "The whole patch" } },
+  required: ["input"],
+  additionalProperties: false,
+} as const;
 
-  /** `mayDelete` says whether the user has opted in to deleting files. Without that, a deletion is asked about. */
-  constructor(workspace?: Workspace, mayDelete: () => boolean = () => false) {
-    super(workspace);
-    this.#mayDelete = mayDelete;
-  }
-
-  getSchema(): ChatTool {
-    return functionTool(this.name, DESCRIPTION, {
-      input: { type: "string", description: "The whole patch" },
-    });
-  }
-
-  override describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
-    const described = super.describeCall(args);
+/**
+ * Adds, changes, moves and deletes files with one patch. Everything is checked before the first file is written.
+ * `mayDelete` says whether the user has opted in to deleting files. Without that, a deletion is asked about.
+ */
+export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boolean = () => false) {
+  checkWorkspace(workspace);
+  const describe = (input: Readonly<Record<string, unknown>>): CallDescription => {
+    const described = describeSteps(workspace, () =>
+      readPatch(input).flatMap((patch) => stepsOf(workspace, patch)),
+    );
     if (described.refusal !== undefined) return described;
-    const files = readPatch(args);
-    const deletes = files.some(({ type }) => type === "delete") && !this.#mayDelete();
+    const files = readPatch(input);
+    const deletes = files.some(({ type }) => type === "delete") && !mayDelete();
     return {
       ...described,
       title: files.map(({ path }) => path).join(", "),
       kind: "edit",
       ...(deletes && { caution: "it deletes files, and the tool remove is off" }),
     };
-  }
-
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return readPatch(args).flatMap((patch): Step[] => {
-      if (patch.type === "delete")
-        return [{ action: "takeAway", path: this.workspace.locateEntry(patch.path) }];
-      const file = this.workspace.locateBoth(patch.path);
-      const newContent = (before: string | undefined): string | undefined => patchedText(before, patch);
-      if (patch.type === "add") return [{ action: "write", ...file, newContent }];
-      if (patch.moveTo === undefined)
-        return [
-          { action: "read", ...file },
-          { action: "write", ...file, newContent },
-        ];
-      const destination = this.workspace.locateBoth(patch.moveTo);
-      return [
-        { action: "move", path: this.workspace.locateEntry(patch.path) },
-        { action: "write", ...destination, newContent },
-      ];
-    });
-  }
-
-  async previewCall(
-    args: Readonly<Record<string, unknown>>,
-    { signal }: DescribeOptions,
-  ): Promise<CallPreview> {
-    try {
-      const call = this.approved(args, signal);
-      const patches = readPatch(args);
-      const isSecret = patches.some(({ path }) =>
-        isReadWithApproval(this.workspace, this.workspace.locate(path)),
-      );
-      const { files, basis } = await this.#plan(patches, call);
-      // The errors of a patch quote the file, and so would the diff.
-      if (isSecret) return { changes: [], basis };
-      const changes = files.map((file) => this.#diff(file));
-      const isShown = changes.every((diff) => diff.change !== "edited" || showsAll(diff));
-      return { changes, basis, ...(isShown && { shows: ["input"] }) };
-    } catch (error) {
-      signal.throwIfAborted();
-      return { changes: [], refusal: errorMessage(error) };
-    }
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const patches = readPatch(args);
-    const targets = new Set(patches.flatMap((patch) => this.#targetsOf(patch)));
-    return await this.workspace.change([...targets].sort(), () => this.#apply(patches, call), call);
-  }
-
-  #targetsOf(patch: FilePatch): string[] {
-    if (patch.type === "delete") return [this.workspace.locateEntry(patch.path)];
-    const moved = patch.type === "update" && patch.moveTo !== undefined;
-    return [this.workspace.locate(patch.path), ...(moved ? [this.workspace.locate(patch.moveTo)] : [])];
-  }
-
-  /** Works out all changes without writing anything. Throws if one of them cannot or must not be made. */
-  async #plan(patches: readonly FilePatch[], call: ToolCall | undefined): Promise<PatchPlan> {
-    const files = new Map<string, PatchedFile>();
-    const remarks: string[] = [];
-    const open = async (path: string, target: string): Promise<PatchedFile> => {
-      const known = files.get(target);
-      if (known) return known;
-      const opened = await this.#open(path, target, call);
-      files.set(target, opened);
-      return opened;
-    };
-    for (const patch of patches) {
-      const { path } = patch;
+  };
+  return defineTool({
+    name: "apply_patch",
+    description: DESCRIPTION,
+    input: INPUT,
+    capabilities: WRITES,
+    // The patch is too long for a title; `describe` names the files.
+    titleFrom: [],
+    describe,
+    async preview(input, { signal }) {
       try {
-        if (patch.type === "delete") {
-          const target = this.#locateToDelete(path, call);
-          const file = await open(path, target);
-          if (file.text === undefined) throw missing(path);
-          file.text = undefined;
-          continue;
-        }
-        const target = this.workspace.locateToWrite(path, call);
-        const file = await open(path, target);
-        if (patch.type === "add") {
-          if (namesDirectory(path)) throw new Error(`${showPath(path)} names a directory.`);
-          file.text = addedText(patch.lines);
-          continue;
-        }
-        if (file.text === undefined) throw missing(path);
-        const patched = applyChunks(file.file, file.text, patch.chunks, DOCUMENT.test(path));
-        remarks.push(...patched.remarks.map((remark) => `${path}: ${remark}`));
-        if (patch.moveTo === undefined) {
-          file.text = patched.text;
-          continue;
-        }
-        const source = this.workspace.locateEntry(path);
-        if (source !== target) throw new Error(`${showPath(path)} is a link, which a patch cannot move.`);
-        this.workspace.assertAllowed({ action: "move", path: source }, call);
-        const destination = await open(patch.moveTo, this.workspace.locateToWrite(patch.moveTo, call));
-        if (destination === file) throw new Error(`${showPath(path)} cannot be moved to itself.`);
-        // The moved text keeps its encoding.
-        files.set(destination.target, {
-          ...destination,
-          file: file.file,
-          text: patched.text,
-          movedFrom: file.path,
-        });
-        file.text = undefined;
-        file.isMoved = true;
+        const call = approvedCall(describe(input), signal);
+        const patches = readPatch(input);
+        const isSecret = patches.some(({ path }) => isReadWithApproval(workspace, workspace.locate(path)));
+        const { files, basis } = await plan(workspace, patches, call);
+        // The errors of a patch quote the file, and so would the diff.
+        if (isSecret) return { changes: [], basis };
+        const changes = files.map((file) => diffOf(workspace, file));
+        const isShown = changes.every((diff) => diff.change !== "edited" || showsAll(diff));
+        return { changes, basis, ...(isShown && { shows: ["input"] }) };
       } catch (error) {
-        throw fsError(error, "patch", path);
+        signal.throwIfAborted();
+        return { changes: [], refusal: errorMessage(error) };
       }
+    },
+    async execute(input, call) {
+      const patches = readPatch(input);
+      const targets = new Set(patches.flatMap((patch) => targetsOf(workspace, patch)));
+      return await workspace.change([...targets].sort(), () => apply(workspace, patches, call), call);
+    },
+  });
+}
+
+function stepsOf(workspace: Workspace, patch: FilePatch): Step[] {
+  if (patch.type === "delete") return [{ action: "takeAway", path: workspace.locateEntry(patch.path) }];
+  const file = workspace.locateBoth(patch.path);
+  const newContent = (before: string | undefined): string | undefined => patchedText(before, patch);
+  if (patch.type === "add") return [{ action: "write", ...file, newContent }];
+  if (patch.moveTo === undefined)
+    return [
+      { action: "read", ...file },
+      { action: "write", ...file, newContent },
+    ];
+  const destination = workspace.locateBoth(patch.moveTo);
+  return [
+    { action: "move", path: workspace.locateEntry(patch.path) },
+    { action: "write", ...destination, newContent },
+  ];
+}
+
+function targetsOf(workspace: Workspace, patch: FilePatch): string[] {
+  if (patch.type === "delete") return [workspace.locateEntry(patch.path)];
+  const moved = patch.type === "update" && patch.moveTo !== undefined;
+  return [workspace.locate(patch.path), ...(moved ? [workspace.locate(patch.moveTo)] : [])];
+}
+
+/** Works out all changes without writing anything. Throws if one of them cannot or must not be made. */
+async function plan(
+  workspace: Workspace,
+  patches: readonly FilePatch[],
+  call: ToolCall | undefined,
+): Promise<PatchPlan> {
+  const files = new Map<string, PatchedFile>();
+  const remarks: string[] = [];
+  const open = async (path: string, target: string): Promise<PatchedFile> => {
+    const known = files.get(target);
+    if (known) return known;
+    const opened = await openPatched(workspace, path, target, call);
+    files.set(target, opened);
+    return opened;
+  };
+  for (const patch of patches) {
+    const { path } = patch;
+    try {
+      if (patch.type === "delete") {
+        const target = locateToDelete(workspace, path, call);
+        const file = await open(path, target);
+        if (file.text === undefined) throw missing(path);
+        file.text = undefined;
+        continue;
+      }
+      const target = workspace.locateToWrite(path, call);
+      const file = await open(path, target);
+      if (patch.type === "add") {
+        if (namesDirectory(path)) throw new Error(`${showPath(path)} names a directory.`);
+        file.text = addedText(patch.lines);
+        continue;
+      }
+      if (file.text === undefined) throw missing(path);
+      const patched = applyChunks(file.file, file.text, patch.chunks, DOCUMENT.test(path));
+      remarks.push(...patched.remarks.map((remark) => `${path}: ${remark}`));
+      if (patch.moveTo === undefined) {
+        file.text = patched.text;
+        continue;
+      }
+      const source = workspace.locateEntry(path);
+      if (source !== target) throw new Error(`${showPath(path)} is a link, which a patch cannot move.`);
+      workspace.assertAllowed({ action: "move", path: source }, call);
+      const destination = await open(patch.moveTo, workspace.locateToWrite(patch.moveTo, call));
+      if (destination === file) throw new Error(`${showPath(path)} cannot be moved to itself.`);
+      // The moved text keeps its encoding.
+      files.set(destination.target, {
+        ...destination,
+        file: file.file,
+        text: patched.text,
+        movedFrom: file.path,
+      });
+      file.text = undefined;
+      file.isMoved = true;
+    } catch (error) {
+      throw fsError(error, "patch", path);
     }
-    const changed = [...files.values()].filter((file) => !isSame(file));
-    if (changed.length === 0) throw new Error("The patch would change nothing.");
-    for (const file of changed) this.#checkContent(file, call);
-    const tokens = changed.map(({ target, whole }) =>
-      whole ? versionOf(this.workspace, target, whole).token : `absent ${target}`,
+  }
+  const changed = [...files.values()].filter((file) => !isSame(file));
+  if (changed.length === 0) throw new Error("The patch would change nothing.");
+  for (const file of changed) checkContent(workspace, file, call);
+  const tokens = changed.map(({ target, whole }) =>
+    whole ? versionOf(workspace, target, whole).token : `absent ${target}`,
+  );
+  return { files: changed, remarks, basis: digestOf(Buffer.from(JSON.stringify(tokens))) };
+}
+
+function locateToDelete(workspace: Workspace, path: string, call: ToolCall | undefined): string {
+  const target = workspace.locateEntry(path);
+  workspace.assertAllowed({ action: "takeAway", path: target }, call);
+  const info = lstatSync(target, { throwIfNoEntry: false });
+  if (info && !info.isFile()) throw new Error(`${showPath(path)} is a ${kindOf(info)}, not a regular file.`);
+  return target;
+}
+
+async function openPatched(
+  workspace: Workspace,
+  path: string,
+  target: string,
+  call: ToolCall | undefined,
+): Promise<PatchedFile> {
+  const whole = await readWhole(workspace, target, path, call);
+  if (whole && workspace.seen.hasChanged(target, whole.info, whole.bytes)) {
+    throw new Error(
+      `${showPath(path)} was changed on disk since it was last read. Nothing was changed. Read it again, then patch.`,
     );
-    return { files: changed, remarks, basis: digestOf(Buffer.from(JSON.stringify(tokens))) };
   }
-
-  #locateToDelete(path: string, call: ToolCall | undefined): string {
-    const target = this.workspace.locateEntry(path);
-    this.workspace.assertAllowed({ action: "takeAway", path: target }, call);
-    const info = lstatSync(target, { throwIfNoEntry: false });
-    if (info && !info.isFile())
-      throw new Error(`${showPath(path)} is a ${kindOf(info)}, not a regular file.`);
-    return target;
+  const file = whole ? asTextFile(whole.bytes) : EMPTY;
+  if (file === undefined) {
+    throw new Error(`${showPath(path)} is not a text file (${binaryType(whole?.bytes ?? Buffer.alloc(0))}).`);
   }
+  return { path, target, whole, file, text: whole ? file.text : undefined };
+}
 
-  async #open(path: string, target: string, call: ToolCall | undefined): Promise<PatchedFile> {
-    const whole = await readWhole(this.workspace, target, path, call);
-    if (whole && this.workspace.seen.hasChanged(target, whole.info, whole.bytes)) {
-      throw new Error(
-        `${showPath(path)} was changed on disk since it was last read. Nothing was changed. Read it again, then patch.`,
-      );
+function checkContent(
+  workspace: Workspace,
+  { target, whole, file, text }: PatchedFile,
+  call: ToolCall | undefined,
+): void {
+  const { protection } = workspace;
+  if (text === undefined || !protection.hasContentRule(target)) return;
+  const after = file.toBytes(text).toString("utf8");
+  protection.checkContent(target, whole?.bytes.toString("utf8"), after, call?.granted);
+}
+
+async function apply(
+  workspace: Workspace,
+  patches: readonly FilePatch[],
+  call: ToolCall | undefined,
+): Promise<string> {
+  const { files, remarks, basis } = await plan(workspace, patches, call);
+  if (call?.basis !== undefined && call.basis !== basis)
+    throw changedSinceShown(files[0]?.path ?? "The file");
+  call?.signal?.throwIfAborted();
+  const done: PatchedFile[] = [];
+  // Deletions come last: until then every text is on disk.
+  const ordered = [...files].sort((a, b) => Number(a.text === undefined) - Number(b.text === undefined));
+  try {
+    for (const file of ordered) {
+      await writePatched(workspace, file, call);
+      done.push(file);
     }
-    const file = whole ? asTextFile(whole.bytes) : EMPTY;
-    if (file === undefined) {
-      throw new Error(
-        `${showPath(path)} is not a text file (${binaryType(whole?.bytes ?? Buffer.alloc(0))}).`,
-      );
-    }
-    return { path, target, whole, file, text: whole ? file.text : undefined };
+  } catch (error) {
+    const lost = await revert(workspace, done);
+    const state =
+      lost.length === 0 ? "Nothing was changed." : `Not restored: ${lost.map(showPath).join(", ")}.`;
+    throw new Error(`${errorMessage(error)} ${state}`);
   }
+  const diffs = files.map((file) => diffOf(workspace, file));
+  call?.report?.({
+    ok: true,
+    summary: countOf(files.length, "file"),
+    view: { type: "diff", files: diffs },
+  });
+  return [...files.filter(({ isMoved }) => !isMoved).map(report), ...remarks].join("\n");
+}
 
-  #checkContent({ target, whole, file, text }: PatchedFile, call: ToolCall | undefined): void {
-    const { protection } = this.workspace;
-    if (text === undefined || !protection.hasContentRule(target)) return;
-    const after = file.toBytes(text).toString("utf8");
-    protection.checkContent(target, whole?.bytes.toString("utf8"), after, call?.granted);
+async function writePatched(
+  workspace: Workspace,
+  { path, target, whole, file, text }: PatchedFile,
+  call: ToolCall | undefined,
+): Promise<void> {
+  const onChanged = (): Error => new Error(`${showPath(path)} was changed by another program meanwhile.`);
+  if (text !== undefined) {
+    const basis = { expected: whole, onChanged };
+    await replaceFile(workspace, target, file.toBytes(text), { basis, signal: call?.signal });
+    return;
   }
+  const pinned = workspace.pin(dirname(target));
+  try {
+    await unlink(join(pinned.path, basename(target)));
+    workspace.seen.forget(target);
+  } catch (error) {
+    throw fsError(error, "delete", path);
+  } finally {
+    pinned.close();
+  }
+}
 
-  async #apply(patches: readonly FilePatch[], call: ToolCall | undefined): Promise<string> {
-    const { files, remarks, basis } = await this.#plan(patches, call);
-    if (call?.basis !== undefined && call.basis !== basis)
-      throw changedSinceShown(files[0]?.path ?? "The file");
-    call?.signal?.throwIfAborted();
-    const done: PatchedFile[] = [];
-    // Deletions come last: until then every text is on disk.
-    const ordered = [...files].sort((a, b) => Number(a.text === undefined) - Number(b.text === undefined));
+/** Restores files. Returns the paths of those that could not be. */
+async function revert(workspace: Workspace, done: readonly PatchedFile[]): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { path, target, whole } of done.toReversed()) {
     try {
-      for (const file of ordered) {
-        await this.#write(file, call);
-        done.push(file);
-      }
-    } catch (error) {
-      const lost = await this.#revert(done);
-      const state =
-        lost.length === 0 ? "Nothing was changed." : `Not restored: ${lost.map(showPath).join(", ")}.`;
-      throw new Error(`${errorMessage(error)} ${state}`);
+      if (whole) await replaceFile(workspace, target, whole.bytes);
+      else await unlink(target);
+    } catch {
+      lost.push(path);
     }
-    const diffs = files.map((file) => this.#diff(file));
-    call?.report?.({
-      ok: true,
-      summary: countOf(files.length, "file"),
-      view: { type: "diff", files: diffs },
-    });
-    return [...files.filter(({ isMoved }) => !isMoved).map(report), ...remarks].join("\n");
   }
+  return lost;
+}
 
-  async #write({ path, target, whole, file, text }: PatchedFile, call: ToolCall | undefined): Promise<void> {
-    const onChanged = (): Error => new Error(`${showPath(path)} was changed by another program meanwhile.`);
-    if (text !== undefined) {
-      const basis = { expected: whole, onChanged };
-      await replaceFile(this.workspace, target, file.toBytes(text), { basis, signal: call?.signal });
-      return;
-    }
-    const pinned = this.workspace.pin(dirname(target));
-    try {
-      await unlink(join(pinned.path, basename(target)));
-      this.workspace.seen.forget(target);
-    } catch (error) {
-      throw fsError(error, "delete", path);
-    } finally {
-      pinned.close();
-    }
-  }
-
-  /** Restores files. Returns the paths of those that could not be. */
-  async #revert(done: readonly PatchedFile[]): Promise<string[]> {
-    const lost: string[] = [];
-    for (const { path, target, whole } of done.toReversed()) {
-      try {
-        if (whole) await replaceFile(this.workspace, target, whole.bytes);
-        else await unlink(target);
-      } catch {
-        lost.push(path);
-      }
-    }
-    return lost;
-  }
-
-  #diff(file: PatchedFile): FileDiff {
-    const { target, whole, file: own, text, movedFrom } = file;
-    const before = whole ? own.text : "";
-    const regions = differingRegion(before, text ?? "");
-    const change = text === undefined ? "deleted" : movedFrom ? "moved" : whole ? "edited" : "created";
-    const diff = fileDiff(target, change, before, regions, own.toShown);
-    return movedFrom === undefined ? diff : { ...diff, oldPath: this.workspace.locateEntry(movedFrom) };
-  }
+function diffOf(workspace: Workspace, file: PatchedFile): FileDiff {
+  const { target, whole, file: own, text, movedFrom } = file;
+  const before = whole ? own.text : "";
+  const regions = differingRegion(before, text ?? "");
+  const change = text === undefined ? "deleted" : movedFrom ? "moved" : whole ? "edited" : "created";
+  const diff = fileDiff(target, change, before, regions, own.toShown);
+  return movedFrom === undefined ? diff : { ...diff, oldPath: workspace.locateEntry(movedFrom) };
 }
 
 function readPatch(args: Readonly<Record<string, unknown>>): FilePatch[] {

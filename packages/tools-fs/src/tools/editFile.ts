@@ -1,12 +1,5 @@
-import type { CallPreview, ChatTool, DescribeOptions, ToolCall } from "@agent/core";
-import {
-  countOf,
-  describeValue,
-  functionTool,
-  isRecord,
-  optionalBoolean,
-  requireString,
-} from "@agent/core/toolkit";
+import { type CallDescription, defineTool, type ToolCall } from "@agent/core";
+import { countOf, describeValue, isRecord, optionalBoolean, requireString } from "@agent/core/toolkit";
 import { applied, compactDiff } from "../edit/diff.js";
 import { fileDiff, showsAll } from "../edit/fileDiff.js";
 import { type Edit, planEdits } from "../edit/plan.js";
@@ -15,137 +8,146 @@ import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
 import { binaryType } from "../read/fileType.js";
 import { readWhole } from "../read/readWhole.js";
-import type { Step } from "../workspace.js";
+import { checkWorkspace, Workspace } from "../workspace.js";
 import { assertShown, isReadWithApproval, readVersion, versionOf } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { requireWellFormedText } from "../write/wellFormedText.js";
 import { WRITES } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { approvedCall, describeSteps } from "./describeSteps.js";
 
-const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" };
-const NEW_TEXT = { type: "string", description: "Text to put in its place" };
-const REPLACE_ALL = { type: "boolean", description: "Replace every occurrence (default: false)" };
+const OLD_TEXT = { type: "string", description: "Text to replace; it must occur exactly once" } as const;
+const NEW_TEXT = { type: "string", description: "Text to put in its place" } as const;
+const REPLACE_ALL = { type: "boolean", description: "Replace every occurrence (default: false)" } as const;
 
 /** The arguments that the diff shows. */
 const SHOWN = ["old_text", "new_text", "replace_all", "edits"];
 
-/** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
-export class EditFileTool extends FileTool {
-  readonly name = "edit_file";
-  readonly capabilities = WRITES;
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
-      "Replace text in a file, keeping its line breaks and encoding. Pass old_text and new_text, or several such pairs in edits: then all apply or none. Returns a diff.",
-      {
-        path: { type: "string", description: "File to change" },
-        old_text: OLD_TEXT,
-        new_text: NEW_TEXT,
-        replace_all: REPLACE_ALL,
-        edits: {
-          type: "array",
-          description: "Several edits at once, each found in the file as it is now",
-          minItems: 1,
-          items: {
-            type: "object",
-            properties: { old_text: OLD_TEXT, new_text: NEW_TEXT, replace_all: REPLACE_ALL },
-            required: ["old_text", "new_text"],
-            additionalProperties: false,
-          },
-        },
+const INPUT = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "File to change" },
+    old_text: OLD_TEXT,
+    new_text: NEW_TEXT,
+    replace_all: REPLACE_ALL,
+    edits: {
+      type: "array",
+      description: "Several edits at once, each found in the file as it is now",
+      minItems: 1,
+      items: {
+        type: "object",
+        properties: { old_text: OLD_TEXT, new_text: NEW_TEXT, replace_all: REPLACE_ALL },
+        required: ["old_text", "new_text"],
+        additionalProperties: false,
       },
-      ["old_text", "new_text", "replace_all", "edits"],
-    );
-  }
+    },
+  },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
 
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const file = this.workspace.locateBoth(requireString(args, "path"));
-    // The diff shows lines of the file.
-    return [
-      { action: "read", ...file },
-      { action: "write", ...file, newContent: (before) => edited(before, args) },
-    ];
-  }
-
-  async previewCall(
-    args: Readonly<Record<string, unknown>>,
-    { signal }: DescribeOptions,
-  ): Promise<CallPreview> {
-    const path = requireString(args, "path");
-    const call = this.approved(args, signal);
-    let target = path;
-    try {
-      target = this.workspace.locateToWrite(path, call);
-      // The errors of an edit quote the file, so that nothing is tried before the user has approved reading it.
-      if (isReadWithApproval(this.workspace, target)) {
-        return { changes: [], basis: (await readVersion(this.workspace, target, path, call)).token };
-      }
-      const { file, regions, whole } = await this.#plan(path, target, readEdits(args), call);
-      const diff = fileDiff(this.workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
-      const { token } = versionOf(this.workspace, target, whole);
-      return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: SHOWN }) };
-    } catch (error) {
-      signal.throwIfAborted();
-      return { changes: [], refusal: (await missingError(error, "edit", path, target)).message };
-    }
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const path = requireString(args, "path");
-    const edits = readEdits(args);
-    let target = path;
-    try {
-      target = this.workspace.locateToWrite(path, call);
-      const found = target;
-      return await this.workspace.change([found], () => this.#edit(path, found, edits, call), call);
-    } catch (error) {
-      throw await missingError(error, "edit", path, target);
-    }
-  }
-
-  async #edit(
-    path: string,
-    target: string,
-    edits: readonly Edit[],
-    call: ToolCall | undefined,
-  ): Promise<string> {
-    const { whole, file, regions, remarks, content } = await this.#plan(path, target, edits, call);
-    call?.signal?.throwIfAborted();
-    const { remark } = await replaceFile(this.workspace, target, content, {
-      basis: { expected: whole, onChanged: () => changed(path) },
-      signal: call?.signal,
+/** Replaces text in a file. Either every edit of a call applies or the file stays as it was. */
+export function editFileTool(workspace = new Workspace()) {
+  checkWorkspace(workspace);
+  const describe = (input: Readonly<Record<string, unknown>>): CallDescription =>
+    describeSteps(workspace, () => {
+      const file = workspace.locateBoth(requireString(input, "path"));
+      // The diff shows lines of the file.
+      return [
+        { action: "read", ...file },
+        { action: "write", ...file, newContent: (before) => edited(before, input) },
+      ];
     });
-    if (call?.wantsView) {
-      const diff = fileDiff(this.workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
-      call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
-    }
-    const said = remark === undefined ? remarks : [...remarks, remark];
-    const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
-    return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
+  return defineTool({
+    name: "edit_file",
+    description:
+      "Replace text in a file, keeping its line breaks and encoding. Pass old_text and new_text, or several such pairs in edits: then all apply or none. Returns a diff.",
+    input: INPUT,
+    capabilities: WRITES,
+    titleFrom: "path",
+    pathArguments: ["path"],
+    describe,
+    async preview(input, { signal }) {
+      const path = requireString(input, "path");
+      const call = approvedCall(describe(input), signal);
+      let target = path;
+      try {
+        target = workspace.locateToWrite(path, call);
+        // The errors of an edit quote the file, so that nothing is tried before the user has approved reading it.
+        if (isReadWithApproval(workspace, target)) {
+          return { changes: [], basis: (await readVersion(workspace, target, path, call)).token };
+        }
+        const { file, regions, whole } = await plan(workspace, path, target, readEdits(input), call);
+        const diff = fileDiff(workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+        const { token } = versionOf(workspace, target, whole);
+        return { changes: [diff], basis: token, ...(showsAll(diff) && { shows: SHOWN }) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { changes: [], refusal: (await missingError(error, "edit", path, target)).message };
+      }
+    },
+    async execute(input, call) {
+      const path = requireString(input, "path");
+      const edits = readEdits(input);
+      let target = path;
+      try {
+        target = workspace.locateToWrite(path, call);
+        const found = target;
+        return await workspace.change([found], () => edit(workspace, path, found, edits, call), call);
+      } catch (error) {
+        throw await missingError(error, "edit", path, target);
+      }
+    },
+  });
+}
+
+async function edit(
+  workspace: Workspace,
+  path: string,
+  target: string,
+  edits: readonly Edit[],
+  call: ToolCall | undefined,
+): Promise<string> {
+  const { whole, file, regions, remarks, content } = await plan(workspace, path, target, edits, call);
+  call?.signal?.throwIfAborted();
+  const { remark } = await replaceFile(workspace, target, content, {
+    basis: { expected: whole, onChanged: () => changed(path) },
+    signal: call?.signal,
+  });
+  if (call?.wantsView) {
+    const diff = fileDiff(workspace.locateEntry(path), "edited", file.text, regions, file.toShown);
+    call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
+  }
+  const said = remark === undefined ? remarks : [...remarks, remark];
+  const head = [`Edited ${showPath(path)}: ${countOf(regions.length, "replacement")}.`, ...said].join(" ");
+  return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
+}
+
+/** Reads the file and finds what the edits change in it. Throws if they cannot or must not be made. */
+async function plan(
+  workspace: Workspace,
+  path: string,
+  target: string,
+  edits: readonly Edit[],
+  call: ToolCall | undefined,
+) {
+  const { seen, protection } = workspace;
+  const whole = await readWhole(workspace, target, path, call);
+  if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
+  if (call?.basis !== undefined) assertShown(versionOf(workspace, target, whole), path, call.basis);
+  const { bytes, info } = whole;
+  if (seen.hasChanged(target, info, bytes)) throw changed(path);
+  const file = asTextFile(bytes);
+  if (file === undefined) {
+    throw new Error(`${showPath(path)} is not a text file (${binaryType(bytes)}), so it cannot be edited.`);
   }
 
-  /** Reads the file and finds what the edits change in it. Throws if they cannot or must not be made. */
-  async #plan(path: string, target: string, edits: readonly Edit[], call: ToolCall | undefined) {
-    const { seen, protection } = this.workspace;
-    const whole = await readWhole(this.workspace, target, path, call);
-    if (whole === undefined) throw Object.assign(new Error("missing"), { code: "ENOENT" });
-    if (call?.basis !== undefined) assertShown(versionOf(this.workspace, target, whole), path, call.basis);
-    const { bytes, info } = whole;
-    if (seen.hasChanged(target, info, bytes)) throw changed(path);
-    const file = asTextFile(bytes);
-    if (file === undefined) {
-      throw new Error(`${showPath(path)} is not a text file (${binaryType(bytes)}), so it cannot be edited.`);
-    }
-
-    const { regions, remarks } = planEdits(file, edits, target);
-    const content = file.toBytes(applied(file.text, regions));
-    if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
-    if (protection.hasContentRule(target)) {
-      protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"), call?.granted);
-    }
-    return { whole, file, regions, remarks, content };
+  const { regions, remarks } = planEdits(file, edits, target);
+  const content = file.toBytes(applied(file.text, regions));
+  if (content.equals(bytes)) throw new Error(`The edit would change nothing in ${showPath(path)}.`);
+  if (protection.hasContentRule(target)) {
+    protection.checkContent(target, bytes.toString("utf8"), content.toString("utf8"), call?.granted);
   }
+  return { whole, file, regions, remarks, content };
 }
 
 /** The text after the edits of a call; `undefined` if they do not fit. */

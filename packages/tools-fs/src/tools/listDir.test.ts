@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { asOrdinaryUser, fileTools, MEMORY, temporaryDirectory } from "../../test/support.js";
-import { ListDirTool } from "./listDir.js";
+import { listDirTool } from "./listDir.js";
 
 test("one level, one entry a line, sorted; directories end in /, links show their target", async () => {
   const directory = temporaryDirectory();
@@ -11,7 +11,7 @@ test("one level, one entry a line, sorted; directories end in /, links show thei
   for (const name of ["b", "a", "C", ".dot"]) writeFileSync(join(directory, name), "");
   symlinkSync("a", join(directory, "link"));
   symlinkSync("gone/x", join(directory, "dangling"));
-  const text = await new ListDirTool().execute({ path: directory });
+  const text = await listDirTool().execute({ path: directory });
   expect(text).toBe(".dot\nC\na\nb\ndangling -> gone/x\nlink -> a\nsub/");
 });
 

@@ -1,86 +1,79 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { CallDescription, ChatTool, ToolCall, ToolReport } from "@agent/core";
+import { defineTool, type ToolReport } from "@agent/core";
 import {
   assertNotProcessSecret,
   assertOpenedIsNotProcessSecret,
   escapeToLine,
-  functionTool,
-  optionalBoolean,
-  optionalInteger,
-  optionalString,
   pinDirectory,
 } from "@agent/core/toolkit";
 import { fsCause } from "../errors/fsError.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
-import type { Step } from "../workspace.js";
+import { checkWorkspace, Workspace } from "../workspace.js";
 import { READS } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { describeSteps } from "./describeSteps.js";
 
 // More than a view holds.
 const MAX_VIEW_ITEMS = 1000;
 // Nearly every name needs no escaping, and this test is much cheaper than escaping.
 const PLAIN_NAME = /^[ -~]*$/;
 
+const INPUT = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "Directory to list (default: the working directory)" },
+    details: {
+      type: "boolean",
+      description: "Also show kind, size in bytes and time of change (UTC), separated by tabs",
+    },
+    offset: { type: "integer", minimum: 1, description: "First entry to show, counted from 1" },
+  },
+  additionalProperties: false,
+} as const;
+
 /** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
-export class ListDirTool extends FileTool {
-  readonly name = "list_dir";
-  readonly capabilities = READS;
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
+export function listDirTool(workspace = new Workspace()) {
+  checkWorkspace(workspace);
+  return defineTool({
+    name: "list_dir",
+    description:
       "List a directory, one level, one entry a line, sorted. Directories end in /, links show their target. Control characters in names are shown escaped.",
-      {
-        path: { type: "string", description: "Directory to list (default: the working directory)" },
-        details: {
-          type: "boolean",
-          description: "Also show kind, size in bytes and time of change (UTC), separated by tabs",
-        },
-        offset: { type: "integer", minimum: 1, description: "First entry to show, counted from 1" },
-      },
-      ["path", "details", "offset"],
-    );
-  }
-
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    return [{ action: "read", ...this.workspace.locateBoth(optionalString(args, "path", ".")) }];
-  }
-
-  override describeCall(args: Readonly<Record<string, unknown>>): CallDescription {
-    return { ...super.describeCall(args), title: optionalString(args, "path", ".") };
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const path = optionalString(args, "path", ".");
-    const details = optionalBoolean(args, "details", false);
-    const offset = optionalInteger(args, "offset", 1, { min: 1 });
-    let target = path;
-    try {
-      target = this.workspace.locate(path);
-      assertNotProcessSecret(target, path);
-      this.workspace.assertAllowed({ action: "read", path: target }, call);
-      refuseOthers(path, target);
-      const pinned = pinDirectory(target, this.workspace.pins ? target : undefined);
+    input: INPUT,
+    capabilities: READS,
+    titleFrom: "path",
+    pathArguments: ["path"],
+    describe: ({ path = "." }) => ({
+      ...describeSteps(workspace, () => [{ action: "read", ...workspace.locateBoth(path) }]),
+      title: path,
+    }),
+    async execute({ path = ".", details = false, offset = 1 }, call) {
+      let target = path;
       try {
-        if (pinned.fd !== undefined) assertOpenedIsNotProcessSecret(pinned.fd, { blocks: 0 }, path);
-        const { text, view } = await list(
-          pinned.path,
-          { path, details, offset },
-          this.workspace.limits.maxEntries,
-        );
-        if (call?.wantsView) call.report?.(view(target));
-        return text;
-      } finally {
-        pinned.close();
+        target = workspace.locate(path);
+        assertNotProcessSecret(target, path);
+        workspace.assertAllowed({ action: "read", path: target }, call);
+        refuseOthers(path, target);
+        const pinned = pinDirectory(target, workspace.pins ? target : undefined);
+        try {
+          if (pinned.fd !== undefined) assertOpenedIsNotProcessSecret(pinned.fd, { blocks: 0 }, path);
+          const { text, view } = await list(
+            pinned.path,
+            { path, details, offset },
+            workspace.limits.maxEntries,
+          );
+          if (call.wantsView) call.report(view(target));
+          return text;
+        } finally {
+          pinned.close();
+        }
+      } catch (error) {
+        throw await missingError(error, "list", path, target);
       }
-    } catch (error) {
-      throw await missingError(error, "list", path, target);
-    }
-  }
+    },
+  });
 }
 
 interface Listing {

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
-import { MkdirTool } from "./mkdir.js";
+import { mkdirTool } from "./mkdir.js";
 
 test("a directory is created with its parents, and one that exists is fine", async () => {
   const path = join(temporaryDirectory(), "a/b/c");
-  const tool = new MkdirTool();
+  const tool = mkdirTool();
   expect(await tool.execute({ path })).toBe(`Created ${path}`);
   expect(statSync(path).isDirectory()).toBe(true);
   expect(await tool.execute({ path })).toBe(`Already exists: ${path}`);

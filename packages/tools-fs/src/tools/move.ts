@@ -1,12 +1,10 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { ChatTool, ToolCall } from "@agent/core";
+import { defineTool, type ToolCall } from "@agent/core";
 import {
   assertNotProcessSecret,
   foldPath,
-  functionTool,
   isInside,
-  optionalBoolean,
   readRegularFile,
   requireString,
 } from "@agent/core/toolkit";
@@ -17,9 +15,9 @@ import { readWhole } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import { type Move, performMove } from "../tree/move.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
-import type { Step, Workspace } from "../workspace.js";
+import { checkWorkspace, type Step, Workspace } from "../workspace.js";
 import { WRITES } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { describeSteps } from "./describeSteps.js";
 
 const LARGEST_CHECKED = 4 * 1024 * 1024;
 
@@ -30,63 +28,71 @@ interface Asked {
   readonly overwrite: boolean;
 }
 
+const INPUT = {
+  type: "object",
+  properties: {
+    source: { type: "string", description: "What to move" },
+    destination: { type: "string", description: "New path, or an existing directory to move it into" },
+    overwrite: { type: "boolean", description: "Replace an existing file (default: false)" },
+  },
+  required: ["source", "destination"],
+  additionalProperties: false,
+} as const;
+
 /** Moves or renames a file, a link or a directory, also to another device. Replaces nothing without `overwrite`. */
-export class MoveTool extends FileTool {
-  readonly name = "move";
-  readonly capabilities = WRITES;
-  readonly kind = "move";
-  override readonly titleFrom = ["source", "destination"];
-  override readonly pathArguments = ["source", "destination"];
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
+export function moveTool(workspace = new Workspace()) {
+  checkWorkspace(workspace);
+  return defineTool({
+    name: "move",
+    description:
       "Move or rename a file or directory, also to another device. If the destination is an existing directory, the source is moved into it. Missing parent directories are created. Nothing is replaced unless overwrite is true.",
-      {
-        source: { type: "string", description: "What to move" },
-        destination: { type: "string", description: "New path, or an existing directory to move it into" },
-        overwrite: { type: "boolean", description: "Replace an existing file (default: false)" },
-      },
-      ["overwrite"],
-    );
-  }
+    input: INPUT,
+    capabilities: WRITES,
+    kind: "move",
+    titleFrom: ["source", "destination"],
+    pathArguments: ["source", "destination"],
+    describe: (input) =>
+      describeSteps(workspace, () => {
+        const path = workspace.locateEntry(requireString(input, "source"));
+        const info = lstatSync(path);
+        const target = findTarget(workspace, path, info, requireString(input, "destination"));
+        // The target is a file that gets the content of the source.
+        const newContent = () => readRegularFile(path, LARGEST_CHECKED)?.toString("utf8");
+        return stepsOf(path, target, info).map((step) =>
+          step.path === target ? { ...step, newContent } : step,
+        );
+      }),
+    async execute(input, call) {
+      const source = requireString(input, "source");
+      const destination = requireString(input, "destination");
+      const asked = { source, destination, overwrite: input.overwrite ?? false };
+      const from = await findSource(workspace, source, call);
+      try {
+        const target = findTarget(workspace, from.path, from.info, destination);
+        const work = (): Promise<string> => moveEntry(workspace, from.path, target, asked, call);
+        return await workspace.change([from.path, target], work, call);
+      } catch (error) {
+        throw fsError(error, `move ${showPath(source)} to`, destination);
+      }
+    },
+  });
+}
 
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const path = this.workspace.locateEntry(requireString(args, "source"));
-    const info = lstatSync(path);
-    const target = findTarget(this.workspace, path, info, requireString(args, "destination"));
-    // The target is a file that gets the content of the source.
-    const newContent = () => readRegularFile(path, LARGEST_CHECKED)?.toString("utf8");
-    return stepsOf(path, target, info).map((step) => (step.path === target ? { ...step, newContent } : step));
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const asked = {
-      source: requireString(args, "source"),
-      destination: requireString(args, "destination"),
-      overwrite: optionalBoolean(args, "overwrite", false),
-    };
-    const { source, destination } = asked;
-    const from = await findSource(this.workspace, source, call);
-    try {
-      const target = findTarget(this.workspace, from.path, from.info, destination);
-      const move = (): Promise<string> => this.#move(from.path, target, asked, call);
-      return await this.workspace.change([from.path, target], move, call);
-    } catch (error) {
-      throw fsError(error, `move ${showPath(source)} to`, destination);
-    }
-  }
-
-  async #move(source: string, target: string, asked: Asked, call: ToolCall | undefined): Promise<string> {
-    const move = checkMove(this.workspace, source, target, asked, call);
-    await checkContent(this.workspace, move, call);
-    await performMove(this.workspace, move, call?.signal);
-    this.workspace.seen.forget(source);
-    this.workspace.seen.forget(target);
-    const diff = { path: target, oldPath: source, change: "moved" as const, added: 0, removed: 0, hunks: [] };
-    if (call?.wantsView) call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
-    return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
-  }
+async function moveEntry(
+  workspace: Workspace,
+  source: string,
+  target: string,
+  asked: Asked,
+  call: ToolCall | undefined,
+): Promise<string> {
+  const move = checkMove(workspace, source, target, asked, call);
+  await checkContent(workspace, move, call);
+  await performMove(workspace, move, call?.signal);
+  workspace.seen.forget(source);
+  workspace.seen.forget(target);
+  const diff = { path: target, oldPath: source, change: "moved" as const, added: 0, removed: 0, hunks: [] };
+  if (call?.wantsView) call.report?.({ ok: true, view: { type: "diff", files: [diff] } });
+  return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
 }
 
 function stepsOf(source: string, target: string, info: Stats): Step[] {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
-import { ReadFileTool } from "./readFile.js";
+import { readFileTool } from "./readFile.js";
 
 function numbered(count: number): string {
   return Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
@@ -23,7 +23,7 @@ function withoutNotice(text: string): string {
 test("Scenario: Read file tool behavior preserved", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "één\r\nzwei\n\n  drei");
-  expect(await new ReadFileTool().execute({ path: file })).toBe("één\r\nzwei\n\n  drei");
+  expect(await readFileTool().execute({ path: file })).toBe("één\r\nzwei\n\n  drei");
 });
 
 test("an empty file is an empty text", async () => {
@@ -59,10 +59,10 @@ test("a byte offset past the end of an empty file is an error, not an empty text
 test("a byte offset past the end says how many bytes there are", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "one\n");
-  await expect(new ReadFileTool().execute({ path: file, byte_offset: 5 })).rejects.toThrow(
+  await expect(readFileTool().execute({ path: file, byte_offset: 5 })).rejects.toThrow(
     /"byte_offset" is 5, but .*a\.txt has 4 bytes/,
   );
-  expect(await new ReadFileTool().execute({ path: file, byte_offset: 4 })).toBe("");
+  expect(await readFileTool().execute({ path: file, byte_offset: 4 })).toBe("");
 });
 
 test("past the cap, the notices lead through the whole file without a gap or a repetition", async () => {
@@ -270,7 +270,7 @@ test.each([1, 2, 4])(
 test("an aborted read does not disturb the next one", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(2_000_000));
-  const tool = new ReadFileTool();
+  const tool = readFileTool();
   const read = (offset: number, signal?: AbortSignal): Promise<string> => {
     return tool.execute({ path: file, offset, limit: 1 }, signal && { signal, onOutput: () => undefined });
   };

@@ -1,5 +1,5 @@
-import type { ChatTool, ToolCall } from "@agent/core";
-import { countOf, functionTool, optionalInteger, optionalString, requireString } from "@agent/core/toolkit";
+import { type DefinedToolCall, defineTool, type ToolInput } from "@agent/core";
+import { countOf, requireString } from "@agent/core/toolkit";
 import { readUnsaved } from "../editor/unsavedText.js";
 import { missingError } from "../errors/missing.js";
 import { showPath } from "../paths/pathText.js";
@@ -25,9 +25,9 @@ import {
   markedEncoding,
   type TextEncoding,
 } from "../read/textEncoding.js";
-import type { Step, Workspace } from "../workspace.js";
+import { checkWorkspace, Workspace } from "../workspace.js";
 import { READS } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { describeSteps } from "./describeSteps.js";
 
 const HEAD_BYTES = 8 * 1024;
 // Counting lines means reading the rest of the file; for a larger file the notice gives only the size.
@@ -37,6 +37,27 @@ const MAX_EDITOR_BYTES = 8 * 1024 * 1024;
 const UNSAVED_NOTICE =
   "This is the text in the user's editor. It has changes that are not saved on disk yet.";
 
+const INPUT = {
+  type: "object",
+  properties: {
+    path: { type: "string", description: "File to read" },
+    encoding: {
+      type: "string",
+      description:
+        "utf-8 (default; UTF-16 with a byte order mark is recognised), utf-16le, latin1, ascii, base64, base64url or hex",
+    },
+    offset: { type: "integer", minimum: 1, description: "First line to read, counted from 1" },
+    limit: { type: "integer", minimum: 1, description: "Number of lines to read" },
+    byte_offset: {
+      type: "integer",
+      minimum: 0,
+      description: "Byte to start at instead of a line, for reading on inside a very long line",
+    },
+  },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
+
 /** The checked arguments of a call, with the resolved file. */
 interface Reading {
   readonly path: string;
@@ -44,8 +65,8 @@ interface Reading {
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
   readonly signal: AbortSignal | undefined;
-  /** Adds an image or a document to the result; absent if the caller takes none. */
-  readonly attach: ToolCall["attach"];
+  /** Adds an image or a document to the result. */
+  readonly attach: DefinedToolCall["attach"];
   /** Receives the text that is shown, if the caller displays it. */
   readonly onText: ((text: string) => void) | undefined;
 }
@@ -54,90 +75,74 @@ interface Reading {
  * Reads a text file, whole or some of its lines, or attaches an image or a PDF for a model that can see it. Returns the
  * text unchanged; a notice says where it was cut.
  */
-export class ReadFileTool extends FileTool {
-  readonly name = "read_file";
-  readonly capabilities = READS;
-
-  getSchema(): ChatTool {
-    const { maxReadBytes, maxReadLines } = this.workspace.limits;
-    return functionTool(
-      this.name,
-      `Read a file. Returns its content as it is; past ${maxReadBytes} bytes or ${maxReadLines} lines the first part and a last line that says how to read on. Images (PNG, JPEG, GIF, WebP) and PDF documents are attached to be looked at.`,
-      {
-        path: { type: "string", description: "File to read" },
-        encoding: {
-          type: "string",
-          description:
-            "utf-8 (default; UTF-16 with a byte order mark is recognised), utf-16le, latin1, ascii, base64, base64url or hex",
+export function readFileTool(workspace = new Workspace()) {
+  checkWorkspace(workspace);
+  const { maxReadBytes, maxReadLines } = workspace.limits;
+  return defineTool({
+    name: "read_file",
+    description: `Read a file. Returns its content as it is; past ${maxReadBytes} bytes or ${maxReadLines} lines the first part and a last line that says how to read on. Images (PNG, JPEG, GIF, WebP) and PDF documents are attached to be looked at.`,
+    input: INPUT,
+    capabilities: READS,
+    titleFrom: "path",
+    pathArguments: ["path"],
+    describe: (input) =>
+      describeSteps(workspace, () => [
+        {
+          action: "read",
+          ...workspace.locateBoth(requireString(input, "path")),
+          ...(input.offset !== undefined && { line: input.offset }),
         },
-        offset: { type: "integer", minimum: 1, description: "First line to read, counted from 1" },
-        limit: { type: "integer", minimum: 1, description: "Number of lines to read" },
-        byte_offset: {
-          type: "integer",
-          minimum: 0,
-          description: "Byte to start at instead of a line, for reading on inside a very long line",
-        },
-      },
-      ["encoding", "offset", "limit", "byte_offset"],
-    );
-  }
-
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const line = optionalInteger(args, "offset", undefined, { min: 1 });
-    return [
-      {
-        action: "read",
-        ...this.workspace.locateBoth(requireString(args, "path")),
-        ...(line !== undefined && { line }),
-      },
-    ];
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const path = requireString(args, "path");
-    const encoding = optionalString(args, "encoding", undefined);
-    const given = encoding === undefined ? undefined : checkedEncoding(encoding);
-    const request = readRequest(this.workspace, args, given);
-    let target = path;
-    try {
-      target = this.workspace.locate(path);
-      const file = openRegularFile(this.workspace, target, path, call);
+      ]),
+    async execute(input, call) {
+      const path = requireString(input, "path");
+      const given = input.encoding === undefined ? undefined : checkedEncoding(input.encoding);
+      const request = readRequest(workspace, input, given);
+      let target = path;
       try {
-        const { signal, attach } = call ?? {};
-        const onText = call?.wantsView
-          ? (text: string) => this.#report(path, text, request, call)
-          : undefined;
-        return await read(this.workspace, file, { path, target, given, request, signal, attach, onText });
-      } finally {
-        file.close();
+        target = workspace.locate(path);
+        const file = openRegularFile(workspace, target, path, call);
+        try {
+          const { signal, attach } = call;
+          const onText = call.wantsView
+            ? (text: string) => report(workspace, path, text, request, call)
+            : undefined;
+          return await read(workspace, file, { path, target, given, request, signal, attach, onText });
+        } finally {
+          file.close();
+        }
+      } catch (error) {
+        throw await missingError(error, "read", path, target);
       }
-    } catch (error) {
-      throw await missingError(error, "read", path, target);
-    }
-  }
+    },
+  });
+}
 
-  #report(path: string, text: string, { line, byte }: WindowRequest, call: ToolCall): void {
-    const lines = text.split("\n").length - (text.endsWith("\n") || text === "" ? 1 : 0);
-    call.report?.({
-      ok: true,
-      summary: countOf(lines, "line"),
-      view: {
-        type: "code",
-        text,
-        path: this.workspace.locateEntry(path),
-        ...(byte === undefined && { startLine: line }),
-      },
-    });
-  }
+function report(
+  workspace: Workspace,
+  path: string,
+  text: string,
+  { line, byte }: WindowRequest,
+  call: DefinedToolCall,
+): void {
+  const lines = text.split("\n").length - (text.endsWith("\n") || text === "" ? 1 : 0);
+  call.report({
+    ok: true,
+    summary: countOf(lines, "line"),
+    view: {
+      type: "code",
+      text,
+      path: workspace.locateEntry(path),
+      ...(byte === undefined && { startLine: line }),
+    },
+  });
 }
 
 function readRequest(
   workspace: Workspace,
-  args: Record<string, unknown>,
+  input: ToolInput<typeof INPUT>,
   given: BufferEncoding | undefined,
 ): WindowRequest {
-  const byte = optionalInteger(args, "byte_offset", undefined);
-  const line = optionalInteger(args, "offset", undefined, { min: 1 });
+  const { byte_offset: byte, offset: line, limit = Number.POSITIVE_INFINITY } = input;
   if (byte !== undefined && line !== undefined) {
     throw new Error('Pass either "offset" or "byte_offset", not both.');
   }
@@ -145,7 +150,7 @@ function readRequest(
   return {
     line: line ?? 1,
     byte,
-    limit: optionalInteger(args, "limit", undefined, { min: 1 }) ?? Number.POSITIVE_INFINITY,
+    limit,
     maxBytes: given !== undefined && isBinaryToText(given) ? Math.floor(maxReadBytes / 2) : maxReadBytes,
     maxLines: maxReadLines,
   };
@@ -273,8 +278,8 @@ async function readPart(
 }
 
 /** The type of the image or document to attach, if any: a call with `encoding` or `byte_offset` gets bytes instead. */
-function mediaToAttach({ given, request, attach }: Reading, head: Buffer): MediaType | undefined {
-  return attach && given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
+function mediaToAttach({ given, request }: Reading, head: Buffer): MediaType | undefined {
+  return given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
 }
 
 async function readMedia(file: OpenFile, reading: Reading, type: MediaType, size: number): Promise<string> {
@@ -286,7 +291,7 @@ async function readMedia(file: OpenFile, reading: Reading, type: MediaType, size
 
 function attachMedia({ path, attach }: Reading, type: MediaType, bytes: Buffer): string {
   const { part, text } = toMedia(path, type, bytes);
-  if (part !== undefined) attach?.(part);
+  if (part !== undefined) attach(part);
   return text;
 }
 

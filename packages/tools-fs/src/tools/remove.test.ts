@@ -19,7 +19,7 @@ import {
   onDiskOf,
   temporaryDirectory,
 } from "../../test/support.js";
-import { RemoveTool } from "../index.js";
+import { removeTool } from "../index.js";
 
 test("files and directories are removed, with everything in them", async () => {
   const directory = temporaryDirectory();
@@ -173,7 +173,7 @@ test("an abort ends a removal: entries not removed yet stay", async () => {
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 5000; index++) writeFileSync(join(directory, "d", String(index)), "");
   const stop = new AbortController();
-  const removal = new RemoveTool().execute(
+  const removal = removeTool().execute(
     { path: join(directory, "d") },
     { signal: stop.signal, onOutput: () => undefined },
   );

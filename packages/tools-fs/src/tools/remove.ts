@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import type { ChatTool, FileDiff, ToolCall } from "@agent/core";
-import { functionTool, requireString } from "@agent/core/toolkit";
+import { defineTool, type FileDiff, type ToolCall } from "@agent/core";
+import { requireString } from "@agent/core/toolkit";
 import { fileDiff } from "../edit/fileDiff.js";
 import { asTextFile } from "../edit/textFile.js";
 import { fsError, isMissing } from "../errors/fsError.js";
@@ -9,62 +9,73 @@ import { showPath } from "../paths/pathText.js";
 import { kindOf } from "../read/regularFile.js";
 import { type Removal, removeTree } from "../tree/remove.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
-import type { Step } from "../workspace.js";
+import { checkWorkspace, Workspace } from "../workspace.js";
 import { type FileVersion, readToShow } from "../write/fileVersion.js";
 import { DESTROYS } from "./capabilities.js";
-import { FileTool } from "./fileTool.js";
+import { describeSteps } from "./describeSteps.js";
+
+const INPUT = {
+  type: "object",
+  properties: { path: { type: "string", description: "File, link or directory to remove" } },
+  required: ["path"],
+  additionalProperties: false,
+} as const;
 
 /** Removes a file, a link (never its target) or a directory with everything in it. */
-export class RemoveTool extends FileTool {
-  readonly name = "remove";
-  readonly capabilities = DESTROYS;
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
+export function removeTool(workspace = new Workspace()) {
+  checkWorkspace(workspace);
+  return defineTool({
+    name: "remove",
+    description:
       "Remove a file or a directory, recursively and permanently: directories go with everything in them. A symbolic link is removed, never what it points to. Fine if nothing is there.",
-      { path: { type: "string", description: "File, link or directory to remove" } },
-    );
-  }
-
-  protected findSteps(args: Readonly<Record<string, unknown>>): Step[] {
-    const path = this.workspace.locateEntry(requireString(args, "path"));
-    const tree = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    return [{ action: "takeAway", path, tree }];
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const path = requireString(args, "path");
-    try {
-      const target = this.workspace.locateEntry(path);
-      return await this.workspace.change([target], () => this.#remove(path, target, call), call);
-    } catch (error) {
-      if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
-      throw fsError(error, "remove", path);
-    }
-  }
-
-  async #remove(path: string, target: string, call: ToolCall | undefined): Promise<string> {
-    const info = lstatSync(target);
-    if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", this.workspace.guard.root);
-    this.workspace.assertAllowed({ action: "takeAway", path: target }, call);
-    const removed = call?.wantsView ? await readToShow(this.workspace, target, path, call) : undefined;
-    const pinned = this.workspace.pin(dirname(target));
-    try {
-      const removal = await removeTree(pinned.path, basename(target), path, call?.signal);
-      if (removal.left > 0) {
-        call?.signal?.throwIfAborted();
-        throw incomplete(path, removal);
+    input: INPUT,
+    capabilities: DESTROYS,
+    titleFrom: "path",
+    pathArguments: ["path"],
+    describe: (input) =>
+      describeSteps(workspace, () => {
+        const path = workspace.locateEntry(requireString(input, "path"));
+        const tree = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+        return [{ action: "takeAway", path, tree }];
+      }),
+    async execute(input, call) {
+      const path = requireString(input, "path");
+      try {
+        const target = workspace.locateEntry(path);
+        return await workspace.change([target], () => removeEntry(workspace, path, target, call), call);
+      } catch (error) {
+        if (isMissing(error)) return `Nothing to remove: ${showPath(path)} does not exist`;
+        throw fsError(error, "remove", path);
       }
-      this.workspace.seen.forget(target);
-      if (call?.wantsView)
-        call.report?.({ ok: true, view: { type: "diff", files: [deletion(target, removed)] } });
-      if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
-      const inside = removal.removed - 1;
-      return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
-    } finally {
-      pinned.close();
+    },
+  });
+}
+
+async function removeEntry(
+  workspace: Workspace,
+  path: string,
+  target: string,
+  call: ToolCall | undefined,
+): Promise<string> {
+  const info = lstatSync(target);
+  if (info.isDirectory()) assertNotRootOrHome(target, path, "removed", workspace.guard.root);
+  workspace.assertAllowed({ action: "takeAway", path: target }, call);
+  const removed = call?.wantsView ? await readToShow(workspace, target, path, call) : undefined;
+  const pinned = workspace.pin(dirname(target));
+  try {
+    const removal = await removeTree(pinned.path, basename(target), path, call?.signal);
+    if (removal.left > 0) {
+      call?.signal?.throwIfAborted();
+      throw incomplete(path, removal);
     }
+    workspace.seen.forget(target);
+    if (call?.wantsView)
+      call.report?.({ ok: true, view: { type: "diff", files: [deletion(target, removed)] } });
+    if (!info.isDirectory()) return `Removed ${showPath(path)} (${kindOf(info)})`;
+    const inside = removal.removed - 1;
+    return `Removed ${showPath(path)} (directory with ${inside === 1 ? "1 entry" : `${inside} entries`})`;
+  } finally {
+    pinned.close();
   }
 }
 

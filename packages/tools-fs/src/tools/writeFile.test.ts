@@ -22,11 +22,11 @@ import {
   onDiskOf,
   temporaryDirectory,
 } from "../../test/support.js";
-import { WriteFileTool } from "./writeFile.js";
+import { writeFileTool } from "./writeFile.js";
 
 test("Scenario: Write file tool behavior preserved", async () => {
   const file = join(temporaryDirectory(), "a.txt");
-  const tool = new WriteFileTool();
+  const tool = writeFileTool();
   expect(await tool.execute({ path: file, content: "é\nb" })).toBe(`Created ${file} (4 bytes, 2 lines)`);
   expect(await tool.execute({ path: file, content: "" })).toBe(`Replaced ${file} (0 bytes, 0 lines)`);
   expect(readFileSync(file, "utf8")).toBe("");
@@ -152,8 +152,8 @@ test("a process killed in the middle of writing leaves the old file or the new o
   const file = join(directory, "a.txt");
   const old = "old".repeat(1000);
   const script = `
-    import { WriteFileTool } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
-    const tool = new WriteFileTool();
+    import { writeFileTool } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+    const tool = writeFileTool();
     const content = "new".repeat(3_000_000);
     process.stdout.write("ready");
     for (;;) await tool.execute({ path: ${JSON.stringify(file)}, content });`;

@@ -1,0 +1,43 @@
+import type { CallDescription, CallTarget, ToolCall } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import type { Step, Workspace } from "../workspace.js";
+
+const ACCESS = {
+  read: "read",
+  write: "write",
+  place: "write",
+  makeDirectory: "write",
+  move: "delete",
+  takeAway: "delete",
+} as const satisfies Record<Step["action"], string>;
+
+/** Describes a call by its steps. `findSteps` throws what the call would throw. */
+export function describeSteps(workspace: Workspace, findSteps: () => readonly Step[]): CallDescription {
+  let steps: readonly Step[];
+  try {
+    steps = findSteps();
+  } catch (error) {
+    // An error of the system may be gone when the call runs, so that only the pack's own errors are a refusal.
+    return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
+  }
+  return {
+    targets: steps.map(toTarget),
+    needs: steps.flatMap((step) => workspace.findNeeds(step)),
+  };
+}
+
+/** A call as it would run with the user's approval. */
+export function approvedCall({ needs = [] }: CallDescription, signal: AbortSignal): ToolCall {
+  return { signal, granted: needs, onOutput: () => undefined };
+}
+
+function toTarget({ action, path, entry = path, tree, line }: Step): CallTarget {
+  return {
+    type: "file",
+    path: entry,
+    ...(entry !== path && { realPath: path }),
+    access: ACCESS[action],
+    ...(tree && { tree }),
+    ...(line !== undefined && { line }),
+  };
+}
