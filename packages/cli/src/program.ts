@@ -18,8 +18,8 @@ Examples:
   agent tools                             which tools are on, and why
   agent tool run read_file --path a.txt   one tool, no model
 
-Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 70 crash,
-74 output not written, 130 interrupted.`;
+Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 7 cost or
+token limit, 70 crash, 74 output not written, 130 interrupted.`;
 
 /** The commands in the order the help lists them. What each takes is defined when it is called. */
 const COMMANDS: Readonly<Record<string, string>> = {

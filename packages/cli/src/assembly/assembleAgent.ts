@@ -1,11 +1,21 @@
-import { Agent, type CallHooks, Conversation, type PackHost, type Telemetry } from "@agent/core";
+import {
+  Agent,
+  type BudgetLimits,
+  type CallHooks,
+  Conversation,
+  type OnBudget,
+  type PackHost,
+  type Telemetry,
+} from "@agent/core";
 import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
+import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
 import type { AskPermit, AskPerson } from "@agent/terminal/host";
 import type { Permissions } from "../permissions/permissions.js";
 import { createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
+import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
@@ -53,6 +63,10 @@ export interface AssemblyOptions {
   /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
   readonly telemetry?: Telemetry;
+  /** Limits of this run, in place of those of the settings. */
+  readonly limits?: BudgetLimits;
+  /** Decides whether work continues beyond a limit. Default: the user is asked, where packs can ask. */
+  readonly onBudget?: OnBudget;
   readonly guard: CrashGuard;
   /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
@@ -97,10 +111,14 @@ export async function assembleAgent(
       keys: loaded.keys,
       projectFile: loaded.projectFile,
       maxRetries: settings.maxRetries,
+      // A run gives up its worker while it waits.
+      waitMs: options.steps ? undefined : settings.waitMs,
     }),
     loadSelectedPacks(loaded),
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
+  const limits = { ...settings, ...options.limits };
+  checkPriceKnown(limits.maxCost, settings, chosen);
   const { session, isKept, ...opened }: OpenSession =
     resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
   const file = options.fork ? newSessionFile(cwd) : opened.file;
@@ -127,6 +145,8 @@ export async function assembleAgent(
   const resolveModel = chosen.withModel;
   options.signal?.throwIfAborted();
   const { ask, askPermit, onProblem } = options;
+  const askPack = options.forPacks?.ask;
+  const onBudget = options.onBudget ?? (askPack && askAboutBudget(askPack));
   // A tool asks when one of its calls runs, which is later than the permissions are made.
   const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
   const tools = assembleTools(loaded, packs, conversation, {
@@ -154,6 +174,10 @@ export async function assembleAgent(
     steps: notedSteps(guard, options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
     ...(resolveModel && { resolveModel }),
+    ...(chosen.smallModel && { smallModel: chosen.smallModel }),
+    ...(limits.maxCost !== undefined && { maxCost: limits.maxCost }),
+    ...(limits.maxTokens !== undefined && { maxTokens: limits.maxTokens }),
+    ...(onBudget && { onBudget }),
     ...(settings.maxTurns !== undefined && { maxTurns: settings.maxTurns }),
     ...(settings.maxRepeats !== undefined && { maxRepeats: settings.maxRepeats }),
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
@@ -177,6 +201,36 @@ export async function assembleAgent(
       releaseSignals();
       await recording?.close();
     },
+  };
+}
+
+/** Throws if the cost is limited and cannot be known. */
+function checkPriceKnown(
+  maxCost: number | undefined,
+  { origins }: LoadedSettings["settings"],
+  { provider, model }: ChosenProvider,
+): void {
+  if (maxCost === undefined || provider.price) return;
+  throw new CliError(
+    `maxCost (${origins.maxCost ?? "of the run"}): the price of ${quote(model)} is not known. Add it to "prices" in the config (0 for a model that costs nothing), or limit tokens with --max-tokens.`,
+  );
+}
+
+/** Asks the user whether to spend as much once more. */
+function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
+  return async ({ limits, initial, message, signal }) => {
+    const { maxCost, maxTokens } = limits;
+    const more: BudgetLimits = {
+      ...(maxCost !== undefined && { maxCost: maxCost + (initial.maxCost ?? 0) }),
+      ...(maxTokens !== undefined && { maxTokens: maxTokens + (initial.maxTokens ?? 0) }),
+    };
+    const next = [
+      ...(more.maxCost === undefined ? [] : [`$${more.maxCost.toFixed(2)}`]),
+      ...(more.maxTokens === undefined ? [] : [`${more.maxTokens} tokens`]),
+    ].join(" and ");
+    const question = `${message}\nContinue up to ${next}?`;
+    const { answer } = await ask({ source: "the limit", message: question, fields: [], signal });
+    return answer === "yes" ? more : undefined;
   };
 }
 

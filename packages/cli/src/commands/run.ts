@@ -4,6 +4,7 @@ import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
+import { timeSpan } from "../settings/environment.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadRunSettings, mayUseInstructions } from "./runSettings.js";
 
@@ -28,7 +29,7 @@ export async function runCommand(
   const { resume, task } = splitResume(flags.resume, words);
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);
-  const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout);
+  const timeoutMs = flags.timeout === undefined ? undefined : timeSpan(flags.timeout, "--timeout");
   const output = flags.schema === undefined ? undefined : await readSchema(flags.schema);
   if (task.length === 0 && !flags.print && !output && process.stdin.isTTY) {
     if (format !== "text")
@@ -86,13 +87,4 @@ function checkedFormat(output: string | undefined): OutputFormat {
   const format = OUTPUT_FORMATS.find((one) => one === (output ?? "text"));
   if (format) return format;
   throw new CliError(`--output must be one of ${OUTPUT_FORMATS.join(", ")}, got "${output}".`);
-}
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-function parseDuration(text: string): number {
-  const [, amount = "", unit = "s"] = text.match(/^(\d+(?:\.\d+)?)(ms|s|m|h)?$/) ?? [];
-  const milliseconds = Number(amount) * (UNITS[unit] ?? Number.NaN);
-  if (milliseconds > 0) return milliseconds;
-  throw new CliError(`--timeout must be a time such as 90s, 5m or 500ms, got "${text}".`, EXIT.config);
 }

@@ -18,6 +18,7 @@ import type { PlannedCall, Step } from "./types.js";
  */
 export class OfflineProvider implements ChatProvider {
   readonly model = "offline";
+  readonly price = { input: 0, output: 0 };
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     request.signal.throwIfAborted();

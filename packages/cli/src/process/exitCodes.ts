@@ -14,6 +14,8 @@ export const EXIT = {
   turnLimit: 5,
   /** The time limit of the whole run. */
   timeout: 6,
+  /** The limit of cost or tokens. */
+  budget: 7,
   /** An uncaught error, in the program itself or in a pack's timer. */
   crashed: 70,
   /** Standard output could not be written, as on a full disk: the output is incomplete. */

@@ -68,6 +68,7 @@ export class OutcomeWatcher {
         : { exitCode: stop.exitCode, error: stop.message };
     }
     if (error instanceof CliError) return { exitCode: error.exitCode, error: error.message };
+    if (isAgentError(error, "budget_exceeded")) return { exitCode: EXIT.budget, error: errorMessage(error) };
     const turnLimit = isAgentError(error, "turn_limit") || isAgentError(error, "repeated_calls");
     return { exitCode: turnLimit ? EXIT.turnLimit : EXIT.model, error: errorMessage(error) };
   }

@@ -19,6 +19,9 @@ const VARIABLES: Readonly<Record<string, (value: string, name: string) => AgentC
   AGENT_CONFIRM: (value) => ({ confirm: splitNames(value) }),
   AGENT_READ_ONLY: (value) => ({ readOnly: value !== "0" && value !== "false" }),
   AGENT_MAX_TURNS: (value, name) => ({ maxTurns: positiveNumber(value, name) }),
+  AGENT_MAX_COST: (value, name) => ({ maxCost: positiveNumber(value, name) }),
+  AGENT_MAX_TOKENS: (value, name) => ({ maxTokens: positiveNumber(value, name) }),
+  AGENT_SMALL_MODEL: (value) => ({ smallModel: value }),
   AGENT_MAX_RETRIES: (value, name) => ({ maxRetries: countFromZero(value, name) }),
 };
 
@@ -47,6 +50,16 @@ export function positiveNumber(value: string, name: string): number {
   const number = Number(value);
   if (value.trim() !== "" && number > 0) return number;
   throw new CliError(`${name} must be a number greater than 0, got ${describeValue(value)}.`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `5m`, `5h` in milliseconds; a number alone is seconds. Throws, naming the flag, for anything else. */
+export function timeSpan(value: string, name: string): number {
+  const [, amount = "", unit = "s"] = value.match(/^(\d+(?:\.\d+)?)(ms|s|m|h)?$/) ?? [];
+  const milliseconds = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  if (milliseconds > 0) return milliseconds;
+  throw new CliError(`${name} must be a time such as 90s, 5m or 500ms, got "${value}".`);
 }
 
 /** Throws, naming the flag or variable, unless the text names a mode. */

@@ -6,6 +6,7 @@ import {
   positiveNumber,
   providerName,
   splitNames,
+  timeSpan,
 } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
 import { hideCredentials } from "./secrets.js";
@@ -30,6 +31,10 @@ export interface SettingsFlags {
   readonly effort?: string;
   readonly maxTurns?: string;
   readonly maxRetries?: string;
+  readonly maxCost?: string;
+  readonly maxTokens?: string;
+  readonly smallModel?: string;
+  readonly wait?: string;
 }
 
 /** The layers of the flags, each named after its flag. */
@@ -52,6 +57,12 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
     add("--effort", { config: { effort: effortName(flags.effort, "--effort") } });
   if (flags.maxTurns !== undefined)
     add("--max-turns", { config: { maxTurns: positiveNumber(flags.maxTurns, "--max-turns") } });
+  if (flags.maxCost !== undefined)
+    add("--max-cost", { config: { maxCost: positiveNumber(flags.maxCost, "--max-cost") } });
+  if (flags.maxTokens !== undefined)
+    add("--max-tokens", { config: { maxTokens: positiveNumber(flags.maxTokens, "--max-tokens") } });
+  if (flags.smallModel !== undefined) add("--small-model", { config: { smallModel: flags.smallModel } });
+  if (flags.wait !== undefined) add("--wait", { config: { waitMs: timeSpan(flags.wait, "--wait") } });
   if (flags.maxRetries !== undefined)
     add("--max-retries", { config: { maxRetries: countFromZero(flags.maxRetries, "--max-retries") } });
   if (flags.tools !== undefined) add("--tools", { config: {}, tools: splitNames(flags.tools) });

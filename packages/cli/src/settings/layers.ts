@@ -58,6 +58,11 @@ export interface Settings {
   readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly maxTurns: number | undefined;
   readonly maxRepeats: number | undefined;
+  readonly maxCost: number | undefined;
+  readonly maxTokens: number | undefined;
+  readonly waitMs: number | undefined;
+  /** A cheaper model for summaries, titles and reading pages. */
+  readonly smallModel: string | undefined;
   readonly contextTokens: number | undefined;
   readonly effort: AgentConfig["effort"];
   readonly maxRetries: number | undefined;
@@ -94,6 +99,10 @@ export function mergeLayers(
       "systemPrompt",
       "maxTurns",
       "maxRepeats",
+      "maxCost",
+      "maxTokens",
+      "waitMs",
+      "smallModel",
       "contextTokens",
       "effort",
       "maxRetries",
@@ -139,6 +148,10 @@ export function mergeLayers(
     prices: Object.assign({}, ...layers.map(({ config }) => config.prices)),
     maxTurns: values.maxTurns,
     maxRepeats: values.maxRepeats,
+    maxCost: values.maxCost,
+    maxTokens: values.maxTokens,
+    waitMs: values.waitMs,
+    smallModel: values.smallModel,
     contextTokens: values.contextTokens,
     effort: values.effort,
     maxRetries: values.maxRetries,

@@ -50,6 +50,7 @@ export async function attemptRun(
       startedVersion: run.version,
       steps,
       approve: approvals.approve,
+      onBudget: approvals.onBudget,
       signal: stop.signal,
     });
     approvals.tools = prepared.agent.registry;

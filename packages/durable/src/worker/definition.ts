@@ -1,4 +1,4 @@
-import type { AgentEvent, Approve, Content, Schema, TokenUsage } from "@agent/core";
+import type { AgentEvent, Approve, Content, OnBudget, Schema, TokenUsage } from "@agent/core";
 import type { RuleTools, Steps } from "@agent/core/host";
 import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
@@ -17,6 +17,11 @@ export interface RunContext<Input = unknown> {
    * your own for the calls that need a user.
    */
   readonly approve: Approve;
+  /**
+   * Suspends the run when its agent reaches `maxCost` or `maxTokens`, until someone allows as much once more. Pass it to the
+   * agent as `onBudget`; without it the run fails there.
+   */
+  readonly onBudget: OnBudget;
   readonly signal: AbortSignal;
 }
 

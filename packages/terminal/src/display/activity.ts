@@ -57,7 +57,9 @@ export class Activity {
     const now = this.#options.now();
     if (this.#retryAt && this.#retryAt.at > now) {
       const { reason, attempt, at } = this.#retryAt;
-      return `attempt ${attempt + 1} in ${Math.ceil((at - now) / 1000)}s (${escapeToLine(reason)})`;
+      const seconds = Math.ceil((at - now) / 1000);
+      const time = seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000);
+      return `attempt ${attempt + 1} in ${time} (${escapeToLine(reason)})`;
     }
     const draft = [...this.#drafts.values()].at(-1);
     if (draft) return `writing ${draft.text}`;

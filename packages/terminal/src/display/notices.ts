@@ -1,6 +1,10 @@
 import type { ContextEvent, DoneEvent, NoticeEvent, RetryEvent, ToolProgressEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatCost } from "../text/cost.js";
+import { formatDuration } from "../text/duration.js";
+
+// A wait this long is announced with its length.
+const LONG_WAIT_MS = 60_000;
 
 /** `1,204 tokens in, 310 out · 2 requests · $0.012`, or `undefined` if the provider reported no usage. */
 export function usageText({ usage, turns }: DoneEvent): string | undefined {
@@ -26,8 +30,9 @@ export function cutOffText(done: DoneEvent): string | undefined {
 }
 
 /** `voidAbove`: a part of the failed answer is on the screen and cannot be erased. */
-export function retryText({ reason }: RetryEvent, voidAbove: boolean): string {
-  return `↻ ${escapeToLine(reason)}: asking again${voidAbove ? "; the unfinished answer above is void" : ""}`;
+export function retryText({ reason, delayMs }: RetryEvent, voidAbove: boolean): string {
+  const time = delayMs < LONG_WAIT_MS ? "" : ` in ${formatDuration(delayMs)}`;
+  return `↻ ${escapeToLine(reason)}: asking again${time}${voidAbove ? "; the unfinished answer above is void" : ""}`;
 }
 
 /** A notice of the provider, on one line. */

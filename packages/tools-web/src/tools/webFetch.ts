@@ -225,6 +225,8 @@ async function answer(
     systemPrompt: READER_PROMPT,
     tools: [],
     maxTurns: 2,
+    // A small model may take text only.
+    small: page.part === undefined,
     label: `read ${host}`,
   });
   const account = [

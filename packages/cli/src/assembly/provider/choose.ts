@@ -24,6 +24,7 @@ import {
   type Selection,
   selectByName,
 } from "./select.js";
+import { waitForUsageLimit } from "./waiting.js";
 
 // A local server answers in a few milliseconds, or the start does not wait for it.
 const LOCAL_LIST_MS = 300;
@@ -38,6 +39,8 @@ export interface ChosenProvider {
   readonly description: string;
   /** Creates the provider with another model of the same server; absent where there is only one model. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
+  /** A cheaper model for summaries, titles and reading pages, if the settings name one. */
+  readonly smallModel?: ChatProvider;
   /** Lists the server's models, where it has a list; also proves the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
   /** The address of the server, if there is one. */
@@ -55,11 +58,19 @@ export async function chooseProvider(
   settings: ProviderChoice,
   options: ChooseOptions,
 ): Promise<ChosenProvider> {
-  const chosen = await chooseMain(settings, options);
-  const second = await chooseFallback(chosen, settings, options);
-  if (!second) return chosen;
-  const description = `${chosen.description}, ${escapeToLine(settings.fallback ?? "")} if it fails`;
-  return { ...wrapped(chosen, (provider) => new FallbackProvider(provider, second.provider)), description };
+  const main = await chooseMain(settings, options);
+  const second = await chooseFallback(main, settings, options);
+  const small = await chooseOther("smallModel", main, settings, options);
+  const chosen = second
+    ? {
+        ...wrapped(main, (provider) => new FallbackProvider(provider, second.provider)),
+        description: `${main.description}, ${escapeToLine(settings.fallback ?? "")} if it fails`,
+      }
+    : main;
+  const { waitMs } = options;
+  const waiting = (provider: ChatProvider): ChatProvider =>
+    waitMs === undefined ? provider : waitForUsageLimit(provider, waitMs);
+  return { ...wrapped(chosen, waiting), ...(small && { smallModel: waiting(small.provider) }) };
 }
 
 /** As `chooseProvider`, without the fallback. */
@@ -73,11 +84,22 @@ export async function chooseFallback(
   settings: ProviderChoice,
   options: ChooseOptions,
 ): Promise<ChosenProvider | undefined> {
-  if (settings.fallback === undefined || chosen.kind === "offline") return undefined;
+  return await chooseOther("fallback", chosen, settings, options);
+}
+
+/** Another model that the settings name under this key; `undefined` if they name none. */
+async function chooseOther(
+  key: "fallback" | "smallModel",
+  chosen: ChosenProvider,
+  settings: ProviderChoice,
+  options: ChooseOptions,
+): Promise<ChosenProvider | undefined> {
+  const wanted = settings[key];
+  if (wanted === undefined || chosen.kind === "offline") return undefined;
   const isAddressed = settings.provider !== undefined || Boolean(options.keys.env.OPENAI_BASE_URL);
-  if (!isAddressed) checkModelName(settings.fallback, settings.origins.fallback);
-  const { provider: name = chosen.kind, model } = splitModel(settings.fallback);
-  const why = `fallback by ${settings.origins.fallback}`;
+  if (!isAddressed) checkModelName(wanted, settings.origins[key]);
+  const { provider: name = chosen.kind, model } = splitModel(wanted);
+  const why = `${key} by ${settings.origins[key]}`;
   if (name === chosen.kind && chosen.withModel) {
     const provider = await chosen.withModel(model);
     return { ...chosen, provider, model, description: `${escapeToLine(model)} (${why})` };

@@ -8,7 +8,8 @@ import type { ProviderKeys } from "../../settings/providerKeys.js";
 import { findProvider } from "./loadFactory.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "prices" | "origins">;
+export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | "prices" | "origins"> &
+  Partial<Pick<Settings, "smallModel">>;
 
 export interface ChooseOptions {
   /** The environment with its keys. The variables of a chosen provider are taken from it, so that no tool sees them. */
@@ -17,6 +18,8 @@ export interface ChooseOptions {
   readonly projectFile: string | undefined;
   /** How often a failed request is repeated. */
   readonly maxRetries?: number | undefined;
+  /** How long a request waits for a usage limit to end. Absent: it fails. */
+  readonly waitMs?: number | undefined;
 }
 
 /** A provider package by name, with what the settings say about it. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import type { Telemetry } from "@agent/core";
+import type { BudgetLimits, Telemetry } from "@agent/core";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
 import { askWith } from "../../assembly/gate.js";
@@ -10,7 +10,7 @@ import { readVersion } from "../../process/version.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
 
 /** The input of a run of this command. */
-export interface TaskInput {
+export interface TaskInput extends BudgetLimits {
   readonly task: string;
 }
 
@@ -41,6 +41,8 @@ export function taskDefinition(
         instructions: true,
         ask: askWith(run.approve),
         steps: run.steps,
+        limits: limitsOf(run.input),
+        onBudget: run.onBudget,
         ...(telemetry && { telemetry }),
         guard,
         onProblem: (message) => note(`agent: ${message}`),
@@ -55,6 +57,10 @@ export function taskDefinition(
       };
     },
   };
+}
+
+function limitsOf({ maxCost, maxTokens }: TaskInput): BudgetLimits {
+  return { ...(maxCost !== undefined && { maxCost }), ...(maxTokens !== undefined && { maxTokens }) };
 }
 
 /**
@@ -77,6 +83,7 @@ function settingsDigest({ settings }: LoadedSettings): string {
     addDirs: rest.addDirs,
     limits: [rest.maxTurns, rest.maxRepeats, rest.contextTokens],
     effort: rest.effort,
+    smallModel: rest.smallModel,
   };
   const seen = new Set<unknown>();
   const text = JSON.stringify(relevant, (_, value) => {

@@ -35,6 +35,8 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .option("--priority <number>", "from -1000 to 1000: higher is taken first, among runs of the tenant")
     .option("--delay <time>", "start it after this time: 2h")
     .option("--at <time>", "start it at this time: 2026-03-01T09:00, in the local time zone, or with one")
+    .option("--max-cost <dollars>", "at this cost it waits for a decision: agent runs approve")
+    .option("--max-tokens <number>", "as --max-cost, with tokens of requests and answers together")
     .option("--follow", "show it until it ends")
     .action(async (words: string[], _, self: Command) => {
       const { startCommand } = await import("./start.js");

@@ -3,6 +3,7 @@ import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print, printLine } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
+import { positiveNumber } from "../../settings/environment.js";
 import { enterDirectory } from "../../settings/workingDirectory.js";
 import { directoryLabel, TASK, type TaskInput } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
@@ -21,6 +22,8 @@ export interface StartFlags extends EngineFlags {
   readonly anywhere?: boolean;
   readonly delay?: string;
   readonly at?: string;
+  readonly maxCost?: string;
+  readonly maxTokens?: string;
   readonly follow?: boolean;
   readonly json?: boolean;
 }
@@ -32,9 +35,14 @@ export async function startCommand(words: readonly string[], flags: StartFlags):
   if (task === "") throw new CliError('There is no task. Say what to do: agent runs start "run the checks"');
   const priority = parsePriority(flags.priority ?? "0");
   const startAt = parseStart(flags);
+  const { maxCost, maxTokens } = flags;
+  const limits = {
+    ...(maxCost !== undefined && { maxCost: positiveNumber(maxCost, "--max-cost") }),
+    ...(maxTokens !== undefined && { maxTokens: positiveNumber(maxTokens, "--max-tokens") }),
+  };
   const labels = [...(flags.label ?? []), ...(flags.anywhere ? [] : [directoryLabel()])];
   return await withEngine(flags, async (engine) => {
-    const input: TaskInput = { task };
+    const input: TaskInput = { task, ...limits };
     const tenant = flags.tenant ?? "default";
     const existing = flags.id === undefined ? undefined : await engine.forTenant(tenant).get(flags.id);
     const id = await startRun(engine, { name: TASK, version: readVersion() }, input, {

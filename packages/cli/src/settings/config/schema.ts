@@ -127,6 +127,13 @@ export const CONFIG_SCHEMA: JsonSchema = {
     },
     effort,
     maxTurns: { ...positive, description: "How often the model is asked for one message" },
+    maxCost: { ...positive, description: "What a chat, a task or a run may cost, in dollars" },
+    maxTokens: { ...positive, description: "How many tokens a chat, a task or a run may take" },
+    waitMs: {
+      ...positive,
+      description: "How long a message waits for a usage limit to end, in milliseconds",
+    },
+    smallModel: { ...name, description: "A cheaper model for summaries, titles and reading pages" },
     maxRepeats: { ...positive, description: "How often the same calls may give the same results in a row" },
     contextTokens: { ...positive, description: "The conversation's budget in tokens, estimated" },
     maxRetries: {

@@ -121,6 +121,17 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly notify?: number | false;
   /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
+  /**
+   * What a chat, a task or a run may cost in dollars, child agents included. The chat asks whether to continue, a task ends
+   * with exit code 7, a run waits for a decision. The price of the model has to be known.
+   */
+  readonly maxCost?: number;
+  /** How many tokens a chat, a task or a run may take, requests and answers together. */
+  readonly maxTokens?: number;
+  /** How long a message waits for a usage limit of the model's server to end, in milliseconds. Default: it does not wait. */
+  readonly waitMs?: number;
+  /** A cheaper model for summaries, titles and reading pages: `"openai/gpt-5-nano"`. Default: the same model. */
+  readonly smallModel?: string;
   /** The maximum number of identical rounds in a row (same calls, same results) before the run ends. */
   readonly maxRepeats?: number;
   /** How much the model thinks: `"low"`, `"high"` … The model's own default otherwise. */
