@@ -28,11 +28,13 @@ test.each([
   expect(processesWith(mark)).toEqual([]);
 });
 
-test("what a killed server started is gone, too", async () => {
+test("kills what a server started when the server dies", async () => {
   const { mark, server } = markedServer({ daemon: true, tools: [{ name: "echo" }, { name: "dies" }] });
   const registry = await connected({ docs: server });
   await registry.run("mcp__docs__echo", {});
-  await registry.run("mcp__docs__dies", {});
+  // The server and its grandchild, which has its own session and would stay.
+  await until(() => processesWith(mark).length >= 2);
+  expect((await registry.run("mcp__docs__dies", {})).outcome).toBe("error");
   await until(() => processesWith(mark).length === 0);
 });
 

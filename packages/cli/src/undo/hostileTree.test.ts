@@ -3,12 +3,15 @@ import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -16,6 +19,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { describeAs, describeWrites } from "../../test/describedCall.js";
+import { BlobStore } from "./blobStore.js";
+import { type FileState, MISSING } from "./fileState.js";
+import { restore } from "./restore.js";
 import { UndoLog } from "./undoLog.js";
 
 const FILES = 30;
@@ -124,6 +130,70 @@ test("a directory that is exchanged for a link while changes are reverted leads 
     }
   }
   expect(readdirSync(outside)).toEqual([]);
+});
+
+describe.runIf(process.platform === "linux")("a directory exchanged for a link after its check", () => {
+  /** Exchanges the directory for a link to the one outside when the content is used for the nth time. */
+  class SwappingBlobs extends BlobStore {
+    #uses = 0;
+    constructor(readonly swapAt: number) {
+      super(join(folder, "blobs"));
+    }
+    override async add(content: Uint8Array): Promise<string> {
+      const name = await super.add(content);
+      this.#swap();
+      return name;
+    }
+    override async read(name: string): Promise<Buffer> {
+      const content = await super.read(name);
+      this.#swap();
+      return content;
+    }
+    #swap(): void {
+      if (++this.#uses !== this.swapAt) return;
+      renameSync(at("d"), at("hidden"));
+      symlinkSync(join(folder, "outside"), at("d"));
+    }
+  }
+
+  beforeEach(() => {
+    mkdirSync(join(folder, "outside"));
+    mkdirSync(at("d"));
+    writeFileSync(join(folder, "outside/f"), "new");
+    writeFileSync(at("d/f"), "new");
+  });
+  const stored = async (content: string): Promise<FileState> => ({
+    kind: "file",
+    mode: lstatSync(at("d/f")).mode & 0o777,
+    blob: await new BlobStore(join(folder, "blobs")).add(Buffer.from(content)),
+  });
+
+  test("has no effect on the file that is restored", async () => {
+    const change = { path: at("d/f"), before: await stored("old"), after: await stored("new") };
+    // The content is added by both checks, then read.
+    await restore([change], "undo", new SwappingBlobs(3));
+    expect(lstatSync(at("d")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, "outside/f"), "utf8")).toBe("new");
+    expect(readFileSync(at("hidden/f"), "utf8")).toBe("old");
+  });
+
+  test("has no effect on the file that is removed", async () => {
+    const change = { path: at("d/f"), before: MISSING, after: await stored("new") };
+    await restore([change], "undo", new SwappingBlobs(2));
+    expect(lstatSync(at("d")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, "outside/f"), "utf8")).toBe("new");
+    expect(existsSync(at("hidden/f"))).toBe(false);
+  });
+
+  test("before the second check keeps the file and names the reason", async () => {
+    writeFileSync(join(folder, "outside/f"), "by someone else");
+    const change = { path: at("d/f"), before: await stored("old"), after: await stored("new") };
+    const { kept, restored } = await restore([change], "undo", new SwappingBlobs(1));
+    expect(restored).toEqual([]);
+    expect(kept).toEqual([{ path: at("d/f"), reason: expect.stringContaining("elsewhere") }]);
+    expect(readFileSync(join(folder, "outside/f"), "utf8")).toBe("by someone else");
+    expect(readFileSync(at("hidden/f"), "utf8")).toBe("new");
+  });
 });
 
 test("a directory with more than can be kept is named, and not copied", async () => {

@@ -101,6 +101,22 @@ describe("undo of what file tools changed", () => {
     expect(await log.redo()).toBeUndefined();
   });
 
+  test("reverts every file of a call with several targets, and leaves other files alone", async () => {
+    for (const name of ["a", "b", "target", "other"]) writeFileSync(at(name), "old");
+    symlinkSync("target", at("link"));
+    const before = treeHash(project);
+    await turn(() =>
+      call(["a", "b", "new", "link"], () => {
+        for (const name of ["a", "b", "new", "link"]) writeFileSync(at(name), "by the model");
+      }),
+    );
+    const after = treeHash(project);
+    expect((await log.undo())?.restored).toEqual(["a", "b", "new", "target"].map((name) => at(name)));
+    expect(treeHash(project)).toBe(before);
+    await log.redo();
+    expect(treeHash(project)).toBe(after);
+  });
+
   test("each /undo reverts one message, the latest first", async () => {
     const hashes = [treeHash(project)];
     for (const content of ["one", "two", "three"]) {

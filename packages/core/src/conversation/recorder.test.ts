@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
+import nodeFs, {
   appendFileSync,
   existsSync,
   mkdirSync,
@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentWith, call } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
 import type { ChatMessage } from "../providers/interface.js";
@@ -263,6 +263,59 @@ describe("writes that fail", () => {
     await recorder.flush();
     expect(errors).toHaveLength(1);
     expect((await loadSession(path)).messages).toEqual([user("one"), user("two")]);
+  });
+
+  test("syncs lines that were written during a sync before flush resolves", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const sizes: number[] = [];
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path);
+    const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
+      sizes.push(statSync(path).size);
+      // Lines that arrive while the disk works belong to the next sync.
+      if (sizes.length < 3) conversation.append(user(`during sync ${sizes.length}`));
+      setImmediate(() => done(null));
+    });
+    onTestFinished(() => spy.mockRestore());
+    conversation.append(user("first"));
+    await recorder.flush();
+    expect(sizes).toHaveLength(3);
+    expect(sizes.at(-1)).toBe(statSync(path).size);
+    expect((await loadSession(path)).messages).toHaveLength(3);
+    await recorder.close();
+  });
+
+  test("syncs lines that were written during a sync without being asked", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const conversation = new Conversation();
+    let syncs = 0;
+    const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
+      if (++syncs === 1) conversation.append(user("during the sync"));
+      setImmediate(() => done(null));
+    });
+    onTestFinished(() => spy.mockRestore());
+    const recorder = recordSession(conversation, path);
+    conversation.append(user("first"));
+    await vi.waitFor(() => expect(syncs).toBe(2), { timeout: 30_000 });
+    await recorder.close();
+  });
+
+  test("rejects the flush if the sync of lines written during another sync fails", async () => {
+    const path = join(temporaryDirectory(), "session.jsonl");
+    const errors: Error[] = [];
+    const conversation = new Conversation();
+    const recorder = recordSession(conversation, path, { onError: (error) => errors.push(error) });
+    let syncs = 0;
+    const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
+      const isFirst = ++syncs === 1;
+      if (isFirst) conversation.append(user("during the sync"));
+      setImmediate(() => done(isFirst ? null : Object.assign(new Error("EIO"), { code: "EIO" })));
+    });
+    onTestFinished(() => spy.mockRestore());
+    conversation.append(user("first"));
+    await expect(recorder.flush()).rejects.toThrow("EIO");
+    expect(errors).toHaveLength(1);
+    await recorder.close();
   });
 
   test("without onError a failure is a warning of the process", async () => {

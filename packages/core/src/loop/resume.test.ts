@@ -79,6 +79,33 @@ describe("a call that waits for a decision", () => {
     },
   );
 
+  test("survives a compaction, in memory and in the recorded file, and runs once it is allowed", async () => {
+    const path = `${temporaryDirectory()}/session.jsonl`;
+    const conversation = new Conversation();
+    const long = "word ".repeat(1500);
+    const first = deployer([long, long, long, TWO_CALLS, "the summary"], { conversation });
+    const recorder = recordSession(conversation, path);
+    for (const text of ["one", "two", "three"]) await first.agent.chat(text);
+    await expect(first.agent.chat("Deploy.")).rejects.toMatchObject(suspended);
+    const waiting = conversation.pending;
+    expect(await first.agent.compact()).toBe(true);
+    await recorder.close();
+    expect(JSON.stringify(conversation.sessionContext)).toContain("the summary");
+    expect(conversation.pending).toEqual(waiting);
+    expect(first.deploy).not.toHaveBeenCalled();
+
+    const loaded = new Conversation({ session: await loadSession(path) });
+    expect(loaded.sessionContext).toEqual(conversation.sessionContext);
+    expect(loaded.pending).toEqual(waiting);
+    const second = deployer(["Deployed."], { conversation: loaded });
+    const id = waiting?.calls[0]?.id ?? "";
+    expect(await second.agent.resume({ [id]: "allow" })).toMatchObject({ text: "Deployed." });
+    expect(second.read).not.toHaveBeenCalled();
+    expect(second.deploy).toHaveBeenCalledTimes(1);
+    expect(toolTexts(second.agent)).toEqual(["page 1", "deployed to prod"]);
+    expectValidHistory(second.agent);
+  });
+
   test("may be denied: the model is informed why", async () => {
     const { agent, deploy } = deployer([TWO_CALLS, "Then not."]);
     await agent.chat("Deploy.").catch(() => undefined);

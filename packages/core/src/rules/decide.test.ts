@@ -304,6 +304,19 @@ describe("an exact rule", () => {
     expect(await exact("make all", { path: "make all", timeout: 5 })).toEqual({ type: "ask" });
     expect(await exact("make all", { repo: "make all" })).toEqual({ type: "ask" });
     expect(await exact('{"a":1,"path":"x"}', { path: "x", a: 1 })).toEqual({ type: "allow" });
+    for (const args of [
+      { path: "x", a: 2 },
+      { path: "y", a: 1 },
+      { path: "x", a: "1" },
+      { path: "x", a: [1] },
+      { path: "x" },
+      { path: "x", a: 1, b: null },
+    ])
+      expect(await exact('{"a":1,"path":"x"}', args), JSON.stringify(args)).toEqual({ type: "ask" });
+    const nested = '{"env":{"A":"1"},"path":"x"}';
+    expect(await exact(nested, { path: "x", env: { A: "1" } })).toEqual({ type: "allow" });
+    expect(await exact(nested, { path: "x", env: { A: "2" } })).toEqual({ type: "ask" });
+    expect(await exact(nested, { path: "x", env: { B: "1" } })).toEqual({ type: "ask" });
     expect(await exact('{"a":1,"path":"x"}', { path: '{"a":1,"path":"x"}' })).toEqual({ type: "ask" });
   });
 });

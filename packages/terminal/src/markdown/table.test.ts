@@ -58,14 +58,25 @@ describe("a Markdown table", () => {
     expect(readTable(source.split("\n"))).toBeUndefined();
   });
 
-  test("fits any width", () => {
+  test("fits any width with every character, as a grid or as a list of rows", () => {
+    const grids: number[] = [];
     for (let width = 4; width < 60; width++) {
-      for (const line of draw(
+      const lines = draw(
         "| one | two two | three three three |\n|---|---|---|\n| aaaaaaaaaaaaaaaa | b b b b b | 日本語日本語 |",
         width,
-      )) {
-        if (line.startsWith("│")) expect(textWidth(line)).toBeLessThanOrEqual(width);
-      }
+      );
+      const text = lines.join("");
+      for (const [character, count] of [
+        ["a", 16],
+        ["本", 2],
+      ] as const)
+        expect(text.split(character), `${character} at ${width}`).toHaveLength(count + 1);
+      if (!text.startsWith("┌")) continue;
+      grids.push(width);
+      for (const line of lines) expect(textWidth(line), `${line} at ${width}`).toBeLessThanOrEqual(width);
     }
+    expect(grids[0]).toBeLessThan(40);
+    expect(grids).toEqual(Array.from({ length: grids.length }, (_, index) => (grids[0] ?? 0) + index));
+    expect(grids.at(-1)).toBe(59);
   });
 });

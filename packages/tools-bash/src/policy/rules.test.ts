@@ -23,6 +23,15 @@ describe("how a rule matches", () => {
   test.each(["git log push", "git commit -m push", "git stash"])('"git push" lets %s run', (command) => {
     expect(allowed(command, { deny: ["git push"] })).toBe(true);
   });
+  test.each(["find . -delete", "find -delete", "find . -name x -delete", 'find "$X" -delete', "find $X"])(
+    'a long option with one dash, "find -delete", refuses %s',
+    (command) => {
+      expect(allowed(command, { deny: ["find -delete"] })).toBe(false);
+      expect(allowed(command.replace("delete", "print").replace("$X", "."), { deny: ["find -delete"] })).toBe(
+        true,
+      );
+    },
+  );
   test("a long row of options is looked at once, not in every way it could be read", () => {
     expect(allowed(`program ${"-c ".repeat(2000)}x`, { deny: ["program push"] })).toBe(true);
     expect(allowed(`program ${"-c ".repeat(2000)}push`, { deny: ["program push"] })).toBe(false);

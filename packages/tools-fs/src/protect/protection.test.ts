@@ -53,8 +53,11 @@ test("with a root, a file may take the name of a parent directory of protected f
     "Created",
   );
   mkdirSync(join(root, "made/fish"), { recursive: true });
-  const move = { source: join(root, "made"), destination: join(root, ".config") };
-  expect(await run("move", move)).toContain("is protected by");
+  for (const destination of [".config", "sub/.config", "a/b/.config"]) {
+    const move = { source: join(root, "made"), destination: join(root, destination) };
+    expect(await run("move", move), destination).toContain("is protected by");
+    expect(existsSync(join(root, destination)), destination).toBe(false);
+  }
 });
 
 test.each([...LOCKS, ...GIT, ...PERSISTENT])(
@@ -337,6 +340,23 @@ test("a repository cannot be assembled file by file", async () => {
   const move = { source: join(directory, "made"), destination: at("objects") };
   expect(await run("move", move)).toContain(refused);
   expect(readdirSync(at(".")).sort()).toEqual(["HEAD", "config", "hooks", "refs"]);
+});
+
+test("refuses the HEAD that would complete a repository, written, linked or moved there", async () => {
+  const directory = temporaryDirectory();
+  const at = (name: string): string => join(directory, "bare", name);
+  const run = fileTools();
+  const write = (name: string) => run("write_file", { path: at(name), content: "ref: refs/heads/main\n" });
+  for (const name of ["objects/x", "refs/x", "config"]) expect(await write(name)).toContain("Created");
+  writeFileSync(join(directory, "made"), "ref: refs/heads/main\n");
+  symlinkSync("refs/heads/main", join(directory, "link"));
+  const refused = 'is protected by the rule ".git" (it would make this directory a repository)';
+  expect(await write("HEAD")).toContain(refused);
+  for (const name of ["made", "link"]) {
+    const move = { source: join(directory, name), destination: at("HEAD") };
+    expect(await run("move", move), name).toContain(refused);
+  }
+  expect(readdirSync(at(".")).sort()).toEqual(["config", "objects", "refs"]);
 });
 
 test("a repository cannot be assembled around the configuration of another directory", async () => {
