@@ -1,5 +1,4 @@
 import { execFile, execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import {
   chmodSync,
   cpSync,
@@ -10,61 +9,18 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import type { IncomingMessage } from "node:http";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { hasTerminal, packSource, Sandbox } from "./agent.js";
+import { NAME, NpmRegistry } from "./npmRegistry.js";
 import { serve } from "./servers.js";
 
-const NAME = "agent-pack-greeter";
-
-/** A registry with one package in it; resolves to the environment npm needs. `requests` gets each request. */
-async function registryWith(
-  box: Sandbox,
-  files: Readonly<Record<string, string>>,
-  more: object = {},
-  requests: IncomingMessage[] = [],
-): Promise<{ npm_config_registry: string; npm_config_update_notifier: string }> {
-  const folder = join(box.root, "package");
-  mkdirSync(folder);
-  const manifest = {
-    name: NAME,
-    version: "1.2.3",
-    type: "module",
-    exports: "./index.js",
-    keywords: ["agent-pack"],
-    description: "Says hello",
-    scripts: { postinstall: "touch ran" },
-    ...more,
-  };
-  for (const [path, text] of Object.entries({ "package.json": JSON.stringify(manifest), ...files })) {
-    writeFileSync(join(folder, path), text);
-  }
-  execFileSync("tar", ["-czf", join(box.root, "package.tgz"), "-C", box.root, "package"]);
-  const tarball = readFileSync(join(box.root, "package.tgz"));
-  const { origin } = await serve((request, response) => {
-    requests.push(request);
-    if (request.url?.endsWith(".tgz")) return response.end(tarball);
-    response.setHeader("content-type", "application/json");
-    if (request.url?.startsWith("/-/v1/search")) {
-      const other = { ...manifest, name: "left-pad", keywords: [] };
-      const objects = [manifest, other].map((found) => ({
-        package: { ...found, date: "2026-01-01", links: {}, maintainers: [] },
-      }));
-      return response.end(JSON.stringify({ objects, total: 2 }));
-    }
-    if (request.url !== `/${NAME}`) {
-      response.statusCode = 404;
-      return response.end("{}");
-    }
-    const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const version = { ...manifest, dist: { tarball: `${origin}/${NAME}.tgz`, integrity } };
-    response.end(
-      JSON.stringify({ name: NAME, "dist-tags": { latest: "1.2.3" }, versions: { "1.2.3": version } }),
-    );
-  });
-  return { npm_config_registry: origin, npm_config_update_notifier: "false" };
+/** A registry with one package in it; resolves to the environment npm needs. */
+async function registryWith(box: Sandbox, files: Readonly<Record<string, string>>, more: object = {}) {
+  const registry = await NpmRegistry.start(box);
+  registry.publish("1.2.3", files, more);
+  return registry.env;
 }
 
 const PACK = { "index.js": packSource("greet") };
@@ -100,7 +56,9 @@ describe("agent pack search, add and remove", () => {
       chmodSync(program, 0o755);
       const settings = `[core]\n\tsshCommand = ${program}\n[url "ext::${program} %S"]\n\tinsteadOf = file://\n[protocol "ext"]\n\tallow = always\n`;
       const bring = (): void => {
-        cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+        cpSync(join(box.root, "version-1.2.3/package"), join(box.project, "node_modules", NAME), {
+          recursive: true,
+        });
       };
       const project = (dependencies: object): void => {
         box.write("package.json", JSON.stringify({ dependencies: { [NAME]: "1.2.3", ...dependencies } }));
@@ -151,6 +109,9 @@ describe("agent pack search, add and remove", () => {
     const env = await registryWith(box, PACK);
     box.write("package.json", "{}");
     const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    expect(added.stdout).toContain(
+      `${NAME} 1.2.3 was downloaded.\n  Published by alice on 2026-03-01\n  Size: 2 KB\n  Dependencies: none\n  Provenance: none\n  Install scripts: postinstall; they do not run\n`,
+    );
     expect(added.stdout).toContain(`${NAME} brings:\n  greet (on; read)\n`);
     expect(added.code).toBe(0);
     expect(JSON.parse(readFileSync(join(box.project, "agent.config.json"), "utf8"))).toEqual({
@@ -229,7 +190,7 @@ describe("agent pack search, add and remove", () => {
     expect(readFileSync(path, "utf8")).toContain(NAME);
     const removed = await box.run(["pack", "remove", NAME], { env });
     expect(removed).toMatchObject({ code: 0 });
-    expect(removed.stdout).not.toContain("Taken out of");
+    expect(removed.stdout).not.toContain("Removed from");
     expect(JSON.parse(readFileSync(path, "utf8")).agent).toEqual({ model: "m" });
   });
 
@@ -252,7 +213,7 @@ describe("agent pack search, add and remove", () => {
     expect(existsSync(join(box.project, "package-lock.json"))).toBe(false);
 
     const folder = join(box.project, "node_modules", NAME);
-    cpSync(join(box.root, "package"), folder, { recursive: true });
+    cpSync(join(box.root, "version-1.2.3/package"), folder, { recursive: true });
     const added = await box.run(["pack", "add", NAME, "--yes"], { env });
     expect([added.code, added.stdout]).toEqual([0, expect.stringContaining("  greet (on; read)\n")]);
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
@@ -274,7 +235,7 @@ describe("agent pack search, add and remove", () => {
     expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
   });
 
-  test.each(["--registry=http://evil", "../x", "a b", "git+ssh://x"])(
+  test.each(["--registry=http://evil", "a b", "git+ssh://x", "npm:x@1"])(
     "refuses to install %s",
     async (name) => {
       const { code, stderr } = await new Sandbox().run(["pack", "add", "--yes", "--", name]);
@@ -371,7 +332,9 @@ describe("a hostile project's npm settings", () => {
     expect(added.stderr).toContain(`Run: npm install ${NAME}, then again: agent pack add ${NAME}\n`);
     expect(readdirSync(box.project, { recursive: true })).toEqual(before);
 
-    cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+    cpSync(join(box.root, "version-1.2.3/package"), join(box.project, "node_modules", NAME), {
+      recursive: true,
+    });
     expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
     const removed = await box.run(["pack", "remove", NAME], { env });
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining(`npm uninstall ${NAME}\n`)]);
@@ -400,7 +363,9 @@ describe("a hostile project's npm settings", () => {
       2,
       expect.stringContaining("may have this directory as a workspace"),
     ]);
-    cpSync(join(box.root, "package"), join(box.project, "node_modules", NAME), { recursive: true });
+    cpSync(join(box.root, "version-1.2.3/package"), join(box.project, "node_modules", NAME), {
+      recursive: true,
+    });
     expect((await box.run(["pack", "add", NAME, "--yes"], { env, cwd })).code).toBe(0);
     expect(requests).toEqual([]);
   });

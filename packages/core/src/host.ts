@@ -26,5 +26,5 @@ export type { CallOptions } from "./tools/execution.js";
 export { hostModel, hostModels } from "./tools/models.js";
 export type { AnyText } from "./tools/pack.js";
 export type { PreparedCall, PrepareOptions } from "./tools/preparedCall.js";
-export type { PendingTools } from "./tools/services.js";
+export { type PendingTools, serviceNames } from "./tools/services.js";
 export { type Terminable, terminateOnSignals } from "./tools/terminateOnSignals.js";

@@ -7,7 +7,14 @@ import { LOADING_CHECKS } from "./checks/loading.js";
 import type { LateTools, SeenTool } from "./probe/messages.js";
 import { type ProbeResult, runProbe } from "./runProbe.js";
 import { type Check, functionOf, newTask, Subject } from "./subject.js";
-import type { CheckPackOptions, CheckResult, PackLocation, PackReport, PackTool } from "./types.js";
+import type {
+  CheckPackOptions,
+  CheckResult,
+  PackInspection,
+  PackLocation,
+  PackReport,
+  PackTool,
+} from "./types.js";
 
 /** All checks of packs, in the order of the report. */
 export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECKS, ...CALL_CHECKS];
@@ -55,16 +62,28 @@ export async function checkPack(location: PackLocation, options: CheckPackOption
   };
 }
 
-/** Lists what a pack registers, without checking it. Loads it in a separate process; a broken pack has a `problem`. */
+/**
+ * Lists what a pack brings, without checking it. Loads it in a separate process; a broken pack has a `problem`. With `late`,
+ * tools that the pack announces for later are loaded as well, which may start what they come from.
+ */
 export async function inspectPack(
   location: PackLocation,
-  options: CheckPackOptions = {},
-): Promise<{ readonly tools: readonly PackTool[]; readonly problem?: string }> {
+  { late: withLate = false, ...options }: CheckPackOptions & { readonly late?: boolean } = {},
+): Promise<PackInspection> {
   const module = checkedModule("inspectPack", location, options);
   const probe = await runProbe(newTask("inspect", module, options), options);
-  const first = probe.answer?.inspection?.first;
+  const { whole, first } = probe.answer?.inspection ?? {};
   const problem = loadProblem(probe) ?? first?.error;
-  return { tools: first?.tools.map(packTool) ?? [], ...(problem !== undefined && { problem }) };
+  const hasLate = withLate && problem === undefined && first?.announcesMore === true;
+  const late = hasLate ? await loadLate(module, options) : NONE;
+  return {
+    tools: [...(first?.tools ?? []), ...late.tools].map(packTool),
+    secrets: first?.secrets ?? [],
+    // A pack may provide more where the host can do more.
+    services: [...new Set([...(first?.services ?? []), ...(whole?.services ?? [])])],
+    lateProblems: late.failures,
+    ...(problem !== undefined && { problem }),
+  };
 }
 
 /** Loads the tools that come later, in its own process: what they come from may print and leave files. */

@@ -19,6 +19,7 @@ export type {
   CheckResult,
   CheckStatus,
   Finding,
+  PackInspection,
   PackLocation,
   PackReport,
   PackTool,

@@ -55,6 +55,19 @@ export interface PackTool {
   readonly description: string;
 }
 
+/** What a pack brings, or why it cannot be loaded. */
+export interface PackInspection {
+  /** Its tools, also those that it registers later. */
+  readonly tools: readonly PackTool[];
+  /** The variables that hold its secrets. */
+  readonly secrets: readonly string[];
+  /** What it provides besides tools: `hooks`, `command /deploy`, `skill notes`. */
+  readonly services: readonly string[];
+  /** Why tools that were announced for later did not load. */
+  readonly lateProblems: readonly string[];
+  readonly problem?: string;
+}
+
 export interface PackReport {
   /** The name the pack states, or where it was loaded from. */
   readonly pack: string;

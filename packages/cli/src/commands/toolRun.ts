@@ -32,9 +32,8 @@ export async function toolRunCommand(
     }
     if (!registry.isToolEnabled(name)) {
       note(`Tool not available: ${name}`);
-      note(
-        `agent: it is off (${reasons.get(name)}). Turn it on for this call: agent tool run --enable ${name} ${name} …`,
-      );
+      const off = `it is off (${reasons.get(name)}). Turn it on for this call: agent tool run --enable ${name} ${name} …`;
+      note(`agent: ${registry.describeTool(name)?.withheld ?? off}`);
       return EXIT.refused;
     }
     const args = readArguments(words, flags.args, toolProperties(name, registry));

@@ -322,3 +322,16 @@ function describeSkills(skills: readonly PackSkill[]): string {
   const lines = skills.map(({ name, description, file }) => `- ${name}: ${description} (${file})`);
   return `Instructions for special tasks. Read the file of one before you use it:\n${lines.join("\n")}`;
 }
+
+/** What a pack provides besides tools, by kind and name: `hooks`, `command /deploy`, `skill notes`. Hosts show this before they accept a pack. */
+export function serviceNames(services: PackServices): string[] {
+  const { commands = [], skills = [], agents = [], hooks, prompt, mentions = [] } = services;
+  return [
+    ...(hooks === undefined ? [] : ["hooks"]),
+    ...(prompt === undefined ? [] : ["prompt text"]),
+    ...(mentions.length === 0 ? [] : ["mentions"]),
+    ...commands.map(({ name }) => `command /${name}`),
+    ...skills.map(({ name }) => `skill ${name}`),
+    ...agents.map(({ name }) => `agent ${name}`),
+  ];
+}

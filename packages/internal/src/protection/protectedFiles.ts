@@ -26,7 +26,10 @@ export interface ProtectedFile {
  * program that runs the agent are not listed either: it passes them to packs as `protectedPaths` and `protectedNames`.
  */
 export const PROTECTED_FILES: readonly ProtectedFile[] = [
-  ...rows("always", "it says which tools of MCP servers a user agreed to", ["mcp.lock.json"]),
+  ...rows("always", "it lists the tools of MCP servers and packs that a user approved", [
+    "mcp.lock.json",
+    "packs.lock.json",
+  ]),
 
   ...rows("always", "git runs the programs in it", [".git/hooks"]),
   ...rows("always", "it names programs that git runs", [".git/config", ".git/config.worktree"]),

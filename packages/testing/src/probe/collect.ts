@@ -8,6 +8,7 @@ import {
   type ToolPack,
   ToolRegistry,
 } from "@agent/core";
+import { serviceNames } from "@agent/core/host";
 import { withTimeout } from "@agent/internal";
 import { createHost } from "./host.js";
 
@@ -22,6 +23,9 @@ export interface CollectedTool {
  */
 export class Collection {
   readonly tools: CollectedTool[] = [];
+  readonly secrets = new Set<string>();
+  /** What it provides besides tools: `hooks`, `command /deploy`. */
+  readonly services = new Set<string>();
   /** Starts to load what the pack announced for later. */
   readonly #late: (() => void)[] = [];
   readonly #host = new ToolRegistry({
@@ -50,9 +54,15 @@ export class Collection {
       isToolEnabled: (name) => this.find(name)?.enabled ?? false,
       getToolNames: () => tools.map(({ tool }) => tool.name),
       secretVariables: host.secretVariables,
-      claimSecrets: (name, variables) => host.claimSecrets(name, variables),
+      claimSecrets: (name, variables) => {
+        for (const variable of variables) this.secrets.add(variable);
+        return host.claimSecrets(name, variables);
+      },
       hostFor: (name) => host.hostFor(name),
-      provide: (services, source) => host.provide(services, source),
+      provide: (services, source) => {
+        for (const name of serviceNames(services)) this.services.add(name);
+        host.provide(services, source);
+      },
       // Loading is separate: `register` itself must start nothing, and what a pack's own server does is not its fault.
       registerLater: (description, load) => {
         this.#late.push(() => host.services.load(description, (signal) => load(registry, signal)));

@@ -8,7 +8,7 @@ import { describeTool, plain } from "./seenTool.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
 
 const UNKNOWN_OPTION = "agentTestingUnknownOption";
-const NOTHING: Registration = { tools: [], announcesMore: false };
+const NOTHING: Registration = { tools: [], announcesMore: false, secrets: [], services: [] };
 
 /** Imports the pack and registers it a few times, and records what that changes in the process. */
 export async function inspect({ module, options }: Task): Promise<Inspection> {
@@ -71,8 +71,13 @@ function serviceProblems(pack: ToolPack, options: unknown, host?: PackHost): str
 
 function registration(pack: ToolPack, options: unknown, host?: PackHost): Registration {
   try {
-    const { tools, announcesMore } = new Collection(pack, options, host);
-    return { tools: tools.map(describeTool), announcesMore };
+    const { tools, announcesMore, secrets, services } = new Collection(pack, options, host);
+    return {
+      tools: tools.map(describeTool),
+      announcesMore,
+      secrets: [...secrets],
+      services: [...services],
+    };
   } catch (error) {
     return { ...NOTHING, error: errorMessage(error) };
   }

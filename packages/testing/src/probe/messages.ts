@@ -17,6 +17,10 @@ export interface Registration {
   readonly tools: readonly SeenTool[];
   /** Whether the pack announced further tools with `registerLater`. */
   readonly announcesMore: boolean;
+  /** The variables it claims as secrets. */
+  readonly secrets: readonly string[];
+  /** What it provides besides tools, by kind and name. */
+  readonly services: readonly string[];
 }
 
 /** The tools that a pack announced with `registerLater`. */

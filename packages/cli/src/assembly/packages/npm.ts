@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { isRecord } from "@agent/core/toolkit";
 import { hasEnded, processTag, readRegularFile, safeVariables } from "@agent/internal";
 import { ensurePrivateDirectory, homeDirectory, ownProgram } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
@@ -56,14 +57,43 @@ export async function searchPackages(words: readonly string[], limit: number): P
   return await runNpm(["search", "--json", `--searchlimit=${limit}`, "--", ...words], directory);
 }
 
+/** What a registry says about a version of a package; what it does not say is absent. */
+export interface PackageFacts {
+  readonly version?: string | undefined;
+  readonly publisher?: string | undefined;
+  readonly published?: string | undefined;
+  readonly bytes?: number | undefined;
+  readonly deprecated?: string | undefined;
+  /** Whether npm has a signed statement about where it was built. */
+  readonly hasProvenance: boolean;
+}
+
+/** Asks the registry of the user's own npm configuration about a package: `name`, `name@1.2.0` or `name@latest`. */
+export async function packageFacts(specifier: string): Promise<PackageFacts> {
+  const directory = userPackagesDirectory();
+  ensurePrivateDirectory(directory);
+  const found: unknown = JSON.parse(await runNpm(["view", "--json", "--", specifier], directory));
+  const view = Array.isArray(found) ? found.at(-1) : found;
+  if (!isRecord(view)) return { hasProvenance: false };
+  const { version, time, dist, _npmUser: publisher, deprecated } = view;
+  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  return {
+    version: text(version),
+    publisher: isRecord(publisher) ? text(publisher.name) : text(publisher)?.replace(/\s*<.*>$/, ""),
+    published: isRecord(time) ? text(time[String(version)])?.slice(0, 10) : undefined,
+    bytes: isRecord(dist) && typeof dist.unpackedSize === "number" ? dist.unpackedSize : undefined,
+    deprecated: text(deprecated),
+    hasProvenance: isRecord(dist) && isRecord(dist.attestations),
+  };
+}
+
 /**
  * Installs a package into a private directory, passes its folder to `use`, and removes the directory. No file of a
  * project takes part.
  */
 export async function withStagedPackage<T>(
   specifier: string,
-  name: string,
-  use: (folder: string) => Promise<T>,
+  use: (folder: string, name: string) => Promise<T>,
 ): Promise<T> {
   const all = join(stateDirectory(), "staged");
   ensurePrivateDirectory(all);
@@ -74,7 +104,9 @@ export async function withStagedPackage<T>(
   rmSync(directory, { recursive: true, force: true });
   try {
     await installPackages(directory, [specifier]);
-    return await use(join(directory, "node_modules", name));
+    const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    const [name = ""] = Object.keys(manifest.dependencies ?? {});
+    return await use(join(directory, "node_modules", name), name);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -9,8 +9,10 @@ import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
+import { type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
 import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
 import { findManualInstall, installCommand } from "../packages/manualInstall.js";
+import { lockedPack } from "./lockedPack.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */
@@ -20,7 +22,7 @@ export interface LoadedPack {
   readonly options: unknown;
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
-  readonly module: ToolPack | undefined;
+  readonly module: (ToolPack & { readonly withheld?: ReadonlySet<string> }) | undefined;
   /** The problem and how to fix it. Other packs are not affected. */
   problem: string | undefined;
 }
@@ -65,11 +67,19 @@ export function registerPacks(
       const { options, directory } = pack;
       const place = directory === undefined ? {} : { baseDirectory: directory };
       registerPack(registry, module, { ...host, options, ...place });
+      pack.problem = withheldTools(pack);
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
     }
   }
+}
+
+/** Reports tools that are off because the pack changed since the user approved it. */
+function withheldTools({ name, module }: LoadedPack): string | undefined {
+  const tools = [...(module?.withheld ?? [])];
+  if (tools.length === 0) return undefined;
+  return `The pack ${quote(name)} changed since you approved it, so ${tools.join(", ")} ${tools.length === 1 ? "is" : "are"} off. Review the change with: agent pack update ${name}`;
 }
 
 async function loadPack(
@@ -87,11 +97,12 @@ async function loadPack(
     if (pack.origin !== "default") throw new CliError(missing(pack));
     return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
   }
+  const locked = lockEntry(pack, found);
   try {
     loading.add(name);
-    const loaded = await importPack(pack, found);
+    const loaded = (await importPack(pack, found)) as unknown as ToolPack;
     const directory = pack.source && dirname(pack.source.file);
-    const module = loaded as unknown as ToolPack;
+    const module = locked === undefined ? loaded : lockedPack(loaded, name, locked);
     return { name, file: found.file, options, directory, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
@@ -99,6 +110,12 @@ async function loadPack(
   } finally {
     loading.delete(name);
   }
+}
+
+/** What the user approved when they added a pack; absent for one that came with the command or was selected by hand. */
+function lockEntry({ name, source }: SelectedPack, { own }: ResolvedPack): LockedPack | undefined {
+  if (own || source === undefined) return undefined;
+  return readPackLock(packLockFile(source.file))[name];
 }
 
 /**

@@ -35,7 +35,7 @@ export function switchTools(
     const { on, reason } = decideTool(tool, settings);
     registry[on ? "enable" : "disable"](tool.name);
     reasons.set(tool.name, reason);
-    if (settings.confirm.some(({ names }) => includes(names, tool.name))) confirm.add(tool.name);
+    if (settings.confirm.some(({ names }) => includes(names, tool))) confirm.add(tool.name);
   };
   for (const tool of registry.describeTools()) apply(tool);
   registry.onRegister(apply);
@@ -47,7 +47,7 @@ function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; re
   let on = tool.enabled;
   let reason = on ? "on by default" : "off by default";
   for (const { action, names, origin } of settings.switches) {
-    const isNamed = includes(names, tool.name);
+    const isNamed = includes(names, tool);
     if (action === "only") {
       if (on && !isNamed) [on, reason] = [false, `not a tool of ${origin}`];
     } else if (isNamed && (action === "enable" || on)) {
@@ -59,14 +59,18 @@ function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; re
   return { on, reason };
 }
 
-function includes(names: readonly string[], name: string): boolean {
-  return names.includes("*") || names.includes(name);
+/** Whether a list names a tool: by its name, as a tool of its pack (`agent-pack-issues/*`), or with all others (`*`). */
+function includes(names: readonly string[], { name, source }: ToolInfo): boolean {
+  return (
+    names.includes("*") || names.includes(name) || (source !== undefined && names.includes(`${source}/*`))
+  );
 }
 
 function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitch, key: string): void {
+  const packs = new Set(registry.describeTools().map(({ source }) => `${source}/*`));
   for (const [index, name] of names.entries()) {
-    if (name === "*" || registry.hasTool(name)) continue;
-    const hint = didYouMean(name, registry.getToolNames());
+    if (name === "*" || registry.hasTool(name) || packs.has(name)) continue;
+    const hint = didYouMean(name, [...registry.getToolNames(), ...packs]);
     const problem = source
       ? `${locate(source.file, source.text, valuePattern(name))}: ${key}[${index}] is ${quote(name)}`
       : `${origin}: there is no tool ${quote(name)}`;

@@ -1,22 +1,40 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { quote } from "@agent/core/toolkit";
-import { escapeToLine, quotePath, readRegularFile } from "@agent/internal";
+import { didYouMean, escapeToLine, quotePath, readRegularFile } from "@agent/internal";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
-import { installPackages, uninstallPackages, withStagedPackage } from "../../assembly/packages/npm.js";
+import {
+  installPackages,
+  type PackageFacts,
+  packageFacts,
+  uninstallPackages,
+  withStagedPackage,
+} from "../../assembly/packages/npm.js";
+import { sizeText } from "../../display/amounts.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
 import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
-import { addPack, removePack } from "../../settings/config/editPacks.js";
+import { addPack, enableTools, removePack, removeTraces } from "../../settings/config/editPacks.js";
 import { DEFAULT_PACK } from "../../settings/layers.js";
 import { entryOf } from "../../settings/packs/entry.js";
-import { installedFolder, reachableFolder } from "./installed.js";
+import {
+  digestFiles,
+  type LockedPack,
+  packageFiles,
+  packChanges,
+  packLockFile,
+  readPackLock,
+  writeLockedPack,
+} from "../../settings/packs/lock.js";
+import { findInstalledPacks, installedFolder, reachableFolder } from "./installed.js";
 
 // A package's name, optionally with a version or a tag. Nothing else is passed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
+
+const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 export interface PackManageParameters {
   readonly specifier: string;
@@ -29,82 +47,324 @@ export interface PackManageParameters {
 export interface PackAddParameters extends PackManageParameters {
   /** `--yes`: no question. */
   readonly yes: boolean;
+  /** Tools to enable without asking about each. */
+  readonly enable: readonly string[];
+}
+
+/** A pack that is not selected yet: where it is, and how it gets into the project. */
+interface Candidate {
+  /** As the config names it. */
+  readonly name: string;
+  readonly folder: string;
+  /** How it got here: `was downloaded`, `is installed in …`. */
+  readonly where: string;
+  readonly install?: () => Promise<void>;
 }
 
 /**
- * `agent pack add NAME`: downloads a pack into a private directory, shows what it brings, and after approval installs it
- * and selects it in the config. The project is not touched before.
+ * `agent pack add NAME`: downloads a pack into a private directory, shows what it brings, and after approval installs it,
+ * selects it in the config and records in the lock file what was approved. The project is not touched before.
  */
 export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> {
-  const { specifier, directory, user, yes } = parameters;
-  const name = packageName(specifier);
+  const { specifier, yes } = parameters;
   if (!yes && !canAsk()) {
-    throw new CliError(`There is no terminal to ask on. To add ${name} unattended: --yes`, EXIT.refused);
+    throw new CliError(`There is no terminal to ask on. To add ${specifier} unattended: --yes`, EXIT.refused);
   }
-  const manual = user ? undefined : findManualInstall(directory);
-  if (manual === undefined) {
-    const place = user ? userPackagesDirectory() : directory;
-    return await withStagedPackage(specifier, name, (folder) =>
-      examineAndSelect(parameters, name, folder, () => installChecked(name, folder, place, user)),
+  if (!isPath(specifier)) warnOfLookalikes(packageName(specifier), parameters);
+  return await withCandidate(parameters, (candidate) => examineAndSelect(parameters, candidate));
+}
+
+export interface PackUpdateParameters extends Omit<PackAddParameters, "enable" | "specifier"> {
+  /** The packs to update; all that the lock file names if it is empty. */
+  readonly specifiers: readonly string[];
+}
+
+/**
+ * `agent pack update [NAME…]`: downloads the newest version of packs, shows what changes for the user, and after approval
+ * installs them and records the change. Also approves a change that came with another program.
+ */
+export async function packUpdate(parameters: PackUpdateParameters): Promise<ExitCode> {
+  const { directory, user, yes, print } = parameters;
+  const lock = readPackLock(lockFileOf(directory, user));
+  const specifiers = parameters.specifiers.length > 0 ? parameters.specifiers : Object.keys(lock);
+  if (specifiers.length === 0) print("No pack was added here with agent pack add.\n");
+  if (!yes && specifiers.length > 0 && !canAsk()) {
+    throw new CliError("There is no terminal to ask on. To update unattended: --yes", EXIT.refused);
+  }
+  for (const specifier of specifiers) {
+    await withCandidate({ ...parameters, specifier }, (candidate) =>
+      examineAndUpdate(parameters, candidate, lock[candidate.name]),
     );
   }
-  const folder = reachableFolder(name, directory);
-  if (folder !== undefined) return await examineAndSelect(parameters, name, folder);
+  return EXIT.done;
+}
+
+/** `agent pack outdated`: compares the packs of the lock file with the newest versions in the registry. */
+export async function packOutdated({
+  directory,
+  user,
+  print,
+  json,
+}: Omit<PackManageParameters, "specifier"> & { readonly json: boolean }): Promise<ExitCode> {
+  const lock = readPackLock(lockFileOf(directory, user));
+  const place = user ? userPackagesDirectory() : directory;
+  const rows: { name: string; approved: string; installed: string; latest: string }[] = [];
+  for (const [name, { version }] of Object.entries(lock)) {
+    if (isPath(name)) continue;
+    const folder = installedFolder(name, place);
+    const installed = folder === undefined ? "missing" : String(manifestOf(folder).version);
+    const { version: latest = "unknown" } = await packageFacts(name);
+    if (installed !== latest || installed !== version)
+      rows.push({ name, approved: version, installed, latest });
+  }
+  if (json) {
+    print(`${JSON.stringify({ v: 1, packs: rows }, undefined, 2)}\n`);
+    return EXIT.done;
+  }
+  if (rows.length === 0) print("All packs that were added here are up to date.\n");
+  for (const { name, approved, installed, latest } of rows) {
+    print(`${escapeToLine(`${name}  approved ${approved}  installed ${installed}  latest ${latest}`)}\n`);
+  }
+  if (rows.length > 0) print("To update: agent pack update NAME\n");
+  return EXIT.done;
+}
+
+/** Makes the pack available without changing the project, and removes it again after `use`. */
+async function withCandidate(
+  { specifier, directory, user }: PackManageParameters,
+  use: (candidate: Candidate) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const place = user ? userPackagesDirectory() : directory;
+  const path = resolve(directory, specifier);
+  if (isPath(specifier) && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    if (!existsSync(join(path, "package.json"))) {
+      throw new CliError(
+        `${quotePath(path)} has no package.json, so it is not a pack. Create one: agent pack new NAME`,
+      );
+    }
+    const config = configFile(directory, user) ?? newConfigFile(directory, user);
+    const local = relative(dirname(config), path).split(sep).join("/");
+    const name = local.startsWith(".") ? local : `./${local}`;
+    return await use({ name, folder: path, where: `is the folder ${escapeToLine(quotePath(path))}` });
+  }
+  if (isPath(specifier) && !existsSync(path)) {
+    throw new CliError(`${quotePath(path)} does not exist. Pass a package name, a folder or a .tgz file.`);
+  }
+  const named = isPath(specifier) ? undefined : packageName(specifier);
+  const manual = user ? undefined : findManualInstall(directory);
+  if (manual === undefined) {
+    return await withStagedPackage(named === undefined ? path : specifier, (folder, name) =>
+      use({
+        name,
+        folder,
+        where: "was downloaded",
+        install: () =>
+          installChecked({ name, folder, place, user, tarball: named === undefined ? path : undefined }),
+      }),
+    );
+  }
+  const folder = named === undefined ? undefined : reachableFolder(named, directory);
+  if (named !== undefined && folder !== undefined) {
+    return await use({ name: named, folder, where: `is installed in ${escapeToLine(quotePath(folder))}` });
+  }
   const start = manual.plugAndPlay ? "yarn agent" : "agent";
   throw new CliError(
-    `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${name}`,
+    `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? specifier}`,
   );
 }
 
-/** Loads a pack after approval, shows its tools, and after a second approval installs and selects it. */
-async function examineAndSelect(
-  { directory, user, yes, print }: PackAddParameters,
-  name: string,
-  folder: string,
-  install?: () => Promise<void>,
-): Promise<ExitCode> {
-  const staged = install !== undefined;
-  const unchanged = staged ? "Nothing was installed." : "Nothing was selected.";
-  if (!yes && !(await askYesNo(loadQuestion(name, folder, staged)))) {
-    print(`${unchanged} No code of ${escapeToLine(name)} ran.\n`);
-    return EXIT.done;
-  }
-  const { inspectPack } = await import("@agent/testing");
-  const { tools, problem } = await inspectPack(entryOf(folder));
-  if (problem !== undefined) {
-    throw new CliError(`${name} is not a pack that works: ${problem} ${unchanged}`);
-  }
-  print(`${escapeToLine(name)} brings:\n`);
-  for (const { name: tool, enabled, capabilities } of tools) {
-    const traits = [
-      enabled ? "on" : "off until enabled",
-      capabilities.join(", ") || "declares no capability",
-    ];
-    print(`  ${escapeToLine(tool)} (${escapeToLine(traits.join("; "))})\n`);
-  }
+/** Loads a pack after approval, shows what it brings, and after a second approval installs and selects it. */
+async function examineAndSelect(parameters: PackAddParameters, candidate: Candidate): Promise<ExitCode> {
+  const { directory, user, yes, print } = parameters;
+  const { name, install } = candidate;
+  const found = await examine(parameters, candidate);
+  if (found === undefined) return EXIT.done;
+  print(`${escapeToLine(name)} brings:\n${listOf(found)}`);
+  const enable = await toolsToEnable(parameters, found);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
-  const question = `${staged ? "Install it with npm, and select" : "Select"} it in ${escapeToLine(file)}?`;
+  const question = `${install ? "Install it with npm, and select" : "Select"} it in ${escapeToLine(file)}?`;
   if (!yes && !(await askYesNo(question))) {
-    print(`${unchanged}\n`);
+    print(`${unchanged(candidate)}\n`);
     return EXIT.done;
   }
   await install?.();
-  await editConfig(file, (text, kind) => addPack(text, name, kind, [DEFAULT_PACK]), JSON.stringify(name));
+  await editConfig(
+    file,
+    (text, kind) => {
+      const selected = addPack(text, name, kind, [DEFAULT_PACK]);
+      return selected === undefined || enable.length === 0 ? selected : enableTools(selected, enable, kind);
+    },
+    JSON.stringify(name),
+  );
+  await writeLockedPack(packLockFile(file), name, found);
   print(`Selected in ${file}. See: agent tools\n`);
   return EXIT.done;
 }
 
-function loadQuestion(name: string, folder: string, staged: boolean): string {
-  const version = escapeToLine(String(manifestOf(folder).version));
-  const where = staged ? "was downloaded" : `is installed in ${escapeToLine(quotePath(folder))}`;
-  return [
-    `${name} ${version} ${where}.`,
-    "Its code runs with your rights to show what it brings.",
-    "Load it?",
-  ].join("\n");
+/** Shows what another version changes, and after approval installs it. */
+async function examineAndUpdate(
+  { directory, user, yes, print }: PackUpdateParameters,
+  candidate: Candidate,
+  locked: LockedPack | undefined,
+): Promise<ExitCode> {
+  const { name, folder, install } = candidate;
+  const place = user ? userPackagesDirectory() : directory;
+  const installed = installedFolder(name, place);
+  const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
+  if (locked !== undefined && isCurrent && locked.files === digestFiles(folder)) {
+    print(`${escapeToLine(name)} ${escapeToLine(locked.version)} is up to date.\n`);
+    return EXIT.done;
+  }
+  const found = await examine({ yes, print }, candidate);
+  if (found === undefined) return EXIT.done;
+  if (locked === undefined) print(`${escapeToLine(name)} brings:\n${listOf(found)}`);
+  else {
+    const changes = packChanges(locked, found);
+    print(escapeToLine(`${name}: version ${locked.version} → ${found.version}`));
+    print(changes.length === 0 ? ", with the same tools and rights\n" : "\n");
+    for (const change of changes) print(`  ${escapeToLine(change)}\n`);
+  }
+  const question =
+    install && !isCurrent ? "Install this version with npm, and approve it?" : "Approve this version?";
+  if (!yes && !(await askYesNo(question))) {
+    print(`${unchanged(candidate)} What you approved before stays as it is.\n`);
+    return EXIT.done;
+  }
+  if (!isCurrent) await install?.();
+  await writeLockedPack(lockFileOf(directory, user), name, found);
+  print(`${escapeToLine(name)} ${escapeToLine(found.version)} is approved.\n`);
+  return EXIT.done;
 }
 
-function manifestOf(folder: string): { readonly version?: unknown } {
+/** Loads a pack in a separate process after approval. `undefined`: the user refused. */
+async function examine(
+  { yes, print }: Pick<PackAddParameters, "yes" | "print">,
+  candidate: Candidate,
+): Promise<LockedPack | undefined> {
+  const { name, folder, install } = candidate;
+  const version = String(manifestOf(folder).version ?? "without a version");
+  const facts =
+    install && !isPath(name) ? await packageFacts(`${name}@${version}`).catch(() => undefined) : undefined;
+  const lines = [
+    `${name} ${escapeToLine(version)} ${candidate.where}.`,
+    ...factLines(folder, facts),
+    "Its code runs with your rights to show what it brings.",
+  ];
+  if (yes) print(`${lines.slice(0, -1).join("\n")}\n`);
+  else if (!(await askYesNo([...lines, "Load it?"].join("\n")))) {
+    print(`${unchanged(candidate)} No code of ${escapeToLine(name)} ran.\n`);
+    return undefined;
+  }
+  const { inspectPack } = await import("@agent/testing");
+  const { tools, secrets, services, lateProblems, problem } = await inspectPack(entryOf(folder), {
+    late: true,
+  });
+  if (problem !== undefined) {
+    throw new CliError(`${name} is not a pack that works: ${problem} ${unchanged(candidate)}`);
+  }
+  for (const late of lateProblems) print(`Not all tools could be seen: ${escapeToLine(late)}\n`);
+  return {
+    version,
+    files: digestFiles(folder),
+    tools: Object.fromEntries(
+      tools.map(({ name: tool, enabled, capabilities }) => [tool, { enabled, capabilities }]),
+    ),
+    secrets,
+    services,
+  };
+}
+
+/** What the registry and package.json say about a package before any of its code runs. */
+function factLines(folder: string, facts: PackageFacts | undefined): string[] {
+  const { dependencies, scripts } = manifestOf(folder);
+  const hooks = INSTALL_SCRIPTS.filter((name) => Object.hasOwn(Object(scripts), name));
+  const { publisher, published, bytes, deprecated, hasProvenance } = facts ?? {};
+  const lines = [
+    publisher && `Published by ${publisher}${published ? ` on ${published}` : ""}`,
+    bytes !== undefined && `Size: ${sizeText(bytes)}`,
+    `Dependencies: ${Object.keys(Object(dependencies)).join(", ") || "none"}`,
+    facts && `Provenance: ${hasProvenance ? "npm has a signed statement of its build" : "none"}`,
+    hooks.length > 0 && `Install scripts: ${hooks.join(", ")}; they do not run`,
+    deprecated && `Deprecated: ${deprecated}`,
+  ];
+  return lines
+    .filter((line) => typeof line === "string" && line !== "")
+    .map((line) => `  ${escapeToLine(String(line))}`);
+}
+
+/** What a pack brings, one line each. */
+function listOf({ tools, secrets, services }: LockedPack): string {
+  const lines = [
+    ...Object.entries(tools).map(([tool, { enabled, capabilities }]) => {
+      const can = capabilities.join(", ") || "declares no capability";
+      return `${tool} (${enabled ? "on" : "off until enabled"}; ${can})`;
+    }),
+    ...secrets.map((name) => `the secret ${name} (${process.env[name] ? "set" : "not set"})`),
+    ...services,
+  ];
+  return lines.map((line) => `  ${escapeToLine(line)}\n`).join("");
+}
+
+/** The tools that are off and that the user wants on. */
+async function toolsToEnable({ yes, enable }: PackAddParameters, { tools }: LockedPack): Promise<string[]> {
+  const off = Object.keys(tools).filter((tool) => tools[tool]?.enabled === false);
+  const unknown = enable.find((name) => name !== "*" && tools[name] === undefined);
+  if (unknown !== undefined) {
+    throw new CliError(
+      `There is no tool ${quote(unknown)} in this pack. ${didYouMean(unknown, Object.keys(tools))}`,
+    );
+  }
+  const chosen: string[] = [];
+  for (const tool of off) {
+    const isNamed = enable.includes("*") || enable.includes(tool);
+    if (isNamed || (!yes && (await askYesNo(`Enable ${escapeToLine(tool)}?`)))) chosen.push(tool);
+  }
+  return chosen;
+}
+
+/** Warns of a name that differs by one character from a pack that is installed. */
+function warnOfLookalikes(name: string, { directory, print }: PackAddParameters): void {
+  const names = new Set([DEFAULT_PACK, ...findInstalledPacks(directory).map((pack) => pack.name)]);
+  if (names.has(name)) return;
+  const similar = [...names].find((other) => isOneEditApart(name, other));
+  if (similar === undefined) return;
+  print(
+    `Warning: ${escapeToLine(name)} differs by one character from ${similar}, which you have. Check the name.\n`,
+  );
+}
+
+/** Whether one inserted, removed, replaced or two exchanged characters make one text of the other. */
+function isOneEditApart(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  if (long.length - short.length > 1) return false;
+  let at = 0;
+  while (at < short.length && short[at] === long[at]) at++;
+  const [left, right] = [short.slice(at), long.slice(at)];
+  return (
+    left === right.slice(1) ||
+    left.slice(1) === right.slice(1) ||
+    (left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0])
+  );
+}
+
+function unchanged({ install }: Candidate): string {
+  return install ? "Nothing was installed." : "Nothing was selected.";
+}
+
+/** The lock file of the config of a directory, or of the user's own. */
+function lockFileOf(directory: string, user: boolean): string {
+  return packLockFile(configFile(directory, user) ?? newConfigFile(directory, user));
+}
+
+function isPath(specifier: string): boolean {
+  return /^(?:\.{0,2}\/|\.\.?$|file:)/.test(specifier) || specifier.endsWith(".tgz");
+}
+
+function manifestOf(folder: string): {
+  readonly version?: unknown;
+  readonly dependencies?: unknown;
+  readonly scripts?: unknown;
+} {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
@@ -112,9 +372,21 @@ function manifestOf(folder: string): { readonly version?: unknown } {
  * Installs the version that was examined. Throws if other files arrived: a lock file of the project, or a package that
  * it brought along, can put other code in the place of this version.
  */
-async function installChecked(name: string, examined: string, place: string, user: boolean): Promise<void> {
-  const specifier = `${name}@${manifestOf(examined).version}`;
-  packageName(specifier);
+async function installChecked({
+  name,
+  folder: examined,
+  place,
+  user,
+  tarball,
+}: {
+  readonly name: string;
+  readonly folder: string;
+  readonly place: string;
+  readonly user: boolean;
+  readonly tarball: string | undefined;
+}): Promise<void> {
+  const specifier = tarball ?? `${name}@${manifestOf(examined).version}`;
+  if (tarball === undefined) packageName(specifier);
   await installPackages(place, [specifier]);
   const folder = installedFolder(name, place);
   if (folder === undefined) throw new CliError(`npm reported success, and ${name} is not in ${place}.`);
@@ -128,20 +400,13 @@ async function installChecked(name: string, examined: string, place: string, use
 
 /** The first file that two packages do not have in common, without the packages installed inside of them. */
 function differentFile(one: string, other: string): string | undefined {
-  const files = new Set([...packageFilesOf(one), ...packageFilesOf(other)]);
+  const files = new Set([...packageFiles(one), ...packageFiles(other)]);
   return [...files].find((file) => {
     const [bytes, others] = [one, other].map((folder) =>
       readRegularFile(join(folder, file), Number.POSITIVE_INFINITY),
     );
     return bytes === undefined || others === undefined || !bytes.equals(others);
   });
-}
-
-function packageFilesOf(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory());
-  const paths = files.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  return paths.filter((path) => !path.split(sep).includes("node_modules"));
 }
 
 /** `agent pack remove NAME`: removes a pack from the config and uninstalls it. */
@@ -151,18 +416,28 @@ export async function packRemove({
   user,
   print,
 }: PackManageParameters): Promise<ExitCode> {
-  const name = packageName(specifier);
+  const name = isPath(specifier) ? specifier : packageName(specifier);
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
+  const lockFile = lockFileOf(directory, user);
   const isNamed = file !== undefined && readConfigText(file).text.includes(name);
   const isInstalled = installedFolder(name, place) !== undefined;
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
   }
   if (file !== undefined && isNamed) {
-    await editConfig(file, (text, kind) => removePack(text, name, kind), JSON.stringify(name));
-    print(`Taken out of ${file}.\n`);
+    const tools = Object.keys(readPackLock(lockFile)[name]?.tools ?? {});
+    await editConfig(
+      file,
+      (text, kind) => {
+        const without = removePack(text, name, kind);
+        return without === undefined ? undefined : removeTraces(without, name, tools, kind);
+      },
+      JSON.stringify(name),
+    );
+    print(`Removed from ${file}.\n`);
   }
+  await writeLockedPack(lockFile, name, undefined);
   const manual = user ? undefined : findManualInstall(place);
   if (isInstalled && manual !== undefined) {
     print(
@@ -179,6 +454,6 @@ function packageName(specifier: string): string {
   const name = SPECIFIER.exec(specifier)?.[1];
   if (name !== undefined) return name;
   throw new CliError(
-    `${quote(specifier)} is not a package name. Write one such as agent-pack-weather or @me/pack@1.2.0.`,
+    `${quote(specifier)} is not a package name. Write one such as agent-pack-weather or @me/pack@1.2.0, or the path of a folder or a .tgz file.`,
   );
 }

@@ -38,18 +38,45 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
   pack
     .command("add")
     .description("install a pack, show what it brings, and select it in the config")
-    .argument("<name>", "its npm name")
+    .argument("<pack>", "its npm name, a folder or a .tgz file")
     .option("--user", "for you, in every project, instead of for this one")
-    .option("-y, --yes", "ask nothing")
-    .action(async (specifier: string, { user, yes }: { user?: boolean; yes?: boolean }) => {
+    .option(
+      "--enable <tool>",
+      "turn on a tool that starts disabled; repeatable, * is every tool",
+      collect,
+      [],
+    )
+    .option("-y, --yes", "ask nothing; tools that start disabled stay off unless --enable names them")
+    .action(async (specifier: string, flags: { user?: boolean; yes?: boolean; enable: string[] }) => {
       const { packAdd } = await import("./manage.js");
-      const directory = process.cwd();
-      done(await packAdd({ specifier, directory, user: user === true, yes: yes === true, print }));
+      const { user = false, yes = false, enable } = flags;
+      done(await packAdd({ specifier, directory: process.cwd(), user, yes, enable, print }));
+    });
+  pack
+    .command("update")
+    .description("show what newer versions of packs change, and install them after approval")
+    .argument("[packs...]", "npm names, with a version if you like; default: all packs that were added here")
+    .option("--user", "packs for every project, instead of those of this one")
+    .option("-y, --yes", "ask nothing")
+    .action(
+      async (specifiers: string[], { user = false, yes = false }: { user?: boolean; yes?: boolean }) => {
+        const { packUpdate } = await import("./manage.js");
+        done(await packUpdate({ specifiers, directory: process.cwd(), user, yes, print }));
+      },
+    );
+  pack
+    .command("outdated")
+    .description("list packs for which the registry has another version than the one you approved")
+    .option("--user", "packs for every project, instead of those of this one")
+    .option("--json", "as JSON")
+    .action(async ({ user = false, json = false }: { user?: boolean; json?: boolean }) => {
+      const { packOutdated } = await import("./manage.js");
+      done(await packOutdated({ directory: process.cwd(), user, json, print }));
     });
   pack
     .command("remove")
-    .description("take a pack out of the config and uninstall it")
-    .argument("<name>", "its npm name")
+    .description("remove a pack from the config and the lock file, and uninstall it")
+    .argument("<pack>", "its npm name, or the path of its folder as the config has it")
     .option("--user", "for you, in every project, instead of for this one")
     .action(async (specifier: string, { user }: { user?: boolean }) => {
       const { packRemove } = await import("./manage.js");
@@ -67,4 +94,8 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
       const trusted = trust === true || (await isProjectTrusted(directory));
       done(await packList({ directory, trusted, everything: trust === true, json: json === true, print }));
     });
+}
+
+function collect(value: string, earlier: string[]): string[] {
+  return [...earlier, ...value.split(",")];
 }

@@ -28,6 +28,79 @@ export function removePack(text: string, name: string, kind: ConfigKind): string
   return open === undefined || !entry ? untouched(text, name) : removePart(text, open, entry);
 }
 
+/** The lists of a config that name tools. */
+const TOOL_LISTS = ["enable", "disable", "confirm"] as const;
+
+/** The config's text with tools added to `enable`, or `undefined` if only a user can edit it. */
+export function enableTools(text: string, tools: readonly string[], kind: ConfigKind): string | undefined {
+  if (kind === "json") {
+    return editJson(text, (config) => {
+      const enabled = Array.isArray(config.enable) ? config.enable : [];
+      return { ...config, enable: [...enabled, ...tools.filter((tool) => !enabled.includes(tool))] };
+    });
+  }
+  let edited: string | undefined = text;
+  for (const tool of tools) edited &&= enableTool(edited, tool, kind);
+  return edited;
+}
+
+function enableTool(text: string, tool: string, kind: "code" | "yaml"): string | undefined {
+  const source = JSON.stringify(tool);
+  if (kind === "yaml") return addYamlItem(text, "enable", source, tool);
+  const open = listOf(text, "enable");
+  if (open !== undefined) {
+    const isListed = bracketParts(maskLiterals(text), open)?.some((part) => isText(text, part, tool));
+    return isListed ? text : insertPart(text, open, source);
+  }
+  const config = configObject(text);
+  if (config === undefined || /\benable\b/.test(maskLiterals(text))) return undefined;
+  return insertPart(text, config, `enable: [${source}]`);
+}
+
+/**
+ * The config's text without what only a removed pack needs: its tools in `enable`, `disable` and `confirm`, and the type import
+ * of its package.
+ */
+export function removeTraces(
+  text: string,
+  name: string,
+  tools: readonly string[],
+  kind: ConfigKind,
+): string | undefined {
+  const names = [...tools, `${name}/*`];
+  if (kind === "json") {
+    return editJson(text, (config) => {
+      const lists = TOOL_LISTS.filter((key) => Array.isArray(config[key]));
+      const without = (list: unknown): unknown =>
+        Array.isArray(list) ? list.filter((one) => !names.includes(one)) : list;
+      return { ...config, ...Object.fromEntries(lists.map((key) => [key, without(config[key])])) };
+    });
+  }
+  let edited = text;
+  if (kind === "yaml") {
+    for (const tool of names) {
+      for (let line = yamlLine(edited, tool); line; line = yamlLine(edited, tool)) {
+        edited = edited.slice(0, line.start) + edited.slice(line.end);
+      }
+    }
+    // A list without items would be null.
+    return edited.replace(/^(?:enable|disable|confirm):[ \t]*(?:#.*)?(?:\r?\n(?![ \t]*-)|$(?![\r\n]))/gm, "");
+  }
+  for (const key of TOOL_LISTS) {
+    const open = listOf(edited, key);
+    if (open === undefined) continue;
+    const find = (): Range | undefined =>
+      bracketParts(maskLiterals(edited), open)?.find((part) =>
+        names.some((tool) => isText(edited, part, tool)),
+      );
+    for (let part = find(); part; part = find()) edited = removePart(edited, open, part);
+  }
+  return edited.replace(
+    /^import\s+type\s*\{[^}]*\}\s*from\s*(["'])([^"'\n]+)\1;?[ \t]*\r?\n/gm,
+    (line, _, from) => (from === name ? "" : line),
+  );
+}
+
 /** Adds an entry to the list of packs, written as `source`, unless the pack is there. */
 export function addEntry(
   text: string,
@@ -45,10 +118,16 @@ export function addEntry(
   if (kind === "yaml") return addYamlLine(text, name, source, defaults);
   const open = packsList(text);
   if (open !== undefined) return packEntry(text, open, name) ? text : insertPart(text, open, source);
-  const config = /\bexport\s+default\s+(?:defineConfig\s*\(\s*)?\{/.exec(maskLiterals(text));
-  if (!config || /\bpacks\b/.test(maskLiterals(text))) return undefined;
+  const config = configObject(text);
+  if (config === undefined || /\bpacks\b/.test(maskLiterals(text))) return undefined;
   const list = [...defaults.map((one) => JSON.stringify(one)), source].join(", ");
-  return insertPart(text, config.index + config[0].length - 1, `packs: [${list}]`);
+  return insertPart(text, config, `packs: [${list}]`);
+}
+
+/** The position of the bracket that opens the config of a program's text. */
+function configObject(text: string): number | undefined {
+  const config = /\bexport\s+default\s+(?:defineConfig\s*\(\s*)?\{/.exec(maskLiterals(text));
+  return config ? config.index + config[0].length - 1 : undefined;
 }
 
 /** Whether the config's text names the pack where it can be edited. */
@@ -65,7 +144,12 @@ export function hasPack(text: string, name: string, kind: ConfigKind): boolean {
 
 /** The position of the bracket that opens the list of packs in a program's text. */
 export function packsList(text: string): number | undefined {
-  const match = /\bpacks\s*:\s*\[/.exec(maskLiterals(text));
+  return listOf(text, "packs");
+}
+
+/** The position of the bracket that opens a list of the config in a program's text. */
+function listOf(text: string, key: "packs" | (typeof TOOL_LISTS)[number]): number | undefined {
+  const match = new RegExp(`\\b${key}\\s*:\\s*\\[`).exec(maskLiterals(text));
   return match ? match.index + match[0].length - 1 : undefined;
 }
 
@@ -84,10 +168,19 @@ export function editPackList(
   text: string,
   change: (packs: readonly unknown[] | undefined) => readonly unknown[] | undefined,
 ): string | undefined {
+  return editJson(text, (config) => {
+    const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
+    return { ...config, ...(packs && { packs }) };
+  });
+}
+
+function editJson(
+  text: string,
+  change: (config: Record<string, unknown>) => Record<string, unknown>,
+): string | undefined {
   const config: unknown = JSON.parse(withoutMark(text));
   if (!isRecord(config)) return undefined;
-  const packs = change(Array.isArray(config.packs) ? config.packs : undefined);
-  return `${JSON.stringify({ ...config, ...(packs && { packs }) }, undefined, indentOf(text) || 2)}\n`;
+  return `${JSON.stringify(change(config), undefined, indentOf(text) || 2)}\n`;
 }
 
 export function packNameOf(pack: unknown): unknown {
@@ -113,17 +206,29 @@ function addYamlLine(
 ): string | undefined {
   if (yamlLine(text, name)) return text;
   if (text.includes(name)) return undefined;
-  const list = /^packs:[ \t]*(?:#.*)?\r?\n((?:[ \t\r-][^\n]*\n?|\n)*)/m.exec(text);
+  return addYamlItem(text, "packs", source, name, defaults);
+}
+
+/** Adds an item to a list of the config, which is created with `defaults` if it is missing. */
+function addYamlItem(
+  text: string,
+  key: string,
+  source: string,
+  name: string,
+  defaults: readonly string[] = [],
+): string | undefined {
+  const list = new RegExp(`^${key}:[ \\t]*(?:#.*)?\\r?\\n((?:[ \\t\\r-][^\\n]*\\n?|\\n)*)`, "m").exec(text);
   if (list) {
     const [whole, items = ""] = list;
+    if (yamlLine(items, name)) return text;
     const indent = /^[ \t]*(?=-)/m.exec(items)?.[0] ?? "  ";
     const end = list.index + whole.trimEnd().length;
     return `${text.slice(0, end)}\n${indent}- ${source}${text.slice(end) || "\n"}`;
   }
-  if (/^packs:/m.test(text)) return undefined;
+  if (new RegExp(`^${key}:`, "m").test(text)) return undefined;
   const lines = [...defaults.map((one) => JSON.stringify(one)), source].map((item) => `  - ${item}\n`);
   const start = text.trim() === "" || text.trim() === "{}" ? "" : `${text.trimEnd()}\n`;
-  return `${start}packs:\n${lines.join("")}`;
+  return `${start}${key}:\n${lines.join("")}`;
 }
 
 function parsed(item: string): unknown {

@@ -1,0 +1,60 @@
+import type { ExecutableTool, PackRegistry, RegisterOptions, ToolPack } from "@agent/core";
+import { serviceNames } from "@agent/core/host";
+import { quote } from "@agent/core/toolkit";
+import { type LockedPack, toolChange } from "../../settings/packs/lock.js";
+
+/**
+ * A pack that cannot bring more than its lock entry: a tool that is new, on by default now or has other capabilities is
+ * withheld with the reason; secrets, hooks, commands and the like that are new make its registration fail.
+ */
+export function lockedPack(
+  pack: ToolPack,
+  name: string,
+  locked: LockedPack,
+): ToolPack & { readonly withheld: ReadonlySet<string> } {
+  const review = `Review the change with: agent pack update ${name}`;
+  const refuse = (what: string): never => {
+    throw new Error(`${quote(name)} is not used, because since you approved it it ${what}. ${review}`);
+  };
+  const checkSecrets = (variables: readonly string[]): void => {
+    const added = variables.filter((one) => !locked.secrets.includes(one));
+    if (added.length > 0) refuse(`wants the secrets ${added.join(", ")}`);
+  };
+  const withheld = new Set<string>();
+  const guard = (registry: PackRegistry): PackRegistry => ({
+    ...registry,
+    register(tool: ExecutableTool, options: RegisterOptions = {}) {
+      registry.register(tool, options);
+      const { enabled = true } = options;
+      const change = toolChange(locked.tools[tool.name], { enabled, capabilities: tool.capabilities ?? [] });
+      if (change === undefined) return;
+      const reason = `The pack ${quote(name)} changed since you approved it: ${change}. ${review}`;
+      withheld.add(tool.name);
+      registry.withhold?.(tool.name, reason);
+    },
+    release: (tool) => !withheld.has(tool) && (registry.release?.(tool) ?? false),
+    claimSecrets(source, variables) {
+      checkSecrets(variables);
+      return registry.claimSecrets?.(source, variables) ?? {};
+    },
+    provide(services, source) {
+      const added = serviceNames(services).filter((one) => !locked.services.includes(one));
+      if (added.length > 0) refuse(`brings ${added.join(", ")}`);
+      registry.provide?.(services, source);
+    },
+    registerLater(description, load) {
+      registry.registerLater?.(description, (outer, signal) => load(guard(outer), signal));
+    },
+    onRefresh(refresh) {
+      registry.onRefresh?.((outer) => refresh(guard(outer)));
+    },
+  });
+  return {
+    ...pack,
+    withheld,
+    register: (registry, host) => {
+      checkSecrets(pack.secrets ?? []);
+      pack.register(guard(registry), host);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { quotePath, readRegularFile } from "@agent/internal";
+import { CliError } from "../../process/errors.js";
+
+const MAX_LOCK_BYTES = 4 * 1024 * 1024;
+const NAME = "packs.lock.json";
+
+/** A tool as the user approved it. */
+export interface LockedTool {
+  readonly enabled: boolean;
+  readonly capabilities: readonly string[];
+}
+
+/** What a pack may bring: everything the user saw when they added or updated it. */
+export interface LockedPack {
+  readonly version: string;
+  /** SHA-256 over the names and contents of its files. */
+  readonly files: string;
+  readonly tools: Readonly<Record<string, LockedTool>>;
+  /** Variables with its secrets. */
+  readonly secrets: readonly string[];
+  /** What it brings besides tools: `hooks`, `command /deploy`, `skill notes`. */
+  readonly services: readonly string[];
+}
+
+export type PackLock = Readonly<Record<string, LockedPack>>;
+
+/** The lock file of the packs that a config selects. */
+export function packLockFile(config: string): string {
+  return join(dirname(config), NAME);
+}
+
+/** Reads a lock file; a missing one is empty. Throws for a file that is not a lock. */
+export function readPackLock(file: string): PackLock {
+  const bytes = readRegularFile(file, MAX_LOCK_BYTES);
+  if (bytes === undefined) return {};
+  const lock = parsed(bytes.toString());
+  if (isRecord(lock) && lock.v === 1 && isRecord(lock.packs) && Object.values(lock.packs).every(isLocked)) {
+    return lock.packs as PackLock;
+  }
+  throw new CliError(
+    `${quotePath(file)} is not a lock file of packs. Restore it, or delete it and run agent pack update NAME for each pack.`,
+  );
+}
+
+/** Changes the entry of one pack; `undefined` removes it. */
+export async function writeLockedPack(
+  file: string,
+  name: string,
+  entry: LockedPack | undefined,
+): Promise<void> {
+  const { [name]: _, ...rest } = readPackLock(file);
+  const packs = entry === undefined ? rest : { ...rest, [name]: entry };
+  const sorted = Object.fromEntries(Object.entries(packs).sort(([a], [b]) => (a < b ? -1 : 1)));
+  if (entry === undefined && readRegularFile(file, MAX_LOCK_BYTES) === undefined) return;
+  await writeFileAtomic(file, `${JSON.stringify({ v: 1, packs: sorted }, undefined, 2)}\n`);
+}
+
+/** Why a tool is not the one that was approved; `undefined` if it is. */
+export function toolChange(
+  locked: LockedTool | undefined,
+  { enabled, capabilities }: LockedTool,
+): string | undefined {
+  if (locked === undefined) return "it is new";
+  const gained = capabilities.filter((one) => !locked.capabilities.includes(one));
+  const lost = locked.capabilities.filter((one) => !capabilities.includes(one));
+  const changes = [
+    ...(gained.length === 0 ? [] : [`it now can ${gained.join(", ")}`]),
+    ...(lost.length === 0 ? [] : [`it no longer declares ${lost.join(", ")}`]),
+    ...(enabled && !locked.enabled ? ["it is on by default now"] : []),
+  ];
+  return changes.length === 0 ? undefined : changes.join("; ");
+}
+
+/** What an update changes for the user, one line each. */
+export function packChanges(before: LockedPack, after: LockedPack): string[] {
+  const tools = Object.entries(after.tools).flatMap(([name, tool]) => {
+    const change = toolChange(before.tools[name], tool);
+    return change === undefined ? [] : [`tool ${name}: ${change}`];
+  });
+  const gone = Object.keys(before.tools).filter((name) => after.tools[name] === undefined);
+  const added = (kind: "secrets" | "services"): string[] =>
+    after[kind].filter((one) => !before[kind].includes(one));
+  return [
+    ...tools,
+    ...gone.map((name) => `tool ${name}: it is gone`),
+    ...added("secrets").map((name) => `gets the secret ${name}`),
+    ...added("services").map((name) => `brings ${name}`),
+  ];
+}
+
+/** A digest of a package's files, without the packages installed inside it. */
+export function digestFiles(folder: string): string {
+  const hash = createHash("sha256");
+  for (const path of packageFiles(folder).sort()) {
+    const bytes = readRegularFile(join(folder, path), Number.POSITIVE_INFINITY);
+    hash.update(`${path}\0${bytes?.byteLength ?? "none"}\0`);
+    if (bytes !== undefined) hash.update(bytes);
+  }
+  return `sha256-${hash.digest("base64")}`;
+}
+
+/** The paths of a package's files, without the packages installed inside it. */
+export function packageFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  const paths = files.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  return paths.filter((path) => !path.split(sep).includes("node_modules"));
+}
+
+function isLocked(entry: unknown): entry is LockedPack {
+  return (
+    isRecord(entry) &&
+    typeof entry.version === "string" &&
+    typeof entry.files === "string" &&
+    isTexts(entry.secrets) &&
+    isTexts(entry.services) &&
+    isRecord(entry.tools) &&
+    Object.values(entry.tools).every(
+      (tool) => isRecord(tool) && typeof tool.enabled === "boolean" && isTexts(tool.capabilities),
+    )
+  );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
