@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine, quotePath, readRegularFile } from "@agent/internal";
+import { sizeText } from "@agent/terminal/host";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
 import {
   installPackages,
@@ -10,7 +11,6 @@ import {
   uninstallPackages,
   withStagedPackage,
 } from "../../assembly/packages/npm.js";
-import { sizeText } from "../../display/amounts.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
