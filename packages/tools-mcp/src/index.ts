@@ -1,17 +1,14 @@
 /** Any MCP server as a tool pack: `packs: [["@agent/tools-mcp", { servers: { … } }]]`. */
-import { register } from "./pack.js";
+import { packApiVersion, packName, register } from "./pack.js";
 
-export {
-  type HttpServerOptions,
-  type McpOptions,
-  type OAuthOptions,
-  packName,
-  type ServerOptions,
-  type StdioServerOptions,
+export type {
+  HttpServerOptions,
+  McpOptions,
+  OAuthOptions,
+  ServerOptions,
+  StdioServerOptions,
 } from "./config/options.js";
-export { register };
-
-export const packApiVersion = 1;
+export { packApiVersion, packName, register };
 
 // Its tools are those of the servers: no compiler knows their names.
 declare module "@agent/core" {

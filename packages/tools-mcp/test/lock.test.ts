@@ -169,42 +169,42 @@ test.each([
   [{ servers: { "a b": { command: "x" } } }, /server name "a b"/],
   [{ servers: { a__b: { command: "x" } } }, /server name "a__b"/],
   [{ servers: { a: {} } }, /"command" to start or a "url"/],
-  [{ servers: { a: { comand: "x" } } }, /servers\.a has no option "comand"\. Did you mean "command"\?/],
-  [{ servers: { a: { url: "https://x", command: "y" } } }, /servers\.a has no option "command"/],
-  [{ servers: { a: null } }, /@agent\/tools-mcp: servers\.a must be an object, got null\./],
+  [
+    { servers: { a: { comand: "x" } } },
+    /option "servers\.a\.comand" is not known\. Did you mean "command"\?/,
+  ],
+  [{ servers: { a: { url: "https://x", command: "y" } } }, /option "servers\.a\.command" is not known/],
+  [{ servers: { a: null } }, /@agent\/tools-mcp: option "servers\.a" must be an object, got null\./],
   [{ servers: { a: { url: "ftp://x" } } }, /http or https/],
   [{ servers: { a: { url: "https://user:password@x" } } }, /holds a password/],
   [
     { servers: { a: { command: "x", timeoutMs: "1" } } },
-    /servers\.a\.timeoutMs must be a number greater than 0, got string "1"\./,
+    /option "servers\.a\.timeoutMs" must be a number, got string "1"\./,
   ],
   [
     { servers: { a: { command: "x", args: ["y", 1] } } },
-    /servers\.a\.args\[1\] must be a string, got number 1\./,
+    /option "servers\.a\.args\[1\]" must be a string, got number 1\./,
   ],
-  [
-    { servers: { a: { command: "x", enable: [""] } } },
-    /servers\.a\.enable\[0\] must be a text that is not empty/,
-  ],
+  [{ servers: { a: { command: "x", enable: [""] } } }, /option "servers\.a\.enable\[0\]" must not be empty/],
   [
     { servers: { a: { command: "x", enable: false } } },
-    /servers\.a\.enable must be true or an array of names/,
+    /option "servers\.a\.enable" must be true, or must be an array of strings/,
   ],
   [
     { servers: { a: { command: "x", env: { A: 1 } } } },
-    /servers\.a\.env\.A must be a string, got number 1\./,
+    /option "servers\.a\.env\.A" must be a string, got number 1\./,
   ],
-  [{ servers: { a: { command: "x", readOnly: "y" } } }, /servers\.a\.readOnly must be an array of texts/],
+  [{ servers: { a: { command: "x", readOnly: "y" } } }, /option "servers\.a\.readOnly" must be an array/],
   [
     { servers: { a: { url: "https://x", oauth: { callbackPort: 0 } } } },
-    /servers\.a\.oauth\.callbackPort must be a whole number from 1 to 65535, got number 0\./,
+    /option "servers\.a\.oauth\.callbackPort" must be at least 1, got 0\./,
   ],
   [
     { servers: { a: { url: "https://x", oauth: { clientID: "x" } } } },
-    /servers\.a\.oauth has no option "clientID"\. Did you mean "clientId"\?/,
+    /option "servers\.a\.oauth\.clientID" is not known\. Did you mean "clientId"\?/,
   ],
-  [{ maxSchemaShare: 2 }, /maxSchemaShare must be at most 1, got number 2\./],
-  [{ servers: [] }, /servers must be an object/],
+  [{ maxSchemaShare: 2 }, /option "maxSchemaShare" must be at most 1, got 2\./],
+  [{ servers: [] }, /option "servers" must be an object/],
   [{ sevrers: {} }, /sevrers/],
 ])("the options %j are refused", (options, message) => {
   const directory = temporaryDirectory();

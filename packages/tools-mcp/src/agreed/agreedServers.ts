@@ -5,7 +5,7 @@ import type { Connections } from "../connections.js";
 import { loadConnections } from "../loading.js";
 import { readAgreement } from "../lock/agreement.js";
 import type { Lock, LockedServer } from "../lock/lock.js";
-import { McpTool } from "../tools/mcpTool.js";
+import { type McpTool, mcpTool } from "../tools/mcpTool.js";
 import { AgreedServer } from "./agreedServer.js";
 import { promptCommand } from "./promptCommand.js";
 import { resourceMentions } from "./resourceMentions.js";
@@ -33,7 +33,7 @@ export class AgreedServers {
   /** `onDiffering` is called with the tools of a server that are no longer as agreed, each time that was looked at. */
   constructor(
     options: McpOptions,
-    host: PackHost | undefined,
+    host: Partial<PackHost> | undefined,
     onDiffering: (server: AgreedServer, tools: readonly string[]) => void,
   ) {
     this.#options = options;
@@ -67,7 +67,7 @@ export class AgreedServers {
         server.agreed.tools.map((locked) => {
           const key = `${server.name} ${locked.hash}`;
           const known = this.#tools.get(key);
-          return [key, known?.server === server ? known : new McpTool(locked, server)] as const;
+          return [key, known?.server === server ? known : mcpTool(locked, server)] as const;
         }),
       ),
     );

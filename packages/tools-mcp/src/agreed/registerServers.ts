@@ -21,7 +21,7 @@ export function registerServers(
   registry: PackRegistry,
   options: McpOptions,
   lock: Lock,
-  host: PackHost | undefined,
+  host: Partial<PackHost> | undefined,
 ): RegisteredServers {
   const { maxSchemaShare = DEFAULT_SCHEMA_SHARE } = options;
   const tools = new RegisteredTools((host?.model?.contextTokens ?? ASSUMED_CONTEXT_TOKENS) * maxSchemaShare);

@@ -2,9 +2,9 @@ import type { Diagnosis, ExecutableTool, PackRegistry } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
 import { differsText } from "../lock/agreement.js";
 import { schemaTokens } from "../tokens.js";
-import { CallToolTool, FindToolsTool } from "../tools/deferredTools.js";
+import { callToolTool, findToolsTool } from "../tools/deferredTools.js";
 import type { McpTool } from "../tools/mcpTool.js";
-import { RESOURCE_TOOL, ResourceTool } from "../tools/resourceTool.js";
+import { RESOURCE_TOOL, resourceTool } from "../tools/resourceTool.js";
 import type { AgreedServer } from "./agreedServer.js";
 
 const NONE = "[]";
@@ -38,7 +38,7 @@ export class RegisteredTools {
     this.#resourceServers = names;
     if (names === NONE) return;
     const enabled = servers().some(({ options: { enable } }) => enable === true);
-    registry.register(new ResourceTool(servers), { enabled });
+    registry.register(resourceTool(servers), { enabled });
   }
 
   /** Registers what is new and takes away what is gone; a tool that is the same object stays. */
@@ -63,7 +63,7 @@ export class RegisteredTools {
       }
     });
     const finders: ExecutableTool[] = isDeferred
-      ? [new FindToolsTool(registered, (name) => registry.isToolEnabled(name)), new CallToolTool(registered)]
+      ? [findToolsTool(registered, (name) => registry.isToolEnabled(name)), callToolTool(registered)]
       : [];
     for (const finder of finders) registry.register(finder);
     this.#given = tools;

@@ -1,14 +1,7 @@
-import {
-  check,
-  checkOptions,
-  errorMessage,
-  invalidArgument,
-  type OptionChecks,
-  quote,
-  type ValueCheck,
-} from "@agent/core/toolkit";
+import { typedSchema } from "@agent/core";
+import { invalidArgument, packOptions, quote } from "@agent/core/toolkit";
 
-export const packName = "@agent/tools-mcp";
+export const PACK_NAME = "@agent/tools-mcp";
 
 /** What every server may be given, however it is reached. */
 interface CommonServerOptions {
@@ -80,83 +73,75 @@ const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}$/;
 /** The default of `startTimeoutMs`. */
 export const DEFAULT_START_MS = 15_000;
 
-// Checks instead of a schema: to compile one takes longer than all else that ten servers add to a start.
-const checkFilled: ValueCheck = (name, value) => {
-  if (typeof value !== "string" || value === "")
-    throw invalidArgument(name, "a text that is not empty", value);
-};
-const checkTexts: ValueCheck = (name, value) => {
-  if (!Array.isArray(value)) throw invalidArgument(name, "an array of texts", value);
-  for (const [index, item] of value.entries()) check.text(`${name}[${index}]`, item);
-};
-const checkNames: ValueCheck = (name, value) => {
-  checkTexts(name, value);
-  for (const [index, item] of (value as string[]).entries()) checkFilled(`${name}[${index}]`, item);
-};
-const checkTextMap: ValueCheck = (name, value) => {
-  check.object(name, value);
-  for (const [key, item] of Object.entries(value as object)) check.text(`${name}.${key}`, item);
-};
-const checkEnable: ValueCheck = (name, value) => {
-  if (value !== true && !Array.isArray(value))
-    throw invalidArgument(name, "true or an array of names", value);
-  if (value !== true) checkNames(name, value);
-};
-const checkEnv: ValueCheck = (name, value) => (Array.isArray(value) ? checkNames : checkTextMap)(name, value);
-const checkPort: ValueCheck = (name, value) => {
-  if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > 65_535) {
-    throw invalidArgument(name, "a whole number from 1 to 65535", value);
-  }
-};
-const checkShare: ValueCheck = (name, value) => {
-  check.positive(name, value);
-  if (Number(value) > 1) throw invalidArgument(name, "at most 1", value);
-};
+const TEXT = { type: "string", minLength: 1 };
+const NAMES = { type: "array", items: TEXT };
+const TEXT_MAP = { type: "object", additionalProperties: { type: "string" } };
+const MILLISECONDS = { type: "number", exclusiveMinimum: 0 };
 
-const COMMON: OptionChecks<CommonServerOptions> = {
-  enable: checkEnable,
-  readOnly: checkNames,
-  timeoutMs: check.positive,
-  startTimeoutMs: check.positive,
-  listTimeoutMs: check.positive,
+const COMMON = {
+  enable: { anyOf: [{ const: true }, NAMES] },
+  readOnly: NAMES,
+  timeoutMs: MILLISECONDS,
+  startTimeoutMs: MILLISECONDS,
+  listTimeoutMs: MILLISECONDS,
 };
-const STDIO: OptionChecks<StdioServerOptions> = {
-  command: checkFilled,
-  args: checkTexts,
-  env: checkEnv,
-  cwd: checkFilled,
+const STDIO = {
+  command: TEXT,
+  args: { type: "array", items: { type: "string" } },
+  env: { anyOf: [NAMES, TEXT_MAP] },
+  cwd: TEXT,
   ...COMMON,
 };
-const OAUTH: OptionChecks<OAuthOptions> = {
-  clientId: checkFilled,
-  clientSecretVariable: checkFilled,
-  clientMetadataUrl: checkFilled,
-  scope: checkFilled,
-  callbackPort: checkPort,
+const OAUTH = {
+  clientId: TEXT,
+  clientSecretVariable: TEXT,
+  clientMetadataUrl: TEXT,
+  scope: TEXT,
+  callbackPort: { type: "integer", minimum: 1, maximum: 65_535 },
 };
-const HTTP: OptionChecks<HttpServerOptions> = {
-  url: checkFilled,
-  headers: checkTextMap,
-  oauth: (name, value) => checkOptions(name, value as OAuthOptions, OAUTH, `${name}.`),
+const HTTP = {
+  url: TEXT,
+  headers: TEXT_MAP,
+  oauth: { type: "object", properties: OAUTH, additionalProperties: false },
   ...COMMON,
 };
-const OPTIONS: OptionChecks<McpOptions> = {
-  servers: (name, value) => {
-    check.object(name, value);
-    for (const [key, server] of Object.entries(value as object)) checkServer(`${name}.${key}`, key, server);
+const PROPERTIES = {
+  servers: {
+    type: "object",
+    additionalProperties: {
+      type: "object",
+      if: { required: ["url"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: HTTP, additionalProperties: false },
+      else: { properties: STDIO, additionalProperties: false },
+    },
   },
-  lockFile: checkFilled,
-  loginFile: checkFilled,
-  maxSchemaShare: checkShare,
+  lockFile: TEXT,
+  loginFile: TEXT,
+  maxSchemaShare: { type: "number", exclusiveMinimum: 0, maximum: 1 },
 };
 
-/** Checks the options of the config. Throws on anything unknown or mistyped, naming the server. */
-export function checkedOptions(options: unknown = {}): McpOptions {
-  try {
-    checkOptions("it", options as McpOptions, OPTIONS);
-    return options as McpOptions;
-  } catch (error) {
-    throw new Error(`${packName}: ${errorMessage(error)}`, { cause: error });
+export const OPTIONS = typedSchema<McpOptions>({ type: "object", properties: PROPERTIES });
+
+/** Checks the options of the config where there is no pack. Throws on anything unknown or mistyped, naming the server. */
+export function checkedOptions(given: unknown): McpOptions {
+  const options = packOptions<McpOptions>(PACK_NAME, given, PROPERTIES);
+  checkServers(options);
+  return options;
+}
+
+/** Checks what the schema of the options does not say: the names of servers, and how they are reached. */
+export function checkServers({ servers = {} }: McpOptions): void {
+  for (const [name, server] of Object.entries(servers)) {
+    if (!SERVER_NAME.test(name)) {
+      throw new Error(
+        `${PACK_NAME}: the server name ${quote(name)} must be 1 to 32 letters, digits, "-" or single "_", and begin with a letter or digit.`,
+      );
+    }
+    if (isHttp(server)) checkUrl(name, server.url);
+    else if (server.command === undefined) {
+      throw new Error(`${PACK_NAME}: servers.${name} needs a "command" to start or a "url" to reach.`);
+    }
   }
 }
 
@@ -165,33 +150,17 @@ export function checkServerOptions(name: string, server: unknown): asserts serve
   checkedOptions({ servers: { [name]: server } });
 }
 
-function checkServer(where: string, name: string, server: unknown): void {
-  if (!SERVER_NAME.test(name)) {
-    throw new Error(
-      `the server name ${quote(name)} must be 1 to 32 letters, digits, "-" or single "_", and begin with a letter or digit.`,
-    );
-  }
-  check.object(where, server);
-  const { url, command } = server as { readonly url?: unknown; readonly command?: unknown };
-  if (url === undefined) {
-    checkOptions(where, server as StdioServerOptions, STDIO, `${where}.`);
-    if (command === undefined) throw new Error(`${where} needs a "command" to start or a "url" to reach.`);
-    return;
-  }
-  checkOptions(where, server as HttpServerOptions, HTTP, `${where}.`);
-  checkUrl(where, url as string);
-}
-
-function checkUrl(where: string, text: string): void {
+function checkUrl(name: string, text: string): void {
+  const where = `${PACK_NAME}: servers.${name}.url`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw invalidArgument(`${where}.url`, "an http or https address", text);
+    throw invalidArgument(where, "an http or https address", text);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new Error(`${where}.url holds a password. Put it into "headers" as a variable: "Bearer \${NAME}".`);
+    throw new Error(`${where} holds a password. Put it into "headers" as a variable: "Bearer \${NAME}".`);
   }
 }
 
 export function isHttp(server: ServerOptions): server is HttpServerOptions {
-  return "url" in server;
+  return "url" in server && server.url !== undefined;
 }

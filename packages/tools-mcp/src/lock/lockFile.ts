@@ -112,7 +112,7 @@ function isLockedServer(value: unknown): value is LockedServer {
 }
 
 function isLockedTool(value: unknown): boolean {
-  if (!isRecord(value) || !isRecord(value.inputSchema)) return false;
+  if (!isRecord(value) || !isRecord(value.inputSchema) || value.inputSchema.type !== "object") return false;
   return [value.tool, value.name, value.description, value.hash].every(isText);
 }
 

@@ -1,7 +1,7 @@
 import { type Diagnosis, type PackHost, registerPack, type ToolRegistry } from "@agent/core";
 import { errorMessage, quote } from "@agent/core/toolkit";
 import { registerServers } from "../agreed/registerServers.js";
-import { checkServerOptions, packName, type ServerOptions } from "../config/options.js";
+import { checkServerOptions, PACK_NAME, type ServerOptions } from "../config/options.js";
 import { createConnectionHost } from "../connection/connectionHost.js";
 import type { LockedServer, SetAside } from "../lock/lock.js";
 import { inspectServer } from "./inspect.js";
@@ -39,7 +39,7 @@ export async function connectServers(
   );
   let diagnoses: readonly Diagnosis[] = [];
   registerPack(registry, {
-    packName,
+    packName: PACK_NAME,
     register: (view) => {
       const lock = { lockVersion: 1, servers: locked } as const;
       diagnoses = registerServers(view, { servers: connected }, lock, host).diagnose();

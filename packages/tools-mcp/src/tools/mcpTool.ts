@@ -1,69 +1,52 @@
-import type {
-  CallDescription,
-  ChatTool,
-  ExecutableTool,
-  JsonSchema,
-  ToolCall,
-  ToolCapability,
-  ToolKind,
+import {
+  defineTool,
+  type ExecutableTool,
+  type JsonSchema,
+  type ToolCapability,
+  type ToolKind,
 } from "@agent/core";
 import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
 import type { AgreedServer } from "../agreed/agreedServer.js";
 import type { LockedTool } from "../lock/lock.js";
 
 /** A tool of a server, as it is in the lock. Calling it starts the server if need be. */
-export class McpTool implements ExecutableTool {
-  readonly name: string;
-  readonly capabilities: readonly ToolCapability[];
-  /** The capabilities only say what it may do at most, so that no kind follows from them. */
-  readonly kind: ToolKind;
-  readonly titleFrom: readonly string[];
-  readonly outputSchema?: JsonSchema;
-  /** The connection has its own deadline, which progress resets. */
-  readonly deadlineMs = Number.POSITIVE_INFINITY;
+export interface McpTool extends ExecutableTool {
   readonly locked: LockedTool;
   readonly server: AgreedServer;
-  /** The values of required arguments that the server names a default for: models leave such arguments out. */
-  readonly #defaults: ReadonlyMap<string, unknown>;
-
-  constructor(locked: LockedTool, server: AgreedServer) {
-    this.name = locked.name;
-    this.locked = locked;
-    this.capabilities = capabilitiesOf(locked, server.options.readOnly ?? []);
-    this.kind = kindOf(this.capabilities);
-    this.#defaults = defaultsOf(locked.inputSchema);
-    this.titleFrom = titleArguments(locked.inputSchema);
-    if (locked.outputSchema) this.outputSchema = locked.outputSchema;
-    this.server = server;
-  }
-
   /** Whether it is on without being named by the user: the server's `enable` says so. */
-  get isOn(): boolean {
-    const { enable } = this.server.options;
-    return enable === true || (enable?.includes(this.locked.tool) ?? false);
-  }
+  readonly isOn: boolean;
+}
 
-  getSchema(): ChatTool {
-    const { description, title, inputSchema } = this.locked;
+export function mcpTool(locked: LockedTool, server: AgreedServer): McpTool {
+  const { name, tool: ownName, description, title, inputSchema, outputSchema, annotations } = locked;
+  const { enable, readOnly = [] } = server.options;
+  const capabilities = capabilitiesOf(locked, readOnly);
+  const kind = kindOf(capabilities);
+  const caution = `the server ${quote(server.name)} says that ${quote(ownName)} may destroy data`;
+  const isDestructive = annotations?.destructiveHint === true && kind !== "read";
+  // The values of required arguments that the server names a default for: models leave such arguments out.
+  const defaults = defaultsOf(inputSchema);
+  const tool = defineTool({
+    name,
     // Invisible and bidirectional characters could show a user something else than the model reads.
-    const shown = escapeInvisible(description || title || this.locked.tool);
-    const parameters = withOptional(inputSchema, this.#defaults);
-    return { type: "function", function: { name: this.name, description: shown, parameters } };
-  }
-
-  /** What a call acts on is known to the server alone. Its own words can only make a host more careful. */
-  describeCall(): CallDescription {
-    const { annotations } = this.locked;
-    if (annotations?.destructiveHint !== true || this.kind === "read") return {};
-    const { tool } = this.locked;
-    return { caution: `the server ${quote(this.server.name)} says that ${quote(tool)} may destroy data` };
-  }
-
-  async execute(args: Record<string, unknown>, call?: ToolCall): Promise<string> {
-    const given = { ...args };
-    for (const [name, value] of this.#defaults) given[name] ??= structuredClone(value);
-    return await (await this.server.use(call?.signal)).callTool(this.locked, given, call);
-  }
+    description: escapeInvisible(description || title || ownName),
+    input: withOptional(inputSchema, defaults),
+    capabilities,
+    // The capabilities only say what it may do at most, so that no kind follows from them.
+    kind,
+    titleFrom: titleArguments(inputSchema),
+    // The connection has its own deadline, which progress resets.
+    deadlineMs: Number.POSITIVE_INFINITY,
+    // What a call acts on is known to the server alone. Its own words can only make a host more careful.
+    describe: () => (isDestructive ? { caution } : {}),
+    async execute(input, call) {
+      const given: Record<string, unknown> = { ...input };
+      for (const [argument, value] of defaults) given[argument] ??= structuredClone(value);
+      return await (await server.use(call.signal)).callTool(locked, given, call);
+    },
+  });
+  const isOn = enable === true || (enable?.includes(ownName) ?? false);
+  return Object.assign(tool, { locked, server, isOn, ...(outputSchema && { outputSchema }) });
 }
 
 /**
