@@ -5,6 +5,7 @@ export default packageBuild({
   entry: {
     index: "src/index.ts",
     react: "src/client/react.ts",
+    element: "src/client/element.ts",
     server: "src/server/index.ts",
     node: "src/server/node.ts",
   },

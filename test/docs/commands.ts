@@ -135,6 +135,7 @@ export const TRANSCRIPTS: Readonly<Record<string, string>> = {
 /** Snippets that another test reads from the page and runs, by the test's file. */
 export const RUN_ELSEWHERE: Readonly<Record<string, RegExp>> = {
   "test/docs/conversationStores.test.ts": /^docs\/embedding-databases\.md#postgres$/,
+  "packages/web/test/element.test.ts": /^packages\/web\/README\.md#without-a-build-step$/,
   "test/docs/express.test.ts": /^packages\/web\/README\.md#on-the-server:2$/,
   "test/toolchains/next.test.ts": /^packages\/web\/README\.md#(on-the-server|in-the-page)$/,
   "test/publish/publish.test.ts": /^docs\/writing-a-pack\.md#/,

@@ -30,6 +30,7 @@ import {
   addSteered,
   checkDecisions,
   checkMessage,
+  checkNewId,
   findReplaced,
   SteeringQueue,
   steerWith,
@@ -70,6 +71,7 @@ const RUN_OPTIONS: OptionChecks<AnyChatOptions> = {
   maxCost: checkPositive,
   maxTokens: checkPositive,
   replaces: checkText,
+  id: checkText,
   output: () => undefined,
 };
 
@@ -361,6 +363,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       checkMessage(opening.message);
       const { replaces = options.replaces } = opening;
       if (replaces !== undefined) findReplaced(this.conversation, replaces);
+      checkNewId(this.conversation, options.id, replaces);
     }
     const { context: schema } = this.#options;
     const given = schema ? { ...options, context: await parseContext(schema, options.context) } : options;
@@ -387,12 +390,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     run: Run,
     undelivered: readonly Content[],
   ): Promise<void> | undefined {
-    const { from, context } = options;
+    const { from, id, context } = options;
     const message = "message" in opening ? opening.message : undefined;
     const replaces = "message" in opening ? (opening.replaces ?? options.replaces) : undefined;
     if (!this.#hooks.some((hooks) => hooks.onSessionStart ?? hooks.onSessionEnd ?? hooks.onMessage)) {
       for (const content of undelivered) addSteered(run, content);
-      if (message !== undefined) addMessage(this.conversation, message, { from, replaces });
+      if (message !== undefined) addMessage(this.conversation, message, { from, replaces, id });
       return undefined;
     }
     const lifecycle = lifecycleOf(run);
@@ -412,7 +415,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       await steerWith(undelivered, run);
       throwIfAborted(signal);
       if (content !== undefined)
-        addMessage(this.conversation, added.reduce(addTo, content), { from, replaces });
+        addMessage(this.conversation, added.reduce(addTo, content), { from, replaces, id });
     })();
   }
 

@@ -63,6 +63,7 @@ const waiting = async () => {
 
 const CORE = [
   argument("contentText", "content", ["text", "list"], (value) => core.contentText(value)),
+  argument("Agent.chat", "id", ["nothing", "text"], (value) => agent().chat("Hi", { id: value })),
   argument("Agent.chat", "replaces", ["nothing"], (value) => agent().chat("Hi", { replaces: value })),
   argument("Agent.retry", "options", ["nothing", "object"], async (value) => {
     const one = agent();
@@ -167,6 +168,12 @@ const CORE = [
     conversation().onChange(() => undefined, value),
   ),
   argument("Conversation.detailsOf", "message", ANY, (value) => conversation().detailsOf(value)),
+  argument("Conversation.addSpending", "tokens", ["number"], (value) =>
+    conversation().addSpending({ tokens: value, cost: 0 }),
+  ),
+  argument("Conversation.append", "id", ["nothing", "text"], (value) =>
+    conversation().append({ role: "user", content: "Hi" }, value),
+  ),
   argument("Conversation.append", "message", ["object"], (value) => conversation().append(value)),
   argument("Conversation.openRound", "answer", ["object"], (value) => conversation().openRound(value)),
   argument("Conversation.reopenRound", "pending", [], (value) => conversation().reopenRound(value)),
@@ -469,7 +476,7 @@ describe.each([
 
 test.each([
   [core.Agent, ["streamRetry", "takeSteering", "settled", "getTools", "clearContext", "dispose"]],
-  [core.Conversation, ["clear", "flush", "reserve"]],
+  [core.Conversation, ["clear", "changes", "flush", "reserve"]],
   [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
   [core.SaveSessionContextTool, ["getSchema"]],
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));

@@ -6,6 +6,8 @@ export interface ChatOptions {
   readonly signal?: AbortSignal;
   /** The id of an earlier message of the user that this one replaces: it and all after it leave the conversation. */
   readonly replaces?: string;
+  /** The id of the message in the conversation, which must be new there. Default: a random one. */
+  readonly id?: string;
   /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
   readonly from?: string;
   /** What the requests for this message may cost in dollars, child agents included. The limits of the agent hold as well. */

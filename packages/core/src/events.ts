@@ -162,6 +162,8 @@ export interface ChildEvent {
 /** A message given to `steer` has joined the conversation. */
 export interface SteeredEvent {
   readonly type: "steered";
+  /** The id of the message in the conversation. */
+  readonly id: string;
   readonly content: Content;
 }
 

@@ -1,54 +1,89 @@
-import { Agent } from "@agent/core";
-import { scriptedProvider } from "@agent/core/replay";
+import { Agent, definePack } from "@agent/core";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createChatClient } from "../src/client/client.js";
-import { createChatHandlers } from "../src/server/handlers.js";
+import {
+  type ChatClient,
+  type ChatClientOptions,
+  type ChatClientState,
+  createChatClient,
+} from "../src/client/client.js";
+import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import { SERVERS } from "./servers.js";
 
 const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
 
-/** An EventSource whose connection is refused, as browsers report it: an event without a reason. Node has none. */
-class RefusedSource extends EventTarget {
-  static readonly CLOSED = 2;
-  readonly readyState = RefusedSource.CLOSED;
-
-  constructor() {
-    super();
-    queueMicrotask(() => this.dispatchEvent(new Event("error")));
-  }
-
-  close(): void {}
-}
-
-async function serve(): Promise<string> {
-  vi.stubGlobal("EventSource", RefusedSource);
+async function serve(
+  answers: readonly ScriptedAnswer[] = ["Hello."],
+  options: Partial<ChatHandlersOptions> = {},
+) {
   const handlers = createChatHandlers({
-    identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
-    open: () => new Agent(scriptedProvider(["Hello."])),
+    identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
+    open: () => new Agent(scriptedProvider(answers)),
+    ...options,
   });
   const server = await nodeHttp(handlers);
   onTestFinished(async () => {
-    vi.unstubAllGlobals();
     await handlers.close();
     await server.stop();
   });
-  return server.url;
+  return { ...server, handlers };
 }
 
-test("reports why the server refused the connection", async () => {
-  const client = createChatClient({ url: await serve() });
+const TOKEN = { headers: { authorization: "Bearer ann" } };
+
+function connect(options: ChatClientOptions): ChatClient {
+  const client = createChatClient(options);
+  onTestFinished(client.subscribe(() => undefined));
+  return client;
+}
+
+/** Resolves to the state once it is as wanted. */
+async function until(
+  client: ChatClient,
+  isWanted: (state: ChatClientState) => boolean,
+): Promise<ChatClientState> {
   await new Promise<void>((resolve) => {
-    onTestFinished(client.subscribe(() => client.getState().error !== undefined && resolve()));
+    const look = (): void => {
+      if (isWanted(client.getState())) resolve();
+    };
+    onTestFinished(client.subscribe(look));
+    look();
   });
-  expect(client.getState()).toMatchObject({
+  return client.getState();
+}
+
+test("sends a bearer token with the stream and with actions, and asks for it each time", async () => {
+  const { url } = await serve();
+  let asked = 0;
+  const client = connect({
+    url,
+    headers: async () => {
+      asked++;
+      return { authorization: "Bearer ann" };
+    },
+  });
+  await until(client, ({ connection }) => connection === "open");
+  expect(await client.send("Hi")).toBe(true);
+  const { messages } = await until(
+    client,
+    ({ messages: [, answer], status }) => !!answer && status === "idle",
+  );
+  expect(messages).toMatchObject([{ content: "Hi" }, { blocks: [{ text: "Hello." }] }]);
+  expect(asked).toBe(2);
+});
+
+test("reports why the server refused the connection, and does not try again", async () => {
+  const { url } = await serve();
+  const client = connect({ url });
+  expect(await until(client, ({ error }) => error !== undefined)).toMatchObject({
     connection: "refused",
     error: "This conversation is not yours, or you are not logged in.",
   });
 });
 
 test("reports why an action was refused until the next one, and never rejects", async () => {
-  const url = await serve();
-  const client = createChatClient({ url: `${url}?session=1` });
+  const { url } = await serve();
+  const client = createChatClient({ url, ...TOKEN });
   expect(await client.send("")).toBe(false);
   expect(client.getState().error).toContain('"content" must be a non-empty string');
   expect(await client.stop()).toBe(true);
@@ -56,4 +91,96 @@ test("reports why an action was refused until the next one, and never rejects", 
   const nowhere = createChatClient({ url: "http://127.0.0.1:1/" });
   expect(await nowhere.send("Hi")).toBe(false);
   expect(nowhere.getState().error).toBe("The server cannot be reached.");
+});
+
+test("connects again after the connection was lost, and has the whole state", async () => {
+  const { url, handlers } = await serve();
+  const client = connect({ url, ...TOKEN });
+  await until(client, ({ connection }) => connection === "open");
+  await client.send("Hi");
+  await until(client, ({ messages, status }) => messages.length === 2 && status === "idle");
+  // Ends all streams; the conversation is not stored, so the next one is empty.
+  await handlers.close();
+  await until(client, ({ connection }) => connection === "lost");
+  const again = await until(client, ({ connection }) => connection === "open");
+  expect(again.messages).toEqual([]);
+});
+
+test("tries again while the server is overloaded", async () => {
+  const { url } = await serve();
+  const real = globalThis.fetch;
+  const answers = [429, 503];
+  const asked = vi.spyOn(globalThis, "fetch").mockImplementation(async (...request) => {
+    const status = answers.shift();
+    return status === undefined ? await real(...request) : new Response("{}", { status });
+  });
+  onTestFinished(() => asked.mockRestore());
+  const client = connect({ url, ...TOKEN });
+  await until(client, ({ connection }) => connection === "open");
+  expect(asked).toHaveBeenCalledTimes(3);
+});
+
+test("edits an earlier message, and answers one again, by their ids", async () => {
+  const { url } = await serve(["One.", "Two.", "Deux.", "Uno."]);
+  const client = connect({ url, ...TOKEN });
+  const done = (text: string) =>
+    until(client, ({ messages, status }) => status === "idle" && JSON.stringify(messages).includes(text));
+  await client.send("1");
+  await done("One.");
+  await client.send("2");
+  const before = await done("Two.");
+  const [first, , second] = before.messages;
+  expect(new Set(before.messages.map(({ id }) => id)).size).toBe(4);
+  expect(before.messages.map(({ at }) => Number.isNaN(Date.parse(at ?? "")))).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+
+  expect(await client.send("2, in French", { replaces: second?.id ?? "" })).toBe(true);
+  const edited = await done("Deux.");
+  expect(edited.messages).toMatchObject([
+    { id: first?.id, content: "1" },
+    { blocks: [{ text: "One." }] },
+    { content: "2, in French" },
+    { blocks: [{ text: "Deux." }] },
+  ]);
+  expect(await client.send("2 again", { replaces: second?.id ?? "" })).toBe(false);
+  expect(client.getState().error).toBe("This message of the user is not in the conversation any more.");
+
+  expect(await client.regenerate(first?.id)).toBe(true);
+  const again = await done("Uno.");
+  expect(again.messages).toMatchObject([{ id: first?.id, content: "1" }, { blocks: [{ text: "Uno." }] }]);
+  // A page that connects now is shown the same, with the same ids.
+  const other = connect({ url, ...TOKEN });
+  const { messages } = await until(other, ({ connection }) => connection === "open");
+  expect(messages).toEqual(again.messages);
+});
+
+const polite = definePack({
+  name: "polite",
+  setup: () => ({
+    tools: [],
+    hooks: {
+      name: "polite",
+      onMessage: ({ content }) => (content === "Rude." ? { deny: "Be polite." } : undefined),
+    },
+  }),
+});
+
+test("shows the message again if the one that was to replace it is refused", async () => {
+  const { url } = await serve([], {
+    open: () => new Agent(scriptedProvider(["One.", "Two."]), { tools: [polite] }),
+  });
+  const client = connect({ url, ...TOKEN });
+  await client.send("1");
+  const { messages } = await until(
+    client,
+    ({ messages: all, status }) => all.length === 2 && status === "idle",
+  );
+  await client.send("Rude.", { replaces: messages[0]?.id ?? "" });
+  const refused = await until(client, ({ error, messages: all }) => error !== undefined && all.length === 2);
+  expect(refused.messages).toMatchObject([{ id: messages[0]?.id }, { blocks: [{ text: "One." }] }]);
+  expect(refused.error).toContain("Be polite.");
 });

@@ -155,7 +155,7 @@ test("a saved conversation is shown when it is opened", async () => {
   const url = await start(nodeHttp, [], {
     open: () => new Agent(scriptedProvider([]), { conversation }),
   });
-  expect((await open(url)).state.messages).toEqual([{ role: "user", content: "Hi" }]);
+  expect((await open(url)).state.messages).toMatchObject([{ role: "user", content: "Hi" }]);
 });
 
 test("a call that waits when the server closes is asked about again by the next server", async () => {
@@ -402,4 +402,47 @@ test("a new browser gets a cookie with the stream, and keeps its conversation by
   const forged = await fetch(url, { headers: { cookie: "chat=../../etc" } });
   expect(forged.headers.get("set-cookie")).toContain("chat=");
   await forged.body?.cancel();
+});
+
+test("copies a stored conversation up to a message into a new one", async () => {
+  const handlers = createChatHandlers({
+    identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,
+    store: memoryStore(),
+    open: (_id, { conversation }) => new Agent(scriptedProvider(["One.", "Two."]), { conversation }),
+  });
+  const server = await nodeHttp(handlers);
+  onTestFinished(async () => {
+    await handlers.close();
+    await server.stop();
+  });
+  const page = await open(`${server.url}?session=1`);
+  for (const content of ["1", "2"]) {
+    await page.post({ type: "send", content });
+    await page.until(({ messages, status }) => messages.length === 2 * Number(content) && status === "idle");
+  }
+  const second = page.state.messages[2]?.id ?? "";
+  await handlers.branch("1", "1/b", { before: second });
+  const branch = await open(`${server.url}?session=1/b`);
+  expect(branch.state.messages).toEqual(page.state.messages.slice(0, 2));
+  await expect(handlers.branch("1", "1/b")).rejects.toThrow("does not exist yet");
+});
+
+const APP = "https://app.example.com";
+test("lets pages of the named origins read answers, and asks no login for the question of a browser", async () => {
+  const url = await start(nodeHttp, ["Hello."], { origins: [APP] });
+  const ask = async (origin: string, method = "GET", more: Record<string, string> = {}) => {
+    const { status, headers, body } = await fetch(url, { method, headers: { origin, ...more } });
+    await body?.cancel();
+    return [status, headers.get("access-control-allow-origin"), headers.get("vary"), headers];
+  };
+  const question = { "access-control-request-headers": "authorization, content-type" };
+  const [status, allowed, vary, headers] = await ask(APP, "OPTIONS", question);
+  expect([status, allowed, vary]).toEqual([204, APP, "Origin"]);
+  expect((headers as Headers).get("access-control-allow-headers")).toBe("authorization, content-type");
+  expect((headers as Headers).get("access-control-allow-methods")).toBe("GET, POST");
+  expect((await ask(APP)).slice(0, 3)).toEqual([200, APP, "Origin"]);
+  // The reason of a refusal can be read too.
+  expect((await ask(APP, "POST")).slice(0, 2)).toEqual([415, APP]);
+  expect((await ask("https://evil.example", "OPTIONS", question)).slice(0, 2)).toEqual([403, null]);
+  expect((await ask("https://evil.example")).slice(0, 2)).toEqual([403, null]);
 });

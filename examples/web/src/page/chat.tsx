@@ -16,13 +16,13 @@ export function Chat() {
   };
   return (
     <>
-      {messages.map((message, index) =>
+      {messages.map((message) =>
         message.role === "user" ? (
-          <div key={index} className="user">
+          <div key={message.id} className="user">
             {textOf(message.content)}
           </div>
         ) : (
-          <article key={index} className="assistant">
+          <article key={message.id} className="assistant">
             {message.blocks.map((block, position) => (
               <BlockView key={position} block={block} questionAbout={questionAbout} />
             ))}

@@ -17,6 +17,7 @@ import { type PackState, PackStates, type StateChange, type StateEntry } from ".
 import { findPendingProblem, type PendingCall, type PendingRound } from "./pending.js";
 import { replaceRange } from "./replaceRange.js";
 import { newSavedFile, type Session, saveToState, sessionOf } from "./session.js";
+import { changesOfHistory } from "./sessionFile.js";
 import { NOTHING_SPENT, type Spending } from "./spending.js";
 
 export type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
@@ -178,6 +179,22 @@ export class Conversation implements ToolContext {
     });
   }
 
+  /** The changes that make this conversation as it is now: `Conversation.from(changes)` is a copy of it. JSON values. */
+  changes(): ConversationChange[] {
+    const { systemPrompt } = this;
+    return [
+      ...(systemPrompt === "" ? [] : [{ type: "system" as const, systemPrompt }]),
+      ...changesOfHistory(
+        this.#messages,
+        this.#pending,
+        (one) => this.detailsOf(one),
+        this.packStates,
+        (one) => this.infoOf(one),
+        this.#spending,
+      ),
+    ];
+  }
+
   /** Resolves once all changes so far are stored, where they are. Rejects if they cannot be. */
   async flush(): Promise<void> {
     await this.#recording?.flush?.();
@@ -261,10 +278,11 @@ export class Conversation implements ToolContext {
     };
   }
 
-  append(message: ChatMessage): void {
+  append(message: ChatMessage, id?: string): void {
     checkObject("message", message);
+    if (id !== undefined) checkText("id", id);
     this.#messages.push(message);
-    this.#keepInfo(message, { at: new Date().toISOString() });
+    this.#keepInfo(message, { ...(id !== undefined && { id }), at: new Date().toISOString() });
     if (this.#listeners) this.#tell({ type: "message", message, ...this.infoOf(message) });
   }
 

@@ -39,7 +39,7 @@ export function fileStore(directory: string): ConversationStore {
     const text = bytes?.toString("utf8") ?? "";
     if (!bytes || text === "" || isCutHeader(text)) {
       const found = bytes && { size: bytes.length, whole: 0 };
-      known.set(id, { file: new SessionFile(path, found, formatHistory("", [])), count: 0 });
+      known.set(id, { file: new SessionFile(path, found, formatHistory("")), count: 0 });
       return [];
     }
     parseSession(text, path);

@@ -161,14 +161,6 @@ function examine(conversation: Conversation, path: string): SessionFile {
 }
 
 function wholeHistory(conversation: Conversation): string {
-  const { systemPrompt, sessionContext, pending, packStates, spending } = conversation;
-  return formatHistory(
-    systemPrompt,
-    sessionContext,
-    pending,
-    (one) => conversation.detailsOf(one),
-    packStates,
-    (one) => conversation.infoOf(one),
-    spending,
-  );
+  const changes = conversation.changes().filter(({ type }) => type !== "system");
+  return formatHistory(conversation.systemPrompt, changes);
 }

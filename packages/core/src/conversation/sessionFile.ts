@@ -39,21 +39,25 @@ export function formatEntry(entry: SessionEntry): string {
 }
 
 /** The lines a file starts with: its first one, and the messages there are already. */
-export function formatHistory(
-  systemPrompt: string,
+export function formatHistory(systemPrompt: string, changes: readonly ConversationChange[] = []): string {
+  return formatHeader(systemPrompt) + changes.map(formatEntry).join("");
+}
+
+/** The changes that make these messages. */
+export function changesOfHistory(
   messages: readonly ChatMessage[],
   pending?: PendingRound,
   detailsOf: (message: ToolMessage) => ResultDetails | undefined = () => undefined,
   states: readonly StateEntry[] = [],
   infoOf: (message: ChatMessage) => MessageInfo | undefined = () => undefined,
   spending: Spending = NOTHING_SPENT,
-): string {
-  const result = (message: ToolMessage): SessionEntry => {
+): ConversationChange[] {
+  const result = (message: ToolMessage): ConversationChange => {
     const details = detailsOf(message);
     return { type: "result", message, ...(details && { details }), ...infoOf(message) };
   };
   const entries = messages.map(
-    (message): SessionEntry =>
+    (message): ConversationChange =>
       message.role === "tool" && detailsOf(message)
         ? result(message)
         : { type: "message", message, ...infoOf(message) },
@@ -65,7 +69,7 @@ export function formatHistory(
   }
   for (const state of states) entries.push({ type: "state", ...state });
   if (spending.tokens > 0) entries.push({ type: "spent", ...spending });
-  return formatHeader(systemPrompt) + entries.map(formatEntry).join("");
+  return entries;
 }
 
 /** A whole session as a file. */
@@ -76,17 +80,15 @@ export function formatSession(session: Omit<Session, "savedAt">): string {
     at: new Date().toISOString(),
     ...(reason !== undefined && { reason }),
   };
-  return (
-    formatHistory(
-      systemPrompt,
-      messages,
-      pending,
-      (one) => details?.get(one),
-      states,
-      (one) => info?.get(one),
-      spending,
-    ) + formatEntry(saved)
+  const changes = changesOfHistory(
+    messages,
+    pending,
+    (one) => details?.get(one),
+    states,
+    (one) => info?.get(one),
+    spending,
   );
+  return formatHistory(systemPrompt, changes) + formatEntry(saved);
 }
 
 /** The number of bytes that are complete lines: a killed writer leaves an incomplete one at the end. */

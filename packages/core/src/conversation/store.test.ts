@@ -249,6 +249,14 @@ test("retry answers the newest message again; replaces edits an earlier one; bra
   expect(texts()).toEqual(["1", "Uno.", "2, in French", "Deux."]);
   expect(branch.sessionContext.map(({ content }) => content)).toEqual(["1", "Uno."]);
   expect(branch.infoOf(branch.sessionContext[0] as never).id).toBe(first);
+  await agent.chat("3", { id: "third" }).catch(() => undefined);
+  expect(conversation.indexOf("third")).toBeGreaterThan(0);
+  await expect(agent.chat("x", { id: "third" })).rejects.toThrow(
+    "an id that no message of this conversation has",
+  );
+  expect(Conversation.from(JSON.parse(JSON.stringify(conversation.changes()))).changes()).toEqual(
+    conversation.changes(),
+  );
   await expect(agent.chat("x", { replaces: "nope" })).rejects.toThrow(
     'replaces must be the id of a message of the user in this conversation, got string "nope"',
   );

@@ -41,6 +41,14 @@ export function findReplaced(conversation: Conversation, id: string): number {
   throw invalidArgument("replaces", "the id of a message of the user in this conversation", id);
 }
 
+/** Throws `invalid_argument` if another message has this id already. */
+export function checkNewId(conversation: Conversation, id: string | undefined, replaces?: string): void {
+  if (id === undefined || id === replaces) return;
+  if (id === "" || conversation.indexOf(id) !== -1) {
+    throw invalidArgument("id", "an id that no message of this conversation has", id);
+  }
+}
+
 /**
  * Adds the message that starts a run. Calls that wait for a decision get the result that they have not run. With
  * `replaces`, that message and everything after it is removed first.
@@ -48,18 +56,19 @@ export function findReplaced(conversation: Conversation, id: string): number {
 export function addMessage(
   conversation: Conversation,
   content: Content,
-  { from, replaces }: { readonly from?: string | undefined; readonly replaces?: string | undefined },
+  { from, replaces, id }: Partial<Record<"from" | "replaces" | "id", string | undefined>>,
 ): void {
   conversation.settlePending(UNDECIDED);
   if (replaces !== undefined) {
     const start = findReplaced(conversation, replaces);
     conversation.replace(start, conversation.sessionContext.length - start, []);
   }
-  conversation.append({
-    role: "user",
+  const said = {
+    role: "user" as const,
     content: wellFormed(content),
     ...(from !== undefined && { from: from.toWellFormed() }),
-  });
+  };
+  conversation.append(said, id);
 }
 
 /** The queue of messages given to `steer`. The loop takes them between two model requests. */
@@ -110,6 +119,7 @@ export async function steerWith(given: readonly Content[], run: Run): Promise<bo
 
 /** Adds a message given to `steer`, as hooks changed it. */
 export function addSteered({ conversation, emit }: Run, content: Content, admitted = content): void {
-  conversation.append({ role: "user", content: admitted });
-  emit({ type: "steered", content });
+  const message = { role: "user" as const, content: admitted };
+  conversation.append(message);
+  emit({ type: "steered", id: conversation.infoOf(message).id, content });
 }

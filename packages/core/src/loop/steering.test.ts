@@ -27,7 +27,7 @@ describe("steering", () => {
     const { events } = await collect(agent, "go");
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
     expect(requests[0]?.messages.at(-1)).toEqual({ role: "user", content: "Use metric units." });
-    expect(events).toContainEqual({ type: "steered", content: "Use metric units." });
+    expect(events).toContainEqual({ type: "steered", id: expect.any(String), content: "Use metric units." });
     expectValidHistory(agent);
   });
 

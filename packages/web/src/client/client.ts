@@ -1,17 +1,22 @@
 import type { ApprovalDecision, Content } from "@agent/core";
-import type { ChatAction, ChatEvent } from "../events.js";
+import type { ChatAction } from "../events.js";
 import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
+import { followEvents } from "./eventStream.js";
+
+type Headers = Readonly<Record<string, string>>;
 
 export interface ChatClientOptions {
   /** Where the handler pair is mounted: `/api/chat?session=42`. */
   readonly url: string;
-  /** Headers of every action, such as a token. The event stream is authorised by cookies or by `url`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Headers of every request, such as a bearer token, or a function that returns them: it is called for each request. */
+  readonly headers?: Headers | (() => Headers | Promise<Headers>);
+  /** Whether cookies are sent: `include` also sends them to a server of another origin. Default `same-origin`. */
+  readonly credentials?: "omit" | "same-origin" | "include";
 }
 
 export interface ChatClientState extends ChatState {
-  /** `lost` while the browser reconnects by itself; `refused` if the server refused the request. */
+  /** `lost` while the client connects again by itself; `refused` if the server refused the request. */
   readonly connection: "connecting" | "open" | "lost" | "refused";
 }
 
@@ -23,11 +28,14 @@ export interface ChatClient {
   getState(): ChatClientState;
   /** Calls `listener` after every change until the returned function is called. */
   subscribe(listener: () => void): () => void;
-  /** Sends a message, or adds to the one being answered. */
-  send(content: Content): Promise<boolean>;
+  /**
+   * Sends a message, or adds to the one being answered. With `replaces`, the id of an earlier message of the user, it takes
+   * the place of that message and of all after it.
+   */
+  send(content: Content, options?: { readonly replaces?: string }): Promise<boolean>;
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
-  /** Answers the newest message again. */
-  regenerate(): Promise<boolean>;
+  /** Answers the user's message with this id again, or the newest. Messages after it are gone. */
+  regenerate(id?: string): Promise<boolean>;
   stop(): Promise<boolean>;
 }
 
@@ -43,44 +51,60 @@ export interface ChatClient {
  * export const ask = (question: string) => chat.send(question);
  * ```
  */
-export function createChatClient({ url, headers = {} }: ChatClientOptions): ChatClient {
+export function createChatClient(options: ChatClientOptions): ChatClient {
+  const { url, headers = {}, credentials = "same-origin" } = options;
   const listeners = new Set<() => void>();
   let chat: ChatState = EMPTY_CHAT;
   let connection: ChatClientState["connection"] = "connecting";
   let refusal: string | undefined;
   let state: ChatClientState = { ...chat, connection };
-  let source: EventSource | undefined;
+  let disconnect: (() => void) | undefined;
 
   const changed = (): void => {
     state = { ...chat, connection, ...(refusal !== undefined && { error: refusal }) };
     for (const listener of listeners) listener();
   };
-  const connect = (): void => {
-    const opened = new EventSource(url, { withCredentials: true });
-    source = opened;
-    opened.addEventListener("message", ({ data }: MessageEvent<string>) => {
-      if (connection !== "open") refusal = undefined;
-      connection = "open";
-      chat = reduceChat(chat, JSON.parse(data) as ChatEvent);
-      changed();
-    });
-    opened.addEventListener("error", async () => {
-      connection = opened.readyState === EventSource.CLOSED ? "refused" : "lost";
-      changed();
-      if (connection !== "refused") return;
-      // An EventSource does not tell why. Ask once more, for the reason alone.
-      const reason = await refusalOf(url, { headers: { ...headers, accept: "text/event-stream" } });
-      if (source !== opened) return;
-      refusal = reason ?? "The server ended the connection. Load the page again.";
-      changed();
+  const request = async (init: RequestInit & { readonly headers: Headers }): Promise<Response> => {
+    const own = typeof headers === "function" ? await headers() : headers;
+    return await fetch(url, {
+      credentials,
+      cache: "no-store",
+      ...init,
+      headers: { ...own, ...init.headers },
     });
   };
-  const post = async (action: ChatAction): Promise<boolean> => {
-    refusal = await refusalOf(url, {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify(action),
+  const connect = (): (() => void) =>
+    followEvents({
+      request: (signal) => request({ headers: { accept: "text/event-stream" }, signal }),
+      onEvent(event) {
+        if (connection !== "open") refusal = undefined;
+        connection = "open";
+        chat = reduceChat(chat, event);
+        changed();
+      },
+      onLost() {
+        connection = "lost";
+        changed();
+      },
+      async onRefused(response) {
+        const reason = await reasonOf(response);
+        connection = "refused";
+        refusal = reason;
+        changed();
+      },
     });
+  const post = async (action: ChatAction): Promise<boolean> => {
+    try {
+      const response = await request({
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(action),
+      });
+      refusal = response.ok ? undefined : await reasonOf(response);
+      if (response.ok) await response.body?.cancel();
+    } catch {
+      refusal = "The server cannot be reached.";
+    }
     changed();
     return refusal === undefined;
   };
@@ -89,32 +113,24 @@ export function createChatClient({ url, headers = {} }: ChatClientOptions): Chat
     getState: () => state,
     subscribe(listener) {
       listeners.add(listener);
-      if (!source) connect();
+      disconnect ??= connect();
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
-        source?.close();
-        source = undefined;
+        disconnect?.();
+        disconnect = undefined;
       };
     },
-    send: (content) => post({ type: "send", content }),
+    send: (content, { replaces } = {}) =>
+      post({ type: "send", content, ...(replaces !== undefined && { replaces }) }),
     decide: (id, decision) => post({ type: "decide", id, decision }),
-    regenerate: () => post({ type: "regenerate" }),
+    regenerate: (id) => post({ type: "regenerate", ...(id !== undefined && { id }) }),
     stop: () => post({ type: "stop" }),
   };
 }
 
-/** Why the server does not answer a request as wanted; `undefined` if it does. Does not read the answer to its end. */
-async function refusalOf(url: string, init: RequestInit): Promise<string | undefined> {
-  try {
-    const response = await fetch(url, { ...init, credentials: "same-origin" });
-    if (response.ok) {
-      await response.body?.cancel();
-      return undefined;
-    }
-    const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-    return error ?? `The server answered ${response.status} ${response.statusText}.`.replace(" .", ".");
-  } catch {
-    return "The server cannot be reached.";
-  }
+/** Why the server refused a request. */
+async function reasonOf(response: Response): Promise<string> {
+  const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+  return error ?? `The server answered ${response.status} ${response.statusText}.`.replace(" .", ".");
 }

@@ -22,8 +22,15 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
     throw new ActionError(415, "Send JSON with the header content-type: application/json.");
   }
   const body = parse(await readBody(request, maxBytes));
-  if (body.type === "stop" || body.type === "regenerate") return { type: body.type };
-  if (body.type === "send") return { type: "send", content: readContent(body.content) };
+  if (body.type === "stop") return { type: "stop" };
+  if (body.type === "regenerate") {
+    const id = readId("id", body.id);
+    return { type: "regenerate", ...(id !== undefined && { id }) };
+  }
+  if (body.type === "send") {
+    const replaces = readId("replaces", body.replaces);
+    return { type: "send", content: readContent(body.content), ...(replaces !== undefined && { replaces }) };
+  }
   if (body.type === "decide") {
     if (typeof body.id !== "string") {
       throw new ActionError(400, `"id" must be the id of a question, got ${describeValue(body.id)}.`);
@@ -34,6 +41,11 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
     400,
     `"type" must be "send", "decide", "regenerate" or "stop", got ${describeValue(body.type)}.`,
   );
+}
+
+function readId(name: string, id: unknown): string | undefined {
+  if (id === undefined || typeof id === "string") return id;
+  throw new ActionError(400, `"${name}" must be the id of a message, got ${describeValue(id)}.`);
 }
 
 async function readBody(request: Request, maxBytes: number): Promise<string> {

@@ -9,8 +9,8 @@ export interface OriginOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Origins of other sites whose pages may send requests, such as `"https://app.example.com"`; also your own origin if a
-   * proxy changes the `Host` header. Default: none.
+   * Origins of other sites whose pages may send requests, such as `"https://app.example.com"`: they get the headers of CORS.
+   * Also your own origin if a proxy changes the `Host` header. Default: none.
    */
   readonly origins?: readonly string[];
 }
@@ -52,6 +52,27 @@ export function foreignRequest(
   const isOwn =
     site === null ? origin === null || hostOf(origin) === host : /^(?:same-origin|none)$/.test(site);
   return isOwn ? undefined : "A page of another site sent this request. If it is yours, add it to origins.";
+}
+
+const TOKENS = /^[\w-]+(?: *, *[\w-]+)*$/;
+
+/** The headers that let a page of another origin read the answer (CORS); none for other pages. */
+export function corsHeaders(request: Request, { origins = [] }: OriginOptions): Record<string, string> {
+  const origin = request.headers.get("origin");
+  if (origins.length === 0) return {};
+  // A cache must not give the answer for one origin to another.
+  if (origin === null || !origins.includes(origin)) return { vary: "Origin" };
+  const wanted = request.headers.get("access-control-request-headers") ?? "";
+  return {
+    vary: "Origin",
+    "access-control-allow-origin": origin,
+    "access-control-allow-credentials": "true",
+    ...(request.method === "OPTIONS" && {
+      "access-control-allow-methods": "GET, POST",
+      "access-control-max-age": "600",
+      ...(TOKENS.test(wanted) && { "access-control-allow-headers": wanted }),
+    }),
+  };
 }
 
 /** No other site can have an IP address or `localhost` as its name. */

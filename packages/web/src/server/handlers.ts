@@ -6,10 +6,16 @@ import {
   isAgentError,
   openConversation,
 } from "@agent/core";
-import { check, checkOptions, type OptionChecks } from "@agent/core/toolkit";
+import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import { ActionError, readAction } from "./actions.js";
 import { eventStream } from "./eventStream.js";
-import { checkHosts, checkOrigins, foreignRequest, type OriginOptions } from "./foreignRequest.js";
+import {
+  checkHosts,
+  checkOrigins,
+  corsHeaders,
+  foreignRequest,
+  type OriginOptions,
+} from "./foreignRequest.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
 import { Quota } from "./quota.js";
 
@@ -41,10 +47,17 @@ type OpenChat = (
   },
 ) => Agent | OpenedChat | Promise<Agent | OpenedChat>;
 
-/** The pair of handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
+/** The handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
 export interface ChatHandlers {
   GET(request: Request): Promise<Response>;
   POST(request: Request): Promise<Response>;
+  /** Answers the question of a browser (CORS preflight) before a page of `origins` sends a request. */
+  OPTIONS(request: Request): Promise<Response>;
+  /**
+   * Copies a conversation of the `store` into a new one: the messages before the one with the id `before`, or all of them.
+   * Your own route calls it, since `identify` decides who may see the new one.
+   */
+  branch(id: string, newId: string, options?: { readonly before?: string }): Promise<void>;
   /** Stops what runs, ends all streams and disposes of the agents. */
   close(): Promise<void>;
 }
@@ -122,6 +135,16 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     request: Request,
     answer: (id: string) => Response | Promise<Response>,
   ): Promise<Response> => {
+    const response = await respond(request, answer);
+    for (const [name, value] of Object.entries(corsHeaders(request, options))) {
+      response.headers.append(name, value);
+    }
+    return response;
+  };
+  const respond = async (
+    request: Request,
+    answer: (id: string) => Response | Promise<Response>,
+  ): Promise<Response> => {
     try {
       const refusal = foreignRequest(request, options);
       if (refusal !== undefined) return problem(403, refusal);
@@ -162,9 +185,26 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       return Response.json({ ok: true }, { status: 202 });
     });
 
+  const preflight = async (request: Request): Promise<Response> => {
+    const refusal = foreignRequest(request, options);
+    if (refusal !== undefined) return problem(403, refusal);
+    return new Response(null, { status: 204, headers: corsHeaders(request, options) });
+  };
+
   return {
     GET: follow,
     POST: act,
+    OPTIONS: preflight,
+    async branch(id, newId, { before } = {}) {
+      check.text("id", id);
+      check.text("newId", newId);
+      if (!options.store) throw invalidArgument("store", "a store, which branch() copies to", undefined);
+      if ((await options.store.load(newId)).length > 0) {
+        throw invalidArgument("newId", "the id of a conversation that does not exist yet", newId);
+      }
+      const { conversation } = await find(id);
+      await options.store.append(newId, conversation.branch(before).changes(), 0);
+    },
     async close() {
       const open = [...chats.values()];
       chats.clear();

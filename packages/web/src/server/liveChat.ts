@@ -5,6 +5,7 @@ import type {
   ApprovalRequest,
   Approve,
   Content,
+  Conversation,
   PendingCall,
 } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
@@ -78,6 +79,10 @@ export class LiveChat {
     return chat;
   }
 
+  get conversation(): Conversation {
+    return this.#agent.conversation;
+  }
+
   get state(): ChatState {
     return this.#state;
   }
@@ -95,9 +100,9 @@ export class LiveChat {
   /** Performs an action. Throws an `ActionError` if it is not possible now. */
   act(action: ChatAction): void {
     if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
-    if (action.type === "send") this.#send(action.content);
+    if (action.type === "send") this.#send(action.content, action.replaces);
     else if (action.type === "decide") this.#decide(action.id, action.decision);
-    else if (action.type === "regenerate") this.#regenerate();
+    else if (action.type === "regenerate") this.#regenerate(action.id);
     else this.#stop();
   }
 
@@ -117,27 +122,56 @@ export class LiveChat {
     }
   }
 
-  #send(content: Content): void {
+  #send(content: Content, replaces: string | undefined): void {
+    if (replaces !== undefined) {
+      this.#find(replaces);
+      this.#answer(content, { id: crypto.randomUUID(), replaces });
+      return;
+    }
     if (this.#turn) {
       if (!this.#turn.signal.aborted && this.#agent.steer(content)) return;
       throw new ActionError(409, "The agent is ending its answer. Send the message again in a moment.");
     }
-    this.#start({ type: "sent", content }, (signal) =>
-      this.#agent.streamChat(content, this.#callOptions(signal)),
+    this.#answer(content, { id: crypto.randomUUID() });
+  }
+
+  /** Answers a message again under the same id. */
+  #regenerate(wanted: string | undefined): void {
+    const { conversation } = this.#agent;
+    const newest = conversation.sessionContext.findLast(
+      (message) => message.role === "user" && message.generated === undefined,
+    );
+    const id = wanted ?? (newest && conversation.infoOf(newest).id);
+    if (id === undefined) throw new ActionError(409, "There is no message to answer again.");
+    this.#answer(this.#find(id), { id, replaces: id });
+  }
+
+  /** What the user's message with this id says. */
+  #find(id: string): Content {
+    if (this.#turn) throw new ActionError(409, "The agent is answering. Stop it first.");
+    const { conversation } = this.#agent;
+    const message = conversation.sessionContext[conversation.indexOf(id)];
+    if (message?.role === "user") return message.content;
+    throw new ActionError(409, "This message of the user is not in the conversation any more.");
+  }
+
+  #answer(content: Content, message: { readonly id: string; readonly replaces?: string }): void {
+    this.#start({ type: "sent", content, ...message }, (signal) =>
+      this.#agent.streamChat(content, { ...this.#callOptions(signal), ...message }),
     );
   }
 
-  #regenerate(): void {
-    if (this.#turn) throw new ActionError(409, "The agent is answering. Stop it first.");
+  /** Shows a message again that was to be replaced, if the new one was refused. */
+  #restoreReplaced(opening: ChatEvent): void {
     const { conversation } = this.#agent;
-    const last = conversation.sessionContext.findLast(
-      (message) => message.role === "user" && message.generated === undefined,
-    );
-    if (last?.role !== "user") throw new ActionError(409, "There is no message to answer again.");
-    this.#tell({ type: "snapshot", state: chatStateOf(conversation.branch(conversation.infoOf(last).id)) });
-    this.#start({ type: "sent", content: last.content }, (signal) =>
-      this.#agent.streamRetry(this.#callOptions(signal)),
-    );
+    if (opening.type !== "sent" || opening.replaces === undefined) return;
+    if (conversation.indexOf(opening.id) === -1) {
+      const { error } = this.#state;
+      this.#tell({
+        type: "snapshot",
+        state: { ...chatStateOf(conversation), ...(error !== undefined && { error }) },
+      });
+    }
   }
 
   #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: unknown } {
@@ -149,10 +183,10 @@ export class LiveChat {
     const turn = new AbortController();
     this.#turn = turn;
     this.#tell(opening);
-    void this.#tellAll(stream(turn.signal), turn.signal);
+    void this.#tellAll(opening, stream(turn.signal), turn.signal);
   }
 
-  async #tellAll(events: AsyncIterable<AgentEvent>, signal: AbortSignal): Promise<void> {
+  async #tellAll(opening: ChatEvent, events: AsyncIterable<AgentEvent>, signal: AbortSignal): Promise<void> {
     let end: ChatEvent | undefined;
     try {
       for await (const event of events) {
@@ -167,6 +201,7 @@ export class LiveChat {
     // Accept the next message before a page is informed that this one is over.
     this.#turn = undefined;
     this.#tell(end ?? { type: "stopped" });
+    this.#restoreReplaced(opening);
     this.#restartIdleTimer();
   }
 
@@ -226,7 +261,10 @@ export class LiveChat {
     resolve(decision);
   }
 
-  #tell(event: ChatEvent): void {
+  #tell(given: ChatEvent): void {
+    const begins =
+      given.type === "sent" || given.type === "steered" || this.#state.messages.at(-1)?.role === "user";
+    const event = begins ? { ...given, at: new Date().toISOString() } : given;
     this.#state = reduceChat(this.#state, event);
     for (const follower of this.#followers) follower.event(event);
   }

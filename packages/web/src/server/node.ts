@@ -39,14 +39,13 @@ export type NodeResponse =
  * ```ts
  * import { createServer } from "node:http";
  * import { toNodeListener } from "@agent/web/node";
- * import { errorMessage } from "@agent/core/toolkit";
-import type { ChatHandlers } from "@agent/web/server";
+ * import type { ChatHandlers } from "@agent/web/server";
  *
  * const serve = (handlers: ChatHandlers) => createServer(toNodeListener(handlers)).listen(3000, "127.0.0.1");
  * ```
  */
 export function toNodeListener(
-  handlers: Pick<ChatHandlers, "GET" | "POST">,
+  handlers: Pick<ChatHandlers, "GET" | "POST" | "OPTIONS">,
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   return async (request, response) => {
     const { incoming, outgoing, body } = unwrap(request, response);
@@ -89,14 +88,14 @@ function unwrap(request: NodeRequest, response: NodeResponse): Exchange {
 }
 
 async function serve(
-  handlers: Pick<ChatHandlers, "GET" | "POST">,
+  handlers: Pick<ChatHandlers, "GET" | "POST" | "OPTIONS">,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   body: unknown,
 ): Promise<void> {
   const { method } = incoming;
-  if (method !== "GET" && method !== "POST") {
-    outgoing.writeHead(405, { allow: "GET, POST" }).end();
+  if (method !== "GET" && method !== "POST" && method !== "OPTIONS") {
+    outgoing.writeHead(405, { allow: "GET, POST, OPTIONS" }).end();
     return;
   }
   const url = addressOf(incoming.url ?? "/");
@@ -104,7 +103,7 @@ async function serve(
   const gone = new AbortController();
   outgoing.once("close", () => gone.abort());
   const init = { method, headers: headersOf(incoming), signal: gone.signal };
-  if (method === "GET") return await send(await handlers.GET(new Request(url, init)), outgoing);
+  if (method !== "POST") return await send(await handlers[method](new Request(url, init)), outgoing);
   if (body === undefined && incoming.readableDidRead) {
     throw new Error(
       "A body parser has read the request, and its body is missing: pass the framework's own request to the listener.",

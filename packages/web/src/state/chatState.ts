@@ -25,9 +25,16 @@ export interface ChatState {
   readonly context?: { readonly tokens: number; readonly limit?: number };
 }
 
-export type ViewMessage =
+/** `id` is a key for lists, and that of a user's message is the one that editing needs. `at` is an ISO date. */
+export type ViewMessage = { readonly id: string; readonly at?: string } & (
   | { readonly role: "user"; readonly content: Content }
-  | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true };
+  | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true }
+);
+
+/** The id of an answer: live and loaded, it follows from the message that it answers. */
+export function answerId(messages: readonly ViewMessage[]): string {
+  return `answer-${messages.findLast(({ role }) => role === "user")?.id ?? "first"}`;
+}
 
 /** A part of an answer, in the order it came. */
 export type Block = TextBlock | ReasoningBlock | NoticeBlock | CallBlock;

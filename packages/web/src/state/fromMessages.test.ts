@@ -9,6 +9,7 @@ test("a saved conversation is shown with its calls and results, answers in a row
   });
   const state = chatStateOf({
     pending: undefined,
+    infoOf: (message) => ({ id: message.role, at: `the time of ${message.content}` }),
     sessionContext: [
       { role: "user", content: "go" },
       {
@@ -25,9 +26,11 @@ test("a saved conversation is shown with its calls and results, answers in a row
     status: "idle",
     approvals: [],
     messages: [
-      { role: "user", content: "go" },
+      { role: "user", id: "user", at: "the time of go", content: "go" },
       {
         role: "assistant",
+        id: "answer-user",
+        at: "the time of Reading.",
         stopped: true,
         blocks: [
           { type: "text", text: "Reading." },

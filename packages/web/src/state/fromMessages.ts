@@ -1,26 +1,40 @@
 import type { ChatMessage, Content, Conversation, ResultDetails } from "@agent/core";
-import type { Block, CallBlock, ChatState, ViewMessage } from "./chatState.js";
-import { EMPTY_CHAT } from "./chatState.js";
+import {
+  answerId,
+  type Block,
+  type CallBlock,
+  type ChatState,
+  EMPTY_CHAT,
+  type ViewMessage,
+} from "./chatState.js";
 import { head } from "./shorten.js";
 
 /** The state of a saved conversation for a page. */
 export function chatStateOf(
-  conversation: Pick<Conversation, "sessionContext" | "pending"> & Partial<Pick<Conversation, "detailsOf">>,
+  conversation: Pick<Conversation, "sessionContext" | "pending" | "infoOf"> &
+    Partial<Pick<Conversation, "detailsOf">>,
 ): ChatState {
   const { sessionContext, pending } = conversation;
   const shown: ViewMessage[] = [];
   const waiting: readonly ChatMessage[] = pending ? [pending.answer, ...pending.results] : [];
   for (const message of [...sessionContext, ...waiting]) {
-    if (message.role === "user") shown.push({ role: "user", content: message.content });
-    if (message.role === "assistant") addAnswer(shown, message);
+    if (message.role === "user") {
+      shown.push({ role: "user", content: message.content, ...conversation.infoOf(message) });
+    }
+    if (message.role === "assistant") addAnswer(shown, message, conversation.infoOf(message).at);
     if (message.role === "tool") addResult(shown, message, conversation.detailsOf?.(message));
   }
   return { ...EMPTY_CHAT, messages: shown };
 }
 
 /** Adds to the last answer: all answers between two messages of the user are shown as one. */
-function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "assistant" }>): void {
+function addAnswer(
+  shown: ViewMessage[],
+  answer: Extract<ChatMessage, { role: "assistant" }>,
+  at: string | undefined,
+): void {
   const last = shown.at(-1);
+  const began = last?.role === "assistant" ? last.at : at;
   const before = last?.role === "assistant" ? last.blocks : [];
   if (last?.role === "assistant") shown.pop();
   const text: Block[] = answer.content ? [{ type: "text", text: answer.content }] : [];
@@ -36,6 +50,8 @@ function addAnswer(shown: ViewMessage[], answer: Extract<ChatMessage, { role: "a
   );
   shown.push({
     role: "assistant",
+    id: answerId(shown),
+    ...(began !== undefined && { at: began }),
     blocks: [...before, ...text, ...calls],
     ...(answer.stopped && { stopped: true }),
   });

@@ -28,7 +28,7 @@ function lastCall(state: ChatState): CallBlock | undefined {
 
 test("an answer is one message with its text and calls in the order they came", () => {
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "text", text: "I " },
     { type: "text", text: "look." },
     requested("a"),
@@ -43,9 +43,10 @@ test("an answer is one message with its text and calls in the order they came", 
     approvals: [],
     usage: USAGE,
     messages: [
-      { role: "user", content: "go" },
+      { role: "user", id: "m1", content: "go" },
       {
         role: "assistant",
+        id: "answer-m1",
         blocks: [
           { type: "text", text: "I look." },
           {
@@ -67,7 +68,7 @@ test("an answer is one message with its text and calls in the order they came", 
 
 test("a call is shown while the model writes it, and becomes the requested call", () => {
   const writing = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "tool_draft", index: 0, name: "write_file", delta: '{"path":' },
     { type: "tool_draft", index: 0, name: "write_file", delta: '"a"' },
   ]);
@@ -80,7 +81,11 @@ test("a call is shown while the model writes it, and becomes the requested call"
 test("a call is shown as waiting only until it is decided", () => {
   const description = { title: "", kind: "execute", needs: [] } as const;
   const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], description };
-  const waiting = reduceAll([{ type: "sent", content: "go" }, requested("a"), { type: "approval", request }]);
+  const waiting = reduceAll([
+    { type: "sent", id: "m1", content: "go" },
+    requested("a"),
+    { type: "approval", request },
+  ]);
   expect(waiting.approvals).toEqual([request]);
   expect(lastCall(waiting)?.state).toBe("waiting");
   const decided = reduceAll([{ type: "decided", id: "q1" }, ended("a")], waiting);
@@ -90,7 +95,7 @@ test("a call is shown as waiting only until it is decided", () => {
 
 test("text and drafts of an attempt that is retried disappear; finished calls stay", () => {
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     requested("a"),
     ended("a"),
     { type: "text", text: "half an ans" },
@@ -104,7 +109,7 @@ test("text and drafts of an attempt that is retried disappear; finished calls st
 
 test("a stopped answer keeps what was written and is marked", () => {
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "text", text: "half" },
     { type: "stopping" },
     { type: "stopped" },
@@ -112,6 +117,7 @@ test("a stopped answer keeps what was written and is marked", () => {
   expect(state.status).toBe("idle");
   expect(state.messages.at(-1)).toEqual({
     role: "assistant",
+    id: "answer-m1",
     blocks: [{ type: "text", text: "half" }],
     stopped: true,
   });
@@ -119,11 +125,11 @@ test("a stopped answer keeps what was written and is marked", () => {
 
 test("a failed message says why until the next one is sent", () => {
   const failed = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "failed", message: "no key" },
   ]);
   expect(failed).toMatchObject({ status: "idle", error: "no key" });
-  expect(reduceAll([{ type: "sent", content: "again" }], failed)).not.toHaveProperty("error");
+  expect(reduceAll([{ type: "sent", id: "m1", content: "again" }], failed)).not.toHaveProperty("error");
 });
 
 test("blocks of child agents are nested under the call that started them", () => {
@@ -135,7 +141,7 @@ test("blocks of child agents are nested under the call that started them", () =>
     event,
   });
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     requested("a"),
     child({ type: "text", text: "reading" }),
     child(requested("b")),
@@ -152,7 +158,7 @@ test("blocks of child agents are nested under the call that started them", () =>
 
 test("the text of a provider that does not stream is shown at the end", () => {
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "done", text: "All at once.", finishReason: "stop", turns: 1, usage: USAGE },
   ]);
   expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "All at once." }] });
@@ -161,7 +167,7 @@ test("the text of a provider that does not stream is shown at the end", () => {
 test("live output and results are kept within bounds", () => {
   const flood = "x".repeat(100_000);
   const state = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     requested("a"),
     { type: "tool_output", id: "a", name: "run_bash", chunk: `${flood}END` },
     ended("a", flood),
@@ -172,7 +178,7 @@ test("live output and results are kept within bounds", () => {
 });
 
 test("events with an unknown call id change nothing", () => {
-  const state = reduceAll([{ type: "sent", content: "go" }]);
+  const state = reduceAll([{ type: "sent", id: "m1", content: "go" }]);
   expect(reduceAll([ended("unknown")], state)).toEqual(state);
 });
 
@@ -187,7 +193,7 @@ test("shows notices, the progress of a running call, and the view of its result"
   const view = { type: "markdown", text: "drawn" } as const;
   const about = { title: "ls -a", kind: "execute" } as const;
   const before = reduceAll([
-    { type: "sent", content: "go" },
+    { type: "sent", id: "m1", content: "go" },
     { type: "notice", text: "a schema was simplified" },
     { type: "tool_requested", id: "a", name: "run_bash", args: {}, title: "ls", kind: "execute" },
   ]);
@@ -224,6 +230,7 @@ test("shows the outcome and the view of a saved conversation", () => {
       result,
     ],
     pending: undefined,
+    infoOf: () => ({ id: "m1" }),
     detailsOf: (message) =>
       message === result
         ? { outcome: "error", durationMs: 3, about: { title: "ls", kind: "execute" }, view }

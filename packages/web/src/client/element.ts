@@ -1,0 +1,369 @@
+import type { Content, FileDiff, ResultView } from "@agent/core";
+import type { PendingApproval } from "../events.js";
+import type { Block, CallBlock, ViewMessage } from "../state/chatState.js";
+import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
+import { STYLE } from "./elementStyle.js";
+
+// On a server there are no elements: a page that is rendered there may import this file.
+const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
+
+/**
+ * A whole chat as an element: `<agent-chat url="/api/chat"></agent-chat>`. Attributes: `url`, `label` (what screen readers
+ * call it) and `placeholder`. For a bearer token set its property `headers`, before or after it is in the page.
+ * Its colours and fonts are CSS variables: `--chat-accent`, `--chat-background`, `--chat-text`, `--chat-font`.
+ *
+ * @example
+ * ```ts
+ * import { AgentChat } from "@agent/web/element";
+ *
+ * const chat = new AgentChat();
+ * chat.setAttribute("url", "/api/chat");
+ * chat.headers = () => ({ authorization: `Bearer ${localStorage.getItem("token")}` });
+ * document.body.append(chat);
+ * ```
+ */
+export class AgentChat extends Base {
+  static readonly observedAttributes = ["url", "label", "placeholder"];
+
+  readonly #parts: Parts | undefined;
+  /** What is drawn of each message, by its id: only what has changed is drawn again. */
+  readonly #drawn = new Map<string, { readonly from: unknown; readonly node: HTMLElement }>();
+  #options: Pick<ChatClientOptions, "headers" | "credentials"> = {};
+  #client: ChatClient | undefined;
+  #leave: (() => void) | undefined;
+  #editing: string | undefined;
+
+  constructor() {
+    super();
+    if (typeof this.attachShadow !== "function") return;
+    this.#parts = makeParts(this.attachShadow({ mode: "open", delegatesFocus: true }));
+    const { form, input, stop, cancel } = this.#parts;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#send();
+    });
+    input.addEventListener("keydown", (event) => {
+      // While an input method composes a character, Enter chooses it.
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        void this.#send();
+      }
+      if (event.key === "Escape" && this.#editing !== undefined) this.#edit(undefined);
+    });
+    stop.addEventListener("click", () => void this.#client?.stop());
+    cancel.addEventListener("click", () => this.#edit(undefined));
+  }
+
+  /** Headers of every request, or a function that returns them. */
+  get headers(): ChatClientOptions["headers"] {
+    return this.#options.headers;
+  }
+
+  set headers(headers: ChatClientOptions["headers"]) {
+    this.#options = { ...this.#options, ...(headers !== undefined && { headers }) };
+    if (this.isConnected) this.#connect();
+  }
+
+  /** Whether cookies are sent to another origin. Default `same-origin`. */
+  get credentials(): ChatClientOptions["credentials"] {
+    return this.#options.credentials;
+  }
+
+  set credentials(credentials: ChatClientOptions["credentials"]) {
+    this.#options = { ...this.#options, ...(credentials !== undefined && { credentials }) };
+    if (this.isConnected) this.#connect();
+  }
+
+  connectedCallback(): void {
+    // A page may have set these before this file was loaded, on an element without accessors.
+    for (const name of ["headers", "credentials"] as const) {
+      if (!Object.hasOwn(this, name)) continue;
+      const given = Reflect.get(this, name);
+      Reflect.deleteProperty(this, name);
+      Reflect.set(this, name, given);
+    }
+    this.#connect();
+  }
+
+  disconnectedCallback(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  attributeChangedCallback(name: string): void {
+    if (this.#parts) {
+      this.#parts.log.setAttribute("aria-label", this.getAttribute("label") ?? "Conversation");
+      this.#parts.input.placeholder = this.getAttribute("placeholder") ?? "";
+    }
+    if (name === "url" && this.isConnected) this.#connect();
+  }
+
+  #connect(): void {
+    this.#leave?.();
+    const url = this.getAttribute("url");
+    if (url === null || !this.#parts) return;
+    const client = createChatClient({ ...this.#options, url });
+    this.#client = client;
+    this.#leave = client.subscribe(() => this.#draw(client.getState()));
+    this.#draw(client.getState());
+  }
+
+  async #send(): Promise<void> {
+    const { input } = this.#parts ?? {};
+    if (!input || input.value.trim() === "") return;
+    const [text, replaces] = [input.value, this.#editing];
+    this.#edit(undefined);
+    input.value = "";
+    const isAccepted = await this.#client?.send(text, replaces === undefined ? {} : { replaces });
+    // What was not accepted is not lost.
+    if (!isAccepted && input.value === "") input.value = text;
+  }
+
+  /** Puts a message into the field to be changed; `undefined` ends that. */
+  #edit(message: { readonly id: string; readonly content: Content } | undefined): void {
+    const { input, cancel } = this.#parts ?? {};
+    if (!input || !cancel) return;
+    if (message || this.#editing !== undefined) input.value = message ? textOf(message.content) : "";
+    this.#editing = message?.id;
+    cancel.hidden = message === undefined;
+    input.focus();
+  }
+
+  #draw(state: ChatClientState): void {
+    if (!this.#parts) return;
+    const { log, notice, stop } = this.#parts;
+    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    const nodes = state.messages.map((message, index) => this.#node(message, state, index));
+    const shown = new Set(state.messages.map(({ id }) => id));
+    for (const id of [...this.#drawn.keys()]) if (!shown.has(id)) this.#drawn.delete(id);
+    // Moving a node would take the focus from a button in it.
+    for (const [index, node] of nodes.entries()) {
+      if (log.children[index] !== node) log.insertBefore(node, log.children[index] ?? null);
+    }
+    while (log.children.length > nodes.length) log.lastElementChild?.remove();
+    log.dataset.status = state.status;
+    stop.hidden = state.status === "idle";
+    const said = noticeOf(state);
+    if (notice.textContent !== said.text) notice.textContent = said.text;
+    notice.className = said.isError ? "error" : "";
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+
+  #node(message: ViewMessage, state: ChatClientState, index: number): HTMLElement {
+    const isLast = index === state.messages.length - 1;
+    const questions = isLast ? state.approvals : [];
+    const from = questions.map(({ id }) => id).join();
+    const known = this.#drawn.get(message.id);
+    const key = [message, from] as const;
+    if (known && Array.isArray(known.from) && known.from[0] === message && known.from[1] === from) {
+      return known.node;
+    }
+    const node = message.role === "user" ? this.#user(message) : this.#answer(message, state, index);
+    // What the user has opened stays open.
+    const opened = [...(known?.node.querySelectorAll("details") ?? [])];
+    for (const [at, details] of [...node.querySelectorAll("details")].entries()) {
+      if (opened[at]?.open) details.open = true;
+    }
+    this.#drawn.set(message.id, { from: key, node });
+    if (known) known.node.replaceWith(node);
+    return node;
+  }
+
+  #user(message: Extract<ViewMessage, { role: "user" }>): HTMLElement {
+    const edit = h("button", { type: "button", class: "small" }, "Edit");
+    edit.addEventListener("click", () => this.#edit(message));
+    const bubble = h("div", { class: "bubble" }, textOf(message.content));
+    return h("article", { class: "user", "aria-label": "You" }, bubble, edit);
+  }
+
+  #answer(
+    { blocks, stopped }: Extract<ViewMessage, { role: "assistant" }>,
+    { approvals, messages }: ChatClientState,
+    index: number,
+  ): HTMLElement {
+    const parts = blocks.map((block) => {
+      if (block.type !== "call") return drawText(block);
+      const question = approvals.find(({ callId }) => callId === block.id);
+      return drawCall(block, question && this.#question(question));
+    });
+    if (stopped) parts.push(h("p", { class: "quiet" }, "Stopped."));
+    const question = messages[index - 1];
+    if (question?.role === "user") {
+      const again = h("button", { type: "button", class: "small" }, "Try again");
+      again.addEventListener("click", () => void this.#client?.regenerate(question.id));
+      parts.push(again);
+    }
+    return h("article", { class: "assistant", "aria-label": "Assistant" }, ...parts);
+  }
+
+  #question({ id, name, description, preview }: PendingApproval): HTMLElement {
+    const button = (label: string, decision: Parameters<ChatClient["decide"]>[1], kind = "") => {
+      const made = h("button", { type: "button", class: kind }, label);
+      made.addEventListener("click", () => void this.#client?.decide(id, decision));
+      return made;
+    };
+    return h(
+      "div",
+      { class: "question", role: "group", "aria-label": `Permission for ${name}` },
+      ...(description.caution === undefined ? [] : [h("p", { class: "error" }, description.caution)]),
+      ...(preview ? preview.changes.map(drawDiff) : []),
+      h(
+        "p",
+        { class: "buttons" },
+        button("Allow", "allow", "primary"),
+        button("Always allow", "always"),
+        button("Deny", { deny: "The user said no." }),
+      ),
+    );
+  }
+}
+
+interface Parts {
+  readonly log: HTMLElement;
+  readonly notice: HTMLElement;
+  readonly form: HTMLElement;
+  readonly input: HTMLTextAreaElement;
+  readonly stop: HTMLButtonElement;
+  readonly cancel: HTMLButtonElement;
+}
+
+function makeParts(root: ShadowRoot): Parts {
+  const log = h("div", {
+    class: "log",
+    part: "log",
+    role: "log",
+    tabindex: "0",
+    "aria-label": "Conversation",
+  });
+  const notice = h("p", { id: "notice", role: "status", "aria-live": "polite" });
+  const input = h("textarea", { id: "input", rows: "2", part: "input" });
+  const stop = h("button", { type: "button", hidden: "" }, "Stop");
+  const cancel = h("button", { type: "button", hidden: "" }, "Cancel edit");
+  const form = h(
+    "form",
+    { part: "form" },
+    h("label", { for: "input", class: "hidden" }, "Message"),
+    input,
+    h("div", { class: "buttons" }, cancel, stop, h("button", { type: "submit", class: "primary" }, "Send")),
+  );
+  root.append(h("style", {}, STYLE), log, notice, form);
+  return { log, notice, form, input, stop, cancel };
+}
+
+function noticeOf({ error, connection, retry, status }: ChatClientState): { text: string; isError: boolean } {
+  if (error !== undefined) return { text: error, isError: true };
+  if (connection === "lost") return { text: "The connection was lost. Connecting again…", isError: false };
+  if (retry) return { text: `The model did not answer (${retry.reason}). Trying again…`, isError: false };
+  if (status === "stopping") return { text: "Stopping…", isError: false };
+  return { text: status === "working" ? "Working…" : "", isError: false };
+}
+
+function drawText({ type, text }: Exclude<Block, CallBlock>): HTMLElement {
+  if (type === "reasoning")
+    return h("details", {}, h("summary", {}, "Thoughts"), h("div", { class: "text quiet" }, text));
+  // Code between fences is set apart; everything else is shown as it is.
+  const parts = text
+    .split(/^```[^\n]*\n?/m)
+    .map((part, index) => (index % 2 === 1 ? h("pre", { tabindex: "0" }, h("code", {}, part)) : part));
+  return h("div", { class: type === "notice" ? "text quiet" : "text" }, ...parts);
+}
+
+function drawCall(call: CallBlock, question: HTMLElement | undefined): HTMLElement {
+  const { name, title, args, state, draft, output, text, view, progress, summary } = call;
+  const facts = [state, progress?.message, summary].filter(Boolean).join(" · ");
+  const result = view ? drawView(view) : h("pre", { tabindex: "0" }, output || text || "");
+  const details = h(
+    "details",
+    question ? { open: "" } : {},
+    h("summary", {}, h("strong", {}, name), ` ${title ?? ""} `, h("span", { class: "quiet" }, facts)),
+    h("pre", { tabindex: "0", "aria-label": "Arguments" }, draft ?? JSON.stringify(args, undefined, 2)),
+    ...(output || text || view ? [result] : []),
+  );
+  return h(
+    "section",
+    { class: `call ${state}`, "aria-label": `${name}: ${state}` },
+    details,
+    ...(question ? [question] : []),
+  );
+}
+
+function drawView(view: ResultView): HTMLElement {
+  switch (view.type) {
+    case "diff":
+      return h("div", {}, ...view.files.map(drawDiff));
+    case "table":
+      return h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...view.columns.map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, ...view.rows.map((row) => h("tr", {}, ...row.map((cell) => h("td", {}, cell))))),
+      );
+    case "list":
+      return h(
+        "ul",
+        {},
+        ...view.items.map(({ text, path, line }) =>
+          h(
+            "li",
+            {},
+            path === undefined || path === text
+              ? text
+              : `${path}${line === undefined ? "" : `:${line}`} ${text}`,
+          ),
+        ),
+      );
+    case "fields":
+      return h("dl", {}, ...view.fields.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+    default:
+      return h("pre", { tabindex: "0" }, view.text);
+  }
+}
+
+function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): HTMLElement {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      `${oldPath === undefined ? path : `${oldPath} → ${path}`} ${change}, +${added} −${removed}`,
+    ),
+    h(
+      "pre",
+      { tabindex: "0" },
+      ...lines.map((line) =>
+        h(
+          "span",
+          { class: line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "" },
+          `${line}\n`,
+        ),
+      ),
+    ),
+  );
+}
+
+function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`))
+    .join("\n");
+}
+
+/** An element with attributes and children. Text is never read as HTML. */
+function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key !== "class" || value !== "") element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+if (globalThis.customElements && !customElements.get("agent-chat")) {
+  customElements.define("agent-chat", AgentChat);
+}

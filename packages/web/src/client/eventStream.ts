@@ -1,0 +1,102 @@
+import type { ChatEvent } from "../events.js";
+
+/** The server says something at least every 15 seconds: a connection that is silent for longer is dead. */
+const SILENT_MS = 45_000;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 30_000;
+
+export interface Connection {
+  /** Sends the request for the events. */
+  readonly request: (signal: AbortSignal) => Promise<Response>;
+  readonly onEvent: (event: ChatEvent) => void;
+  /** The connection was lost. It is opened again after a pause, which grows with every failure. */
+  readonly onLost: () => void;
+  /** The server refused the request. It is not sent again. */
+  readonly onRefused: (response: Response) => Promise<void>;
+}
+
+/**
+ * Follows server-sent events by `fetch`, which unlike an EventSource can send headers and tells why a request was refused.
+ * Returns a function that ends it.
+ */
+export function followEvents({ request, onEvent, onLost, onRefused }: Connection): () => void {
+  const closed = new AbortController();
+  let delay = FIRST_DELAY_MS;
+  const connect = async (): Promise<void> => {
+    while (!closed.signal.aborted) {
+      try {
+        const attempt = new AbortController();
+        const end = (): void => attempt.abort();
+        closed.signal.addEventListener("abort", end, { once: true });
+        let silence = setTimeout(end, SILENT_MS);
+        try {
+          const response = await request(attempt.signal);
+          // A server that is overloaded or restarts answers so for a while.
+          if (!response.ok && response.status < 500 && response.status !== 408 && response.status !== 429) {
+            if (!closed.signal.aborted) await onRefused(response);
+            return;
+          }
+          if (response.ok && response.body) {
+            for await (const event of eventsOf(response.body, () => {
+              clearTimeout(silence);
+              silence = setTimeout(end, SILENT_MS);
+            })) {
+              if (closed.signal.aborted) return;
+              delay = FIRST_DELAY_MS;
+              onEvent(event);
+            }
+          }
+        } finally {
+          clearTimeout(silence);
+          closed.signal.removeEventListener("abort", end);
+          attempt.abort();
+        }
+      } catch {
+        // The network failed, or this side ended the connection.
+      }
+      if (closed.signal.aborted) return;
+      onLost();
+      await pause(delay * (0.5 + Math.random()), closed.signal);
+      delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    }
+  };
+  void connect();
+  return () => closed.abort();
+}
+
+/** The events of a stream. `onBytes` is called whenever something comes, also a sign of life. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ChatEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onBytes();
+      text += decoder.decode(value, { stream: true });
+      const records = text.split("\n\n");
+      text = records.pop() ?? "";
+      for (const record of records) {
+        if (record.startsWith("data: ")) yield JSON.parse(record.slice("data: ".length)) as ChatEvent;
+      }
+    }
+  } finally {
+    // Safari cannot iterate over a stream, so it is read and released by hand.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

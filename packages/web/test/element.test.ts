@@ -1,0 +1,170 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Agent, defineTool } from "@agent/core";
+import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createChatHandlers } from "../src/server/handlers.js";
+import { toNodeListener } from "../src/server/node.js";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  existsSync,
+);
+if (CHROMIUM === undefined) process.stdout.write("Skipped: the element in a page. It needs chromium.\n");
+const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+/** Where to keep pictures of the element, for people. */
+const PICTURES = process.env.AGENT_TEST_PICTURES;
+
+let browser: Browser;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  // Chromium has no sandbox as root or in a container. It opens only pages of this test.
+  browser = await puppeteer.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+});
+afterAll(async () => await browser?.close());
+
+const pay = defineTool({
+  name: "pay",
+  description: "Pays.",
+  input: { type: "object", properties: { amount: { type: "number" } } },
+  execute: ({ amount }) => `Paid ${amount}.`,
+});
+
+/** A page without a build step: the element, loaded from the folder of the package, with a token for the server. */
+const HTML = `<!doctype html><html lang="en"><head><title>Desk</title>
+<meta name="viewport" content="width=device-width"><style>html, body { height: 100%; margin: 0 }</style>
+<script type="module" src="/dist/element.js"></script></head>
+<body><main style="height: 100%; display: flex; flex-direction: column"><h1 style="font: 1rem sans-serif">Desk</h1><agent-chat url="/chat" label="Chat with the desk"></agent-chat></main>
+<script>document.querySelector("agent-chat").headers = () => ({ authorization: "Bearer ann" });</script></body></html>`;
+
+async function open(answers: readonly ScriptedAnswer[]): Promise<Page> {
+  const handlers = createChatHandlers({
+    identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
+    open: (_id, { approve }) => new Agent(scriptedProvider(answers), { tools: [pay], approve }),
+  });
+  const chat = toNodeListener(handlers);
+  const server = createServer(async (request, response) => {
+    const [path = "/"] = (request.url ?? "/").split("?", 1);
+    if (path === "/chat") return await chat(request, response);
+    const [, file] = /^\/dist\/([\w-]+\.js)$/.exec(path) ?? [];
+    if (file === undefined) return void response.setHeader("content-type", "text/html").end(HTML);
+    response.setHeader("content-type", "text/javascript").end(await readFile(`${DIST}${file}`));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  onTestFinished(async () => {
+    await context.close();
+    await handlers.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(problems).toEqual([]);
+  });
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return page;
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await (await find(page, "textarea", "")).focus();
+  await page.keyboard.type(text);
+  await page.keyboard.press("Enter");
+}
+
+/** Waits in the page itself: changes below a shadow root wake no one outside of it. */
+async function find(page: Page, selector: string, text: string): Promise<ElementHandle<Element>> {
+  const found = await page.waitForFunction(
+    (wanted: string, part: string) => {
+      const all = document.querySelector("agent-chat")?.shadowRoot?.querySelectorAll(wanted) ?? [];
+      const isShown = (one: Element): boolean => one.checkVisibility() && one.textContent.includes(part);
+      return [...all].find(isShown);
+    },
+    { polling: 50 },
+    selector,
+    text,
+  );
+  return found.asElement() as ElementHandle<Element>;
+}
+
+const shows = (page: Page, text: string) => find(page, "article, p, button", text);
+const click = async (page: Page, label: string) => await (await find(page, "button", label)).click();
+const texts = (page: Page, selector: string) =>
+  page.$$eval(`agent-chat >>> ${selector}`, (found) => found.map(({ textContent }) => textContent));
+
+const CALL = { calls: [{ name: "pay", args: { amount: 7 } }] };
+
+describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
+  test("sends, asks, edits and answers again, by keyboard and mouse", async () => {
+    const page = await open([CALL, "Paid it:\n```\npaid 7\n```\nAll well.", "Hello.", "Salut."]);
+    await send(page, "Pay <b>7</b>.");
+    await shows(page, "Allow");
+    expect(await texts(page, "article.user .bubble")).toEqual(["Pay <b>7</b>."]);
+    await click(page, "Allow");
+    await shows(page, "All well.");
+    expect(await texts(page, "pre code")).toEqual(["paid 7\n"]);
+    expect(await texts(page, ".call summary")).toEqual([expect.stringContaining("ok")]);
+    await click(page, "Edit");
+    expect(await page.$eval("agent-chat >>> textarea", (field) => (field as HTMLTextAreaElement).value)).toBe(
+      "Pay <b>7</b>.",
+    );
+    await page.keyboard.press("Escape");
+    await click(page, "Edit");
+    await page.$eval("agent-chat >>> textarea", (field) => {
+      (field as HTMLTextAreaElement).value = "Greet me.";
+    });
+    await click(page, "Send");
+    await shows(page, "Hello.");
+    expect(await texts(page, "article")).toEqual([
+      expect.stringContaining("Greet me."),
+      expect.stringContaining("Hello."),
+    ]);
+    await click(page, "Try again");
+    await shows(page, "Salut.");
+    expect(await texts(page, "article")).toHaveLength(2);
+  });
+
+  test("keeps a message that the server refused in the field, and says why", async () => {
+    const page = await open(["Hello."]);
+    await shows(page, "Send");
+    await page.$eval("agent-chat", (chat) => {
+      (chat as HTMLElement & { headers: object }).headers = {};
+    });
+    await shows(page, "not logged in");
+    await send(page, "Anyone?");
+    await page.waitForFunction(() => {
+      const field = document.querySelector("agent-chat")?.shadowRoot?.querySelector("textarea");
+      return field?.value === "Anyone?";
+    });
+  });
+
+  test.each([
+    ["light", 390],
+    ["dark", 390],
+    ["light", 1280],
+    ["dark", 1280],
+  ] as const)("has no problem that axe finds, %s at a width of %i", async (scheme, width) => {
+    const page = await open(["It is **done**, with `code`:\n```\nnpm test\n```", CALL]);
+    await page.setViewport({ width, height: 800 });
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await send(page, "Do it, please: the whole list that I sent you yesterday evening.");
+    await shows(page, "Try again");
+    await send(page, "And pay.");
+    await shows(page, "Always allow");
+    await page.addScriptTag({ path: AXE });
+    const { violations } = (await page.evaluate("axe.run()")) as {
+      violations: { id: string; nodes: { html: string }[] }[];
+    };
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    const overflow = await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    expect(overflow).toBe(0);
+    if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/chat-${scheme}-${width}.png` });
+  });
+});
