@@ -300,6 +300,29 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       await registry.services.dispose();`,
     prints: "true\n",
   },
+  "packages/web/README.md#tokens-and-other-origins": {
+    before: `
+      import { Agent } from "@agent/core";
+      import { scriptedProvider } from "@agent/core/replay";
+      import { createChatHandlers } from "@agent/web/server";
+      const handlers = createChatHandlers({
+        allowedHosts: ["api.example.com"],
+        identify: (request) => (request.headers.get("authorization") === "Bearer t" ? "ann" : undefined),
+        open: () => new Agent(scriptedProvider(["Hello."])),
+      });
+      globalThis.sessionStorage = { getItem: () => "t" };
+      globalThis.fetch = async (url, init) => {
+        const request = new Request(url, init);
+        return await handlers[request.method](request);
+      };`,
+    after: `
+      await chat.send("Hi");
+      const answer = () => JSON.stringify(chat.getState().messages);
+      await new Promise((resolve) => chat.subscribe(() => answer().includes("Hello.") && resolve()));
+      console.log(answer());
+      process.exit(0);`,
+    prints: /"content":"Hi".*"text":"Hello\."/,
+  },
   "packages/tools-fs/README.md#-agent-tools-fs:2": { prints: /-eggs\n\+bread\n[\s\S]*notes\.txt\n/ },
   "packages/tools-fs/README.md#protected-files": { prints: /^Replaced package\.json/ },
   "docs/sub-agents.md#for-pack-authors": { prints: "The review is done.\n" },

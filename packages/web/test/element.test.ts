@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -17,6 +17,8 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 if (CHROMIUM === undefined) process.stdout.write("Skipped: the element in a page. It needs chromium.\n");
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const [, SNIPPET] = /```html\n([^`]*)```/.exec(README) ?? [];
 /** Where to keep pictures of the element, for people. */
 const PICTURES = process.env.AGENT_TEST_PICTURES;
 
@@ -38,8 +40,7 @@ const pay = defineTool({
 /** A page without a build step: the element, loaded from the folder of the package, with a token for the server. */
 const HTML = `<!doctype html><html lang="en"><head><title>Desk</title>
 <meta name="viewport" content="width=device-width"><style>html, body { height: 100%; margin: 0 }</style>
-<script type="module" src="/dist/element.js"></script></head>
-<body><main style="height: 100%; display: flex; flex-direction: column"><h1 style="font: 1rem sans-serif">Desk</h1><agent-chat url="/chat" label="Chat with the desk"></agent-chat></main>
+</head><body><main style="height: 100%; display: flex; flex-direction: column"><h1 style="font: 1rem sans-serif">Desk</h1>${SNIPPET}</main>
 <script>document.querySelector("agent-chat").headers = () => ({ authorization: "Bearer ann" });</script></body></html>`;
 
 async function open(answers: readonly ScriptedAnswer[]): Promise<Page> {
@@ -50,7 +51,7 @@ async function open(answers: readonly ScriptedAnswer[]): Promise<Page> {
   const chat = toNodeListener(handlers);
   const server = createServer(async (request, response) => {
     const [path = "/"] = (request.url ?? "/").split("?", 1);
-    if (path === "/chat") return await chat(request, response);
+    if (path === "/api/chat") return await chat(request, response);
     const [, file] = /^\/dist\/([\w-]+\.js)$/.exec(path) ?? [];
     if (file === undefined) return void response.setHeader("content-type", "text/html").end(HTML);
     response.setHeader("content-type", "text/javascript").end(await readFile(`${DIST}${file}`));
