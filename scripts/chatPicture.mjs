@@ -74,7 +74,8 @@ try {
     ...[`HOME=${home}`, `OPENAI_BASE_URL=http://127.0.0.1:${PORT}/v1`, "OPENAI_API_KEY=none"],
     ...["AGENT_MODEL=qwen3-coder", "AGENT_LOCAL_PORTS="],
   ];
-  const command = [process.execPath, fromRoot("packages/cli/bin.js"), "--enable", "run_bash"];
+  const bin = fromRoot("packages/cli/bin.js");
+  const command = [process.execPath, bin, "--enable", "run_bash", "--mode", "auto", "--no-sandbox"];
   const window = ["new-session", "-d", "-x", "96", "-y", "38", "-c", project];
   tmux("-f", "/dev/null", ...window, "env", ...env, ...command);
   await shown("/help lists the commands.");

@@ -56,7 +56,10 @@ function project(path: string): { box: Sandbox; target: string } {
   const box = new Sandbox();
   const target = path.startsWith("/") ? path : join(box.home, path);
   box.write("pack.mjs", PACK);
-  box.write("agent.config.mjs", scripted([["put", { path: target }], "done"], 'packs: ["./pack.mjs"],'));
+  box.write(
+    "agent.config.mjs",
+    scripted([["put", { path: target }], "done"], 'packs: ["./pack.mjs"], mode: "auto",'),
+  );
   return { box, target };
 }
 
@@ -236,7 +239,7 @@ describe("a provider's key", () => {
     box.write(`${directory}/index.mjs`, ACME_PROVIDER);
     box.write("copy.txt", "acme-0123456789");
     const { stdout } = await box.run(
-      ["--provider", "@acme/agent-provider", "--enable", "run_bash", "--mode", "auto", "hi"],
+      ["--provider", "@acme/agent-provider", "--enable", "run_bash", "--mode", "auto", "--no-sandbox", "hi"],
       { env: { ACME_TOKEN: "acme-0123456789", MY_COPY: "acme-0123456789", HARMLESS: "harmless" } },
     );
     expect(stdout).toContain("the key has 15 characters");

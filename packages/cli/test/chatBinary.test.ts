@@ -18,7 +18,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
   test("a first run chats without a key: real tools, the real shell, a history for the next time", async () => {
     const sandbox = new Sandbox();
     sandbox.write("add.js", "export const add = (a, b) => a - b;\n");
-    const chat = await start(sandbox, "--enable", "run_bash");
+    const chat = await start(sandbox, "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
     chat.send("run echo out; exit 3");
     await chat.until(/● run_bash {2}echo out; exit 3\n│ out\n└ ✗ exit code 3 · \d/);
     chat.send('replace "a - b" with "a + b" in add.js');
@@ -39,7 +39,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
   });
 
   test("/status end ends one running command, and the answer continues", async () => {
-    const chat = await start(new Sandbox(), "--enable", "run_bash");
+    const chat = await start(new Sandbox(), "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
     chat.send("run echo begun; sleep 1000");
     await chat.until("│ begun");
     chat.send("/status end 1");

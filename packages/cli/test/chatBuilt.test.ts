@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
 
   test("Ctrl+B moves a running command to the background; it is named in the row, by /status, and when leaving", async () => {
     const { chat } = await start();
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("echo begun; sleep 600"));
     await terminal.until(/│ begun\n│ executing…/);
     terminal.press("C-b");
@@ -113,7 +113,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
 
   test("output too long to be kept: its beginning, its end with the error, and where all of it is", async () => {
     const { chat, model } = await start();
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("seq 1 40000; echo the error at the end >&2; exit 3"));
     const screen = await terminal.until("That is all.");
     expect(screen).toMatch(
@@ -130,7 +130,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
 
   test("/expand lists every call that was shortened, and shows all of the one that is chosen", async () => {
     const { chat } = await start();
-    const terminal = await chat(["--enable", "run_bash"], { rows: 50 });
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"], { rows: 50 });
     for (const first of [100, 200, 300]) {
       terminal.send(runBash(`seq ${first} ${first + 12}`));
       await terminal.until((screen) => new RegExp(`│ ${first + 12}\\n└ ✓[\\s\\S]*›$`).test(screen));

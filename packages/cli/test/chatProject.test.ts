@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     git(box.project, "init", "-q");
     git(box.project, "add", "-A");
     git(box.project, "commit", "-qm", "first");
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("echo after > kept.txt; mkdir made; echo new > made/file"));
     await terminal.until("That is all.");
     terminal.send("/undo");
@@ -69,7 +69,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
 
   test("a server that a command leaves running is named where it starts, in the status row, and when leaving", async () => {
     const { chat } = await start();
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("sleep 600 & echo started"));
     await terminal.until(/│ started\n└ ✓ exit code 0, left running as job-1/);
     await expect.poll(() => terminal.status()).toContain("1 running (/status)");
@@ -180,7 +180,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
 
   test("a command that takes too long tells the model how to ask for more time", async () => {
     const { chat, model } = await start();
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(`call run_bash ${JSON.stringify({ command: "echo begun; sleep 600", timeout: 700 })}`);
     await terminal.until(/│ begun\n[\s\S]*└ ✗ timed out after 700 ms[\s\S]*That is all\./);
     expect(JSON.parse(String(model.requests.at(-1)?.at(-1)?.content)).stderr).toMatch(

@@ -84,7 +84,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
   test("a command's colours and progress are shown; the rest is harmless, and the model gets clean text", async () => {
     const { box, chat, model } = await start();
     const { wait, open } = gateIn(box.root);
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(
       runBash(
         `printf '\\033]0;title\\007\\033[2J10%%\\r50%%'; ${wait}; printf '\\r\\033[32m100%%\\033[0m\\n'`,
@@ -101,7 +101,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
 
   test("of a command that failed more of the end is shown: the reason is often above the last lines", async () => {
     const { chat } = await start();
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("seq 1 30"));
     await terminal.until(/│ … \+25 lines \(ctrl\+o expands\)\n│ 26\n(│ .*\n){4}└ ✓/);
     terminal.send(runBash("seq 1 30; exit 1"));
@@ -111,7 +111,9 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
   test("NO_COLOR removes colour and nothing else", async () => {
     const { box, chat } = await start();
     box.write("a.txt", "const a = 1;\n");
-    const terminal = await chat(["--enable", "run_bash"], { env: { NO_COLOR: "1" } });
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"], {
+      env: { NO_COLOR: "1" },
+    });
     const written = recorded(box, terminal);
     terminal.paste(
       [runBash("printf '\\033[1;31mred\\033[0m\\n'"), edit("a.txt", "1", "2"), "then say **bold**"].join(

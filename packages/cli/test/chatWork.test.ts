@@ -111,7 +111,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
   test("a message sent while it works steers the answer; ! tells the model what a line printed", async () => {
     const { box, chat, model } = await start();
     const { wait, open } = gateIn(box.root);
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash(wait));
     await terminal.until("executing…");
     terminal.send("and be quick");

@@ -68,7 +68,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
 
   test("closing the window ends the agent and the command it runs", async () => {
     const box = new Sandbox();
-    const chat = open(box, process.execPath, BIN, "--enable", "run_bash");
+    const chat = open(box, process.execPath, BIN, "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
     await chat.until("/help lists the commands.");
     chat.send("run `echo $$ > pid; trap '' HUP; sleep 600`");
     const pids = [chat.pid(), await pidIn(join(box.project, "pid"))];

@@ -21,7 +21,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     sandbox = new Sandbox();
     const server = { command: process.execPath, args: [SERVER, JSON.stringify(behaviour)], enable: true };
     const packs = ["@agent/preset-default", ["@agent/tools-mcp", { servers: { docs: server } }]];
-    sandbox.write("agent.config.mjs", scripted(answers, `packs: ${JSON.stringify(packs)},`));
+    sandbox.write("agent.config.mjs", scripted(answers, `packs: ${JSON.stringify(packs)}, mode: "auto",`));
     expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
     const variables = { HOME: sandbox.home, AGENT_LOCAL_PORTS: "", ...env };
     terminal = new TestTerminal([process.execPath, BIN], { cwd: sandbox.project, env: variables });

@@ -125,7 +125,14 @@ describe("exit codes tell the real outcome", () => {
   });
 
   test("3: a command that ran and failed", async () => {
-    const { code, stdout } = await new Sandbox().run(["--enable", "run_bash", "run `exit 7`"]);
+    const { code, stdout } = await new Sandbox().run([
+      "--enable",
+      "run_bash",
+      "--mode",
+      "auto",
+      "--no-sandbox",
+      "run `exit 7`",
+    ]);
     expect(code).toBe(3);
     expect(stdout).toContain("The command failed with exit code 7");
   });
@@ -168,7 +175,16 @@ describe("exit codes tell the real outcome", () => {
 
   test("6: the time limit of the run, and the command is dead", async () => {
     const box = new Sandbox();
-    const { code, stderr } = await box.run(["--enable", "run_bash", "--timeout", "700ms", "run `sleep 600`"]);
+    const { code, stderr } = await box.run([
+      "--enable",
+      "run_bash",
+      "--mode",
+      "auto",
+      "--no-sandbox",
+      "--timeout",
+      "700ms",
+      "run `sleep 600`",
+    ]);
     expect(code).toBe(6);
     expect(stderr).toContain("Stopped after 700 ms");
   });
@@ -283,6 +299,9 @@ describe("signals", () => {
       const child = box.start([
         "--enable",
         "run_bash",
+        "--mode",
+        "auto",
+        "--no-sandbox",
         "run `echo started > mark; echo $$ > pid; sleep 600`",
       ]);
       child.stdin.end();

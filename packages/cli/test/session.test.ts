@@ -199,7 +199,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const built = await start();
     const { chat, box } = built;
     box.write("a.txt", "the first result\n");
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     const { call, mark } = longCommand(built);
     await say(terminal, "before it");
     terminal.paste(`call read_file {"path":"a.txt"}\nthen ${call}`);
@@ -239,7 +239,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const built = await start();
     const { chat, box } = built;
     box.write("a.txt", "the first result\n");
-    const terminal = await chat(["--enable", "run_bash"]);
+    const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     const { call, mark } = longCommand(built);
     terminal.paste(`call read_file {"path":"a.txt"}\nthen ${call}`);
     terminal.press("Enter");

@@ -46,7 +46,7 @@ test("a task asks the model before anything is loaded that reads configs, asks q
   const built = readdirSync(join(dirname(BIN), "dist"));
   // A file that has another name now would never be loaded under the old one.
   for (const name of LATER) expect(built).toContainEqual(expect.stringMatching(`^${name}-[^.]+\\.js$`));
-  const loaded = await loadedBeforeRequest("--enable", "run_bash");
+  const loaded = await loadedBeforeRequest("--enable", "run_bash", "--mode", "auto", "--no-sandbox");
   expect(loaded).toMatch(/tools-bash\/dist\/index\.js/);
   for (const late of [
     new RegExp(`cli/dist/(${LATER.join("|")})-`),

@@ -34,7 +34,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
       `call run_bash ${command}`,
       "then say Done.",
     ].join("\n");
-    const terminal = run(["--enable", "run_bash", task]);
+    const terminal = run(["--enable", "run_bash", "--mode", "auto", "--no-sandbox", task]);
     const running = await terminal.until(/● run_bash {2}echo begun.*\n(.*\n)?│ begun\n│ executing… \d/);
     expect(running).toMatch(
       /^First I look\.\n\n● read_file {2}nope\.txt\n│ Error executing read_file: .*nope\.txt.*\n└ ✗ failed/m,

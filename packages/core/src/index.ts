@@ -112,6 +112,7 @@ export type {
   BackgroundJob,
   BackgroundJobs,
   CheckedPacks,
+  Containment,
   Diagnosis,
   EditorFiles,
   HostModel,

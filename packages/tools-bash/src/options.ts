@@ -17,7 +17,7 @@ export interface BashOptions {
   readonly hideEnv?: readonly string[];
   /** The absolute path of the shell. Default `/bin/sh`. */
   readonly shell?: string;
-  /** Default `"off"`. */
+  /** Default: as the host wants it (`PackHost.containment`), otherwise `"off"`. */
   readonly sandbox?: SandboxMode | SandboxOptions;
 }
 

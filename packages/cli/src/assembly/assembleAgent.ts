@@ -54,8 +54,10 @@ export interface AssemblyOptions {
   readonly record: boolean;
   /** Asks the user about a call that needs approval. */
   readonly ask: AskPerson;
-  /** The mode if the settings name none. Default: derived from the settings. */
+  /** The mode if the settings name none. Default: accept edits. */
   readonly mode?: Mode;
+  /** Whether no one can be asked while the agent works: then calls inside a sandbox need no approval. */
+  readonly unattended?: boolean;
   /** Access to the user for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
@@ -70,6 +72,8 @@ export interface AssemblyOptions {
   readonly guard: CrashGuard;
   /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
+  /** Receives lines that are no problem, such as how commands run. Default: `onProblem`. */
+  readonly onNotice?: ((message: string) => void) | undefined;
   /** Whether AGENTS.md and the like are used. */
   readonly instructions: boolean;
   /** Aborts if no one wants the agent any more: then no pack is registered, which would start what it needs. */
@@ -152,11 +156,16 @@ export async function assembleAgent(
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
     permit,
+    containment: {
+      wanted: () => settings.sandbox && (options.unattended === true || permissions.mode === "auto"),
+      optOut: "--no-sandbox, or sandbox: false in the config",
+    },
+    notice: options.onNotice ?? onProblem,
     model: hostModel(provider, settings.contextTokens),
     ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
   });
   const skills = packSkills(tools.registry.services.skills, ownCommands);
-  const permissions: Permissions = await createPermissions(loaded, tools, options.mode, onProblem);
+  const permissions: Permissions = await createPermissions(loaded, tools, options);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
     : undefined;

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import type { ToolInfo, ToolRegistry } from "@agent/core";
+import type { ToolRegistry } from "@agent/core";
 import {
   findRuleProblem,
   formatRule,
   type Mode,
-  onlyEdits,
   parseRule,
   type RuleSet,
   watchRules,
@@ -18,15 +17,25 @@ import { projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import type { AssembledTools } from "./assembleTools.js";
 
+/** The mode if neither a flag, a variable nor the config names one. */
+const START_MODE: Mode = "edits";
+
+export interface PermissionSettings {
+  /** The mode if the settings name none. Default: accept edits. */
+  readonly mode?: Mode | undefined;
+  /** Whether no one can be asked while the agent works. */
+  readonly unattended?: boolean | undefined;
+  readonly onProblem: (message: string) => void;
+}
+
 /**
- * What calls may do under the settings. `mode` holds where the settings name none; without it they imply one. Rejects if a
- * tool does not understand the pattern of a rule; a tool that comes later reports that to `onProblem`.
+ * What calls may do under the settings. Rejects if a tool does not understand the pattern of a rule; a tool that comes
+ * later reports that to `onProblem`.
  */
 export async function createPermissions(
   { settings }: LoadedSettings,
   { registry, confirm }: AssembledTools,
-  mode: Mode | undefined,
-  onProblem: (message: string) => void,
+  { mode = START_MODE, unattended = false, onProblem }: PermissionSettings,
 ): Promise<Permissions> {
   const root = canonicalPath(projectDirectory(process.cwd()));
   const { allow, ask, deny } = settings.permissions;
@@ -39,7 +48,8 @@ export async function createPermissions(
     root,
     rules,
     grants: new Grants(join(stateDirectory(), "permissions"), root),
-    mode: settings.mode ?? mode ?? modeOf(registry.describeTools(), confirm),
+    mode: settings.mode ?? mode,
+    unattended,
   });
 }
 
@@ -52,11 +62,4 @@ async function checkRules(rules: RuleSet, registry: ToolRegistry): Promise<void>
       }
     }
   }
-}
-
-function modeOf(tools: readonly ToolInfo[], confirm: ReadonlySet<string>): Mode {
-  const runs = tools.some(
-    ({ name, enabled, capabilities }) => enabled && !onlyEdits(capabilities) && !confirm.has(name),
-  );
-  return runs ? "auto" : "edits";
 }

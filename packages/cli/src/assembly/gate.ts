@@ -38,7 +38,9 @@ export function createGate(options: GateOptions): Gate {
       allow: (rule) => grant(rule, "session"),
     },
     approve: async (request) => {
-      const decision = await ask(request, await permissions.alwaysChoices(request));
+      const runsInAuto = async (): Promise<boolean> =>
+        (await permissions.decide(request, "auto")).type === "allow";
+      const decision = await ask(request, await permissions.alwaysChoices(request), runsInAuto);
       if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
       if ("mode" in decision) permissions.mode = decision.mode;
       else await grant(decision.always, decision.scope);

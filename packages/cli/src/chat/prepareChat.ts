@@ -18,6 +18,8 @@ import type { ChatSetup, StartOptions } from "./startChat.js";
 
 // Ring the bell after turns that take longer: the user probably looks elsewhere.
 const NOTIFY_AFTER_MS = 20_000;
+const AUTO_NOTE =
+  "Mode: auto. Calls run without a question, except those that the configuration asks about. shift+tab changes the mode.";
 
 /** Assembles the agent of a chat, and what the chat shows and offers about it. */
 export async function prepareChat(
@@ -47,6 +49,7 @@ export async function prepareChat(
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
+        ...(assembled.permissions.mode === "auto" ? [AUTO_NOTE] : []),
         ...assembled.instructions.map(
           (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
         ),

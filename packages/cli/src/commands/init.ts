@@ -69,12 +69,27 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   await writeFileAtomic(file, content, { follow: false });
   await grantTrust(file, configFiles(file, content).hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
+  for (const line of questionNotes(enable, confirm)) note(line);
   if (asks) {
     for (const [name, what] of Object.entries(OPTIONAL_PACKS)) {
       if (!packs.includes(name)) note(`For ${what}: agent pack add ${name}`);
     }
   }
   return EXIT.done;
+}
+
+/** What the agent will ask about with this config. */
+function questionNotes(enable: readonly string[], confirm: readonly string[]): string[] {
+  const others = enable.filter((tool) => !confirm.includes(tool));
+  return [
+    "Edits in this project need no question.",
+    ...(confirm.length > 0 ? [`Asks before each call, in every mode: ${confirm.join(", ")}.`] : []),
+    ...(others.length > 0
+      ? [
+          `Asks until you allow it, except in auto mode: ${others.join(", ")}. Without a terminal, --mode auto allows it.`,
+        ]
+      : []),
+  ];
 }
 
 /** The tools that ask first: run_bash, if it is on, unless the user says otherwise. */

@@ -6,6 +6,7 @@ export function settingsOptions(command: Command): Command {
   return toolOptions(command)
     .option("--cwd <directory>", "work there")
     .option("--mode <name>", "how much runs without a question: plan, ask, edits or auto")
+    .option("--no-sandbox", "run commands outside the sandbox, also in auto mode")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
     .option("--agent <name>", "use this agent of the config")
     .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")

@@ -22,6 +22,8 @@ export interface PermissionsOptions {
   readonly grants: Grants;
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
+  /** Whether no one can be asked: then calls inside a sandbox run without a question. */
+  readonly unattended?: boolean;
   /** Where patterns for files begin. */
   readonly root: string;
 }
@@ -80,11 +82,21 @@ export class Permissions {
     return await this.#options.grants.revoke(grant);
   }
 
-  async decide(call: RuledCall): Promise<Ruling> {
-    const { registry: tools, rules, confirm, root } = this.#options;
+  /** `mode`: the decision in another mode than the current one. */
+  async decide(call: RuledCall, mode = this.#mode): Promise<Ruling> {
+    const { registry: tools, rules, confirm, root, unattended: allowsContained = false } = this.#options;
     const granted = this.grants.map((one) => one.rule);
     const isForeign = (name: string): boolean => this.#isForeign(name);
-    return await decideCall(call, { tools, root, rules, granted, confirm, mode: this.#mode, isForeign });
+    return await decideCall(call, {
+      tools,
+      root,
+      rules,
+      granted,
+      confirm,
+      mode,
+      isForeign,
+      allowsContained,
+    });
   }
 
   /** What the user can choose when asked about this call, the narrowest first. */

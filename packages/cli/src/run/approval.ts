@@ -14,14 +14,18 @@ import { ask } from "../process/ask.js";
 import { note } from "../process/output.js";
 
 /** Without a terminal, a call that needs approval is denied, and the model is informed why. */
-export const refuseWithoutTerminal: AskPerson = async ({ name, description }) => {
+export const refuseWithoutTerminal: AskPerson = async ({ name, description }, _, runsInAuto) => {
   const { needs, caution } = description;
-  return {
-    deny:
-      needs.length === 0
-        ? `${caution === undefined ? "" : `${escapeToLine(caution)}. `}${name} runs only after a user's yes, and there is no terminal to ask on. Take it out of "confirm", or allow it under "permissions", to run it unattended.`
-        : `${needs.map(describeNeed).join("; ")}. That takes a user's yes, and there is no terminal to ask on. The user can allow it with --add-dir DIR or addDirs in the config.`,
-  };
+  if (needs.length > 0) {
+    return {
+      deny: `${needs.map(describeNeed).join("; ")}. That needs approval, and there is no terminal to ask on. The user can allow it with --add-dir DIR or addDirs in the config.`,
+    };
+  }
+  const warning = caution === undefined ? "" : `${escapeToLine(caution)}. `;
+  const cure = (await runsInAuto())
+    ? 'The user can allow it with --mode auto, or with a rule in "permissions" in the config.'
+    : 'The user can take it out of "confirm", or allow it with a rule in "permissions" in the config.';
+  return { deny: `${warning}${name} needs approval, and there is no terminal to ask on. ${cure}` };
 };
 
 /** Shows the call in full, invisible characters made visible, and asks. */

@@ -53,14 +53,14 @@ export async function runTask(
     resume,
     record,
     instructions,
-    // "auto": calls that the settings do not ask about run, because no one may be there to switch the mode.
-    mode: "auto",
+    unattended: !canAsk(),
     ask: canAsk()
-      ? (request, always) => asking(() => askOnTerminal(request, always), request)
+      ? (request, ...choices) => asking(() => askOnTerminal(request, ...choices), request)
       : refuseWithoutTerminal,
     askPermit: canAsk() ? (request) => asking(() => askPermitOnTerminal(request)) : undefined,
     guard,
     onProblem: notice,
+    ...(quiet && { onNotice: () => undefined }),
   });
   for (const problem of problems) note(`agent: ${problem}`);
   if (!quiet) note(`agent: ${chosen.description}`);

@@ -22,6 +22,8 @@ export interface SettingsFlags {
   readonly confirm?: readonly string[];
   readonly tools?: string;
   readonly mode?: string;
+  /** `false` for `--no-sandbox`. */
+  readonly sandbox?: boolean;
   readonly readOnly?: boolean;
   readonly addDir?: readonly string[];
   readonly provider?: string;
@@ -70,6 +72,7 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   if (flags.disable) add("--disable", { config: { disable: flags.disable.flatMap(splitNames) } });
   if (flags.confirm) add("--confirm", { config: { confirm: flags.confirm.flatMap(splitNames) } });
   if (flags.mode !== undefined) add("--mode", { config: { mode: modeName(flags.mode, "--mode") } });
+  if (flags.sandbox === false) add("--no-sandbox", { config: { sandbox: false } });
   if (flags.readOnly) add("--read-only", { config: { readOnly: true } });
   if (flags.addDir) add("--add-dir", { config: { addDirs: flags.addDir } });
   return layers;

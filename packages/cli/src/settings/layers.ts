@@ -46,6 +46,8 @@ export interface Settings {
   /** Rules about calls; those of all layers add up. */
   readonly permissions: Readonly<Record<"allow" | "ask" | "deny", readonly string[]>>;
   readonly mode: AgentConfig["mode"];
+  /** Whether commands run in a sandbox where the mode lets them run without a question. */
+  readonly sandbox: boolean;
   readonly notify: AgentConfig["notify"];
   /** Absolute. */
   readonly addDirs: readonly string[];
@@ -109,6 +111,7 @@ export function mergeLayers(
       "runs",
       "readOnly",
       "mode",
+      "sandbox",
       "notify",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
@@ -137,6 +140,7 @@ export function mergeLayers(
       deny: layers.flatMap(({ config }) => config.permissions?.deny ?? []),
     },
     mode: values.mode,
+    sandbox: values.sandbox ?? true,
     notify: values.notify,
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),

@@ -390,6 +390,32 @@ describe("the order of decisions", () => {
     const allow = [parseRule("web_fetch(a.org)")];
     expect(await decideCall(cautious, { ...options, rules: { ...rules, allow } })).toEqual({ type: "allow" });
   });
+
+  test("allows a call inside a sandbox only where no one can be asked, and not against a rule, confirm or caution", async () => {
+    const call = callOf("run_bash", [command("make")]);
+    const contained = { ...call, description: { ...call.description, contained: true } };
+    const none = { allow: [], ask: [], deny: [] };
+    const options = {
+      tools,
+      root,
+      confirm: new Set<string>(),
+      mode: "edits",
+      granted: [],
+      rules: none,
+    } as const;
+    const unattended = { ...options, allowsContained: true };
+    const type = async (...[one, how]: Parameters<typeof decideCall>) => (await decideCall(one, how)).type;
+    expect(await type(contained, options)).toBe("ask");
+    expect(await type(call, unattended)).toBe("ask");
+    expect(await type(contained, unattended)).toBe("allow");
+    expect(await type(contained, { ...unattended, confirm: new Set(["run_bash"]) })).toBe("ask");
+    expect(await type(contained, { ...unattended, isForeign: () => true })).toBe("ask");
+    expect(await type(contained, { ...unattended, mode: "plan" })).toBe("deny");
+    const ask = [parseRule("run_bash(make *)")];
+    expect(await type(contained, { ...unattended, rules: { ...none, ask } })).toBe("ask");
+    const cautious = { ...contained, description: { ...contained.description, caution: "it is odd" } };
+    expect(await type(cautious, unattended)).toBe("ask");
+  });
 });
 
 describe("the rules that are offered", () => {

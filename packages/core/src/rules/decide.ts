@@ -24,7 +24,7 @@ export interface RuledCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  readonly description: Pick<DescribedCall, "targets" | "needs" | "caution">;
+  readonly description: Pick<DescribedCall, "targets" | "needs" | "caution" | "contained">;
 }
 
 /** What the rules need to know about tools: a `ToolRegistry`. */
@@ -43,6 +43,8 @@ export interface DecideOptions extends RuleOptions {
   /** Tools whose calls run only after approval, in every mode. */
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
+  /** Whether calls inside a sandbox run without a question in every mode: where no one can be asked. Default `false`. */
+  readonly allowsContained?: boolean;
   /** Tools that ask in every mode but auto, whatever they say they do: those of a server, which may say anything. */
   readonly isForeign?: (name: string) => boolean;
 }
@@ -298,10 +300,11 @@ function isReadOfWritten(
 }
 
 function byMode({ name, capabilities, description }: RuledCall, options: DecideOptions): Ruling {
-  const { mode, confirm, isForeign } = options;
+  const { mode, confirm, isForeign, allowsContained = false } = options;
   if (confirm.has(name) || description.caution !== undefined) return ASK;
   if (mode === "auto") return ALLOW;
   if (isForeign?.(name)) return ASK;
+  if (allowsContained && description.contained) return ALLOW;
   if (onlyReads(capabilities)) return ALLOW;
   return mode === "edits" && onlyEdits(capabilities) ? ALLOW : ASK;
 }

@@ -65,7 +65,7 @@ export interface CallDescription {
    * rule that allows the call, or the whole tool, is enough to run it.
    */
   readonly caution?: string;
-  /** Whether the call runs inside a sandbox that is required, not merely tried. */
+  /** Whether the call runs inside a sandbox that works here, or not at all. */
   readonly contained?: boolean;
   /** Rules worth offering to the user, the narrowest first. */
   readonly always?: readonly AlwaysOffer[];

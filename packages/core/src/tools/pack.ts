@@ -139,8 +139,20 @@ export interface PackHost<Options = unknown> {
    * may remember the answer for the session or the project. Absent: nothing of that kind is allowed.
    */
   readonly permit?: (request: PermitRequest) => Promise<PermitAnswer>;
+  /** Whether commands should run in a sandbox, if the pack's options do not say. Absent: they run without one. */
+  readonly containment?: Containment;
+  /** Shows the user a line that belongs to no single result: how commands run. Absent where no one would read it. */
+  readonly notice?: (message: string) => void;
   /** The files of the editor the user works in. Absent where there is none: tools then use the disk alone. */
   readonly editorFiles?: EditorFiles;
+}
+
+/** What a host says to a tool that can run its commands in a sandbox. */
+export interface Containment {
+  /** Whether the next call should run in a sandbox, if one works here. Asked for each call: the user may switch the mode. */
+  wanted(): boolean;
+  /** What the user does to run commands without one: `--no-sandbox`. */
+  readonly optOut: string;
 }
 
 /** The model that answers, as far as its provider tells. A live object: it follows the user's choice. */

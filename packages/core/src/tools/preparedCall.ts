@@ -116,7 +116,7 @@ function describer(
         const needs = tool.findAccessNeeds?.(copyArguments(args)) ?? [];
         return completeDescription(readDescription({ needs }), defaults, redact);
       }
-      const given = await within(DESCRIBE_LIMIT_MS, signal, (limit) =>
+      const given = await within(tool.describeLimitMs ?? DESCRIBE_LIMIT_MS, signal, (limit) =>
         tool.describeCall?.(input(), { signal: limit }),
       );
       return completeDescription(readDescription(given), defaults, redact);

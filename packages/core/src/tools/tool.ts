@@ -208,10 +208,12 @@ export interface ExecutableTool {
   readonly outputSchema?: JsonSchema;
   /** The patterns of rules for this tool, if its targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
+  /** How long `describeCall` may take. Default 2000. More is for a tool that has to try something before its first call. */
+  readonly describeLimitMs?: number;
   /**
    * Describes a call with these valid arguments: what it acts on and what it needs approval for under the host's
    * `AccessRules`. Has no side effect and is cheap: it looks at names and attributes, and reads no files. Called right
-   * before the call is decided about; if it fails or takes longer than two seconds, the targets are unknown.
+   * before the call is decided about; if it fails or takes longer than `describeLimitMs`, the targets are unknown.
    */
   describeCall?(
     args: Readonly<Record<string, unknown>>,

@@ -14,10 +14,14 @@ export type PersonDecision =
 /** What a user can choose instead of allowing one call: a rule, or another mode. */
 export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: string };
 
-/** Asks a user about a call. `always` is what they can allow permanently. */
+/**
+ * Asks a user about a call. `always` is what they can allow permanently; `runsInAuto` resolves to whether the call would
+ * run without a question in auto mode.
+ */
 export type AskPerson = (
   request: ApprovalRequest,
   always: readonly AlwaysChoice[],
+  runsInAuto: () => Promise<boolean>,
 ) => Promise<PersonDecision | "suspend">;
 
 /** How long the user allows a running call to do more than was approved: for the call that asks, or as a grant. */

@@ -148,6 +148,11 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   },
 };
 
+/** What is tried: a test with other attempts says something else. */
+export function attemptNames(): readonly string[] {
+  return Object.keys(ATTEMPTS);
+}
+
 /** Tries each way out of the sandbox for real, and reports which were stopped. */
 export async function testSandbox(): Promise<Diagnosis[]> {
   const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-doctor-")));

@@ -31,8 +31,17 @@ const CAPABILITIES = Object.freeze(["execute"] as const);
 /** The host's secrets and protected files. */
 type HostRules = Pick<
   PackHost,
-  "protectedPaths" | "protectedNames" | "secretVariables" | "access" | "permit"
+  | "protectedPaths"
+  | "protectedNames"
+  | "secretVariables"
+  | "access"
+  | "permit"
+  | "containment"
+  | "notice"
+  | "directories"
 >;
+/** The test of the sandbox takes seconds, and longer on a busy machine. */
+const DESCRIBE_LIMIT_MS = 120_000;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
 /** The background jobs and everything else that a tool started, and how they end. */
@@ -100,10 +109,18 @@ export function createRunBash(options: BashOptions, host: HostRules = {}) {
     permissions: shellLanguage,
     // The tool keeps its own time: see `timeout`.
     deadlineMs: Number.POSITIVE_INFINITY,
-    describe: (input) => describeRun(settings, input),
+    describe: (input) => {
+      const description = describeRun(settings, input);
+      return settings.containment?.wanted() ? markContained(description, ready()) : description;
+    },
     execute: async (input, call) => await ready().run(input, call),
   });
-  return Object.assign(tool, { services });
+  return Object.assign(tool, { services, describeLimitMs: DESCRIBE_LIMIT_MS });
+}
+
+/** A call is contained if the sandbox that the host wants has passed its test. */
+async function markContained(description: CallDescription, runner: CommandRunner): Promise<CallDescription> {
+  return (await runner.sandboxProblem()) === undefined ? { ...description, contained: true } : description;
 }
 
 function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
@@ -113,13 +130,19 @@ function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
   if (policy !== undefined && !POLICY_SHELLS.has(basename(shell))) {
     throw new Error(`${PACK_NAME}: deny and allow understand sh and bash, not ${quote(shell)}.`);
   }
+  // What the user set for this pack wins over what the host prefers.
+  const containment = options.sandbox === undefined ? host.containment : undefined;
   return {
     shell,
     limits,
     hideEnv: options.hideEnv,
     hostSecrets: host.secretVariables ?? [],
     policy,
-    sandbox: resolveSandbox(options.sandbox),
+    sandbox: containment
+      ? resolveSandbox({ mode: "auto", writable: host.access?.writable ?? [] })
+      : resolveSandbox(options.sandbox),
+    containment,
+    trial: { directory: host.directories?.user, notice: host.notice },
     surroundings: {
       protectedPaths: host.protectedPaths,
       protectedNames: host.protectedNames,
@@ -177,7 +200,10 @@ function readingPlace({ surroundings }: RunnerSettings): ReadingPlace {
   return { cwd, mayRead };
 }
 
-function backgroundAdvice({ sandbox }: RunnerSettings): string {
+function backgroundAdvice({ sandbox, containment }: RunnerSettings): string {
+  if (containment) {
+    return 'For a server or watcher append " &": it keeps running after the call, unless the result says that the command ran in a sandbox.';
+  }
   return sandbox.mode === "off"
     ? 'For a server or watcher append " &": it keeps running after the call.'
     : "Nothing runs on in the background: a sandbox ends it with the command. Environment variables that look like secrets are not passed.";

@@ -1,4 +1,5 @@
-import type { ToolCall } from "@agent/core";
+import type { Containment, ToolCall } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
 import {
   checkedCommand,
   checkedDirectory,
@@ -26,6 +27,8 @@ import {
   type SandboxSurroundings,
 } from "../sandbox/sandbox.js";
 import type { SandboxSettings } from "../sandbox/settings.js";
+import type { SandboxLevel } from "../sandbox/status.js";
+import { SandboxTrial, type TrialOptions } from "../sandbox/trial.js";
 import { unfinishedGit, unfinishedNotice } from "../sandbox/unfinishedGit.js";
 
 /** How commands run: the checked options of the pack and what the host adds. */
@@ -37,6 +40,9 @@ export interface RunnerSettings {
   readonly hostSecrets: readonly string[];
   readonly policy: Policy | undefined;
   readonly sandbox: SandboxSettings;
+  /** What the host says about sandboxes, if the options of the pack do not. */
+  readonly containment?: Containment | undefined;
+  readonly trial?: TrialOptions;
   readonly surroundings: SandboxSurroundings;
 }
 
@@ -45,16 +51,25 @@ export class CommandRunner {
   readonly host = new CommandHost();
   readonly #settings: RunnerSettings;
   readonly #sandbox: Sandbox;
+  readonly #trial: SandboxTrial;
   #shellCheck: Promise<void> | undefined;
+  /** Whether the user has been informed how commands run, inside and outside a sandbox. */
+  readonly #informed = new Set<SandboxLevel>();
 
   constructor(settings: RunnerSettings) {
     this.#settings = settings;
     this.#sandbox = new Sandbox(settings.sandbox, settings.surroundings);
+    this.#trial = new SandboxTrial(this.#sandbox, settings.trial);
+  }
+
+  /** Why commands cannot rely on the sandbox here; `undefined` if they can. */
+  sandboxProblem(): Promise<string | undefined> {
+    return this.#trial.problem();
   }
 
   /** Runs the command of a call. Rejects only if nothing was run. */
   async run(args: Record<string, unknown>, call: ToolCall | undefined): Promise<string> {
-    const { shell, limits, hideEnv, hostSecrets, policy } = this.#settings;
+    const { shell, limits, hideEnv, hostSecrets, policy, containment } = this.#settings;
     const command = checkedCommand(args);
     const parameters = checkedParameters(args);
     const cwd = checkedDirectory(args);
@@ -78,7 +93,8 @@ export class CommandRunner {
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       const refusal = refusalOf(policy, command, extraEnv);
       if (refusal !== undefined) throw new Error(refusal);
-      const level = await this.#sandbox.level();
+      const isWanted = containment?.wanted() ?? this.#sandbox.mode !== "off";
+      const level = isWanted ? await this.#level() : "none";
       refuseAborted(call);
       const tag = this.host.newTag();
       const env = buildEnvironment(
@@ -125,7 +141,7 @@ export class CommandRunner {
       const allowance = {
         timeoutMs,
         longestMs: limits.timeoutMs,
-        sandbox: this.#sandbox.mode === "off" ? undefined : level,
+        sandbox: isWanted ? level : undefined,
         refused,
         unfinished: unfinishedNotice(unfinished, unfinishedGit(repositories)),
         refusedHosts: sandboxed?.network?.refusals,
@@ -139,6 +155,23 @@ export class CommandRunner {
       cleanUp();
       throw error;
     }
+  }
+
+  /** The sandbox for the next command. The user is informed of the first command inside one, and of the first outside. */
+  async #level(): Promise<SandboxLevel> {
+    const { containment, trial } = this.#settings;
+    if (!containment) return await this.#sandbox.level();
+    const problem = await this.#trial.problem();
+    const level = problem === undefined ? await this.#sandbox.level() : "none";
+    if (!this.#informed.has(level)) {
+      this.#informed.add(level);
+      trial?.notice?.(
+        problem === undefined
+          ? `Commands run in a sandbox (${level}): they can write only the project, and get no secrets. To run them without: ${containment.optOut}.`
+          : `Commands run without a sandbox: ${problem}`,
+      );
+    }
+    return level;
   }
 
   /** Throws if the program is not a shell. Checked once, and only for a shell that we do not know by name. */
@@ -158,7 +191,7 @@ export class CommandRunner {
     if (problem !== undefined) throw new Error(problem);
   }
 
-  #enterSandbox(
+  async #enterSandbox(
     command: Pick<SandboxedCommand, "argv" | "text" | "cwd" | "env">,
     tag: string,
   ): Promise<SandboxedStart> {
@@ -166,7 +199,13 @@ export class CommandRunner {
       "It is what the sandbox lets commands write to: start the agent in one that exists.",
     );
     const readable = this.host.files.outputDirectory;
-    return this.#sandbox.start({ ...command, workspace, readable, tag: tagVariable(tag) });
+    try {
+      return await this.#sandbox.start({ ...command, workspace, readable, tag: tagVariable(tag) });
+    } catch (error) {
+      const { containment } = this.#settings;
+      if (!containment) throw error;
+      throw new Error(`${errorMessage(error)} To run commands without a sandbox: ${containment.optOut}.`);
+    }
   }
 }
 

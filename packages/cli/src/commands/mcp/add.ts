@@ -200,11 +200,9 @@ function nextSteps(
     ...(unset.length > 0
       ? [`Its values are not in the config. Set them where you start the agent: ${unset.join(", ")}`]
       : []),
-    ...(enable === undefined
-      ? [
-          `Its tools are off. Turn them on with "enable" in the config, or for one run: agent --enable 'mcp__${name}__TOOL'`,
-        ]
-      : []),
+    enable === undefined
+      ? `Its tools are off. Turn them on with "enable" in the config, or for one run: agent --enable 'mcp__${name}__TOOL'`
+      : "Its tools ask before each call until you allow them, except in auto mode. Without a terminal, --mode auto allows them.",
   ];
 }
 

@@ -30,9 +30,8 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
     );
     for (const problem of problems) note(`agent: ${problem}`);
     // A client is one more model with these tools: the rules of the configuration hold for it as for ours.
-    const permissions = await createPermissions(loaded, tools, undefined, (problem) =>
-      note(`agent: ${problem}`),
-    );
+    const onProblem = (problem: string): void => note(`agent: ${problem}`);
+    const permissions = await createPermissions(loaded, tools, { onProblem });
     const server = toMcpServer(registry, {
       decide: async (call) => decisionOf(await permissions.decide(call)),
     });

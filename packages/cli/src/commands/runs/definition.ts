@@ -36,8 +36,7 @@ export function taskDefinition(
       const { agent, dispose } = await assembleAgent(loaded, {
         resume: undefined,
         record: false,
-        // "auto": calls that the settings do not ask about run, because no one may be there to switch the mode.
-        mode: "auto",
+        unattended: true,
         instructions: true,
         ask: askWith(run.approve),
         steps: run.steps,
@@ -74,6 +73,8 @@ function settingsDigest({ settings }: LoadedSettings): string {
     switches: switches.map(({ action, names }) => ({ action, names })),
     confirm: confirm.map(({ names }) => names),
     permissions,
+    mode: rest.mode,
+    sandbox: rest.sandbox,
     provider,
     model,
     systemPrompt,

@@ -109,6 +109,10 @@ export const CONFIG_SCHEMA: JsonSchema = {
       additionalProperties: false,
     },
     mode: { type: "string", enum: [...MODES], description: "How much runs without a question at first" },
+    sandbox: {
+      type: "boolean",
+      description: "Whether commands run in a sandbox in auto mode and where no one can be asked",
+    },
     readOnly: { type: "boolean", description: "Only tools that declare nothing but reading" },
     addDirs: names("More directories in which tools may write without asking"),
     provider: { anyOf: [name, provider], description: "A provider's name, or one with settings" },

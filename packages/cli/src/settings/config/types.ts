@@ -96,9 +96,14 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   };
   /**
    * How much runs without a question at first: `"plan"` (nothing but reading), `"ask"`, `"edits"` (files in the
-   * project) or `"auto"` (what `confirm` and `permissions` do not ask for).
+   * project) or `"auto"` (what `confirm` and `permissions` do not ask for). Default `"edits"`.
    */
   readonly mode?: "plan" | "ask" | "edits" | "auto";
+  /**
+   * Whether commands run in a sandbox, if one works here, in auto mode and where no one can be asked. Default `true`. What the
+   * options of the pack say wins.
+   */
+  readonly sandbox?: boolean;
   /** Only tools that declare nothing but `read`. Once true in a layer, no later layer lifts it. */
   readonly readOnly?: boolean;
   /**
