@@ -1,14 +1,15 @@
-import type { EditorFiles, PersonAnswer, PersonQuestion } from "@agent/core";
+import type { EditorFiles, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import { isRecord } from "@agent/core/toolkit";
 import {
   type AgentContext,
   type ClientCapabilities,
+  type ElicitationPropertySchema,
   type ElicitationSchema,
   methods,
   type PermissionOption,
   type RequestPermissionRequest,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { toAnswer, toForm } from "./questions.js";
 
 // An editor that does not answer must not block a tool: after this time the tool uses the disk.
 const FILE_LIMIT_MS = 10_000;
@@ -137,4 +138,49 @@ export class Editor {
 function within(signal: AbortSignal | undefined): { cancellationSignal: AbortSignal } {
   const limit = AbortSignal.timeout(FILE_LIMIT_MS);
   return { cancellationSignal: signal ? AbortSignal.any([signal, limit]) : limit };
+}
+
+/** The fields of a question as a form of the protocol. */
+function toForm(fields: readonly QuestionField[]): ElicitationSchema {
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map((field) => [field.name, toProperty(field)])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
+
+/** Reads the user's answer. An unclear answer counts as none. */
+function toAnswer(response: unknown): PersonAnswer {
+  const { action, content } = isRecord(response) ? response : {};
+  if (action === "accept") return { answer: "yes", values: isRecord(content) ? content : {} };
+  return { answer: action === "decline" ? "no" : "dismissed" };
+}
+
+function toProperty(field: QuestionField): ElicitationPropertySchema {
+  const { type, title, description, options = [], default: preset } = field;
+  const about = { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+  const choices = options.map(({ value, title: name }) => ({ const: value, title: name ?? value }));
+  switch (type) {
+    case "text":
+      return { type: "string", ...about, ...(typeof preset === "string" && { default: preset }) };
+    case "number":
+    case "integer":
+      return { type, ...about, ...(typeof preset === "number" && { default: preset }) };
+    case "boolean":
+      return { type, ...about, ...(typeof preset === "boolean" && { default: preset }) };
+    case "choice":
+      return {
+        type: "string",
+        ...about,
+        oneOf: choices,
+        ...(typeof preset === "string" && { default: preset }),
+      };
+    case "choices":
+      return {
+        type: "array",
+        ...about,
+        items: { anyOf: choices },
+        ...(Array.isArray(preset) && { default: preset.filter((one) => typeof one === "string") }),
+      };
+  }
 }

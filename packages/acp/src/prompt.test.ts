@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toContent } from "./prompt.js";
+import { toContent } from "./session.js";
 
 test.each([
   ["file:///home/me/a%20b.txt", "/home/me/a b.txt"],

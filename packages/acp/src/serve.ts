@@ -1,19 +1,20 @@
 import { isAbsolute } from "node:path";
+import { quote } from "@agent/core/toolkit";
 import {
   type AgentContext,
   agent as agentApp,
   type ClientCapabilities,
   type InitializeResponse,
+  type McpServer,
   methods,
   PROTOCOL_VERSION,
   RequestError,
   type Stream,
 } from "@agentclientprotocol/sdk";
 import { Editor } from "./editor.js";
-import type { AcpHost } from "./host.js";
+import type { AcpHost, EditorServer } from "./host.js";
 import { FORK_SESSION, type OpenParams, readForkParams } from "./openParams.js";
 import { invalidParams, inWords } from "./requestErrors.js";
-import { toServers } from "./servers.js";
 import { AcpSession } from "./session.js";
 import { standardStream } from "./stream.js";
 import { routeSessions } from "./workers/routeSessions.js";
@@ -224,4 +225,48 @@ function announceSoon(session: AcpSession) {
   // Send updates after the response: the editor does not know the session id before.
   setImmediate(() => void session.announce().catch(() => undefined));
   return session.state();
+}
+
+interface EditorServers {
+  readonly servers: Readonly<Record<string, EditorServer>>;
+  /** What is wrong with those that cannot be used. */
+  readonly problems: readonly string[];
+}
+
+/** The editor's MCP servers as options of `@agent/tools-mcp`. Names are changed to what a tool name may contain. */
+function toServers(servers: readonly McpServer[]): EditorServers {
+  const found: Record<string, EditorServer> = {};
+  const problems: string[] = [];
+  for (const server of servers) {
+    const name = freeName(server.name, found);
+    if ("command" in server) {
+      const { command, args, env } = server;
+      found[name] = { command, args, env: toRecord(env) };
+    } else if (server.type === "http") {
+      found[name] = { url: server.url, headers: toRecord(server.headers) };
+    } else {
+      const type = quote(String(server.type));
+      problems.push(`MCP server ${name}: it is left out, because its type ${type} is not spoken here.`);
+    }
+  }
+  return { servers: found, problems };
+}
+
+/** A name that no other server has: two names may differ only in characters that a tool name cannot contain. */
+function freeName(given: string, taken: Readonly<Record<string, unknown>>): string {
+  const name =
+    given
+      .replace(/[^A-Za-z0-9-]+/g, "-")
+      .slice(0, 32)
+      .replace(/^-+|-+$/g, "") || "server";
+  for (let n = 1; ; n++) {
+    const tried = n === 1 ? name : `${name.slice(0, 28)}-${n}`;
+    if (!Object.hasOwn(taken, tried)) return tried;
+  }
+}
+
+function toRecord(
+  pairs: readonly { readonly name: string; readonly value: string }[],
+): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
 }

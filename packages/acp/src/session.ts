@@ -1,23 +1,26 @@
 import {
+  type Agent,
   type AgentEvent,
   type ApprovalDecision,
   type ApprovalRequest,
+  type ChatMessage,
   type Content,
+  type ContentPart,
   contentText,
   isAgentError,
+  type PackCommand,
+  type ToolRegistry,
 } from "@agent/core";
+import { GrantedRules, offerRules } from "@agent/core/host";
+import { errorMessage, isRecord, onAbort } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
-import { expandCommand, sessionCommands } from "./commands.js";
 import { ConfigOptions } from "./configOptions.js";
 import type { Editor } from "./editor.js";
-import type { HostSession, PermissionChoice } from "./host.js";
+import type { HostSession, PermissionChoice, SessionCommand } from "./host.js";
 import { BuiltInModes } from "./modes.js";
-import { BuiltInPermissions, choosePermission } from "./permission.js";
-import { toContent } from "./prompt.js";
-import { replayEvents } from "./replay.js";
 import { invalidParams, invalidRequest } from "./requestErrors.js";
-import { unlessAborted } from "./unlessAborted.js";
+import { shownLine, textContent, viewCall } from "./toolCalls.js";
 import { chunk, UpdateWriter } from "./updates.js";
 
 /** How long a cancelled message waits for its tools before the editor gets its response. Tools may end after it. */
@@ -283,4 +286,203 @@ export class AcpSession {
 function stopReasonOf(finishReason: string): PromptResponse["stopReason"] {
   if (finishReason === "length") return "max_tokens";
   return finishReason === "content_filter" ? "refusal" : "end_turn";
+}
+
+/** The commands of a session: the host's own come first, and keep their names. */
+function sessionCommands({ commands = [], agent }: HostSession): SessionCommand[] {
+  const own = new Set(commands.map(({ name }) => name));
+  return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
+}
+
+/** Runs the command that a message begins with. Its result is sent to the model, or only shown to the user. */
+async function expandCommand(
+  commands: readonly PackCommand[],
+  content: Content,
+  signal: AbortSignal,
+): Promise<{ readonly send: Content } | { readonly show: string }> {
+  const [, name = "", input = ""] =
+    typeof content === "string" ? (/^\/(\S+)(?:\s+([\s\S]*))?$/.exec(content.trim()) ?? []) : [];
+  const command = commands.find((one) => one.name === name);
+  if (command === undefined) return { send: content };
+  try {
+    return await command.run(input, signal);
+  } catch (error) {
+    throw new Error(`/${name}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+const ALLOW: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
+const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
+
+/** Shows a call in the editor, with the whole command or diff, and lets the user choose. */
+async function choosePermission(
+  editor: Editor,
+  request: ApprovalRequest,
+  choices: readonly PermissionChoice[],
+  { callId, cwd }: { readonly callId: string; readonly cwd: string },
+): Promise<string | undefined> {
+  const { name, args, preview, signal, label } = request;
+  const { title, kind, needs, caution, targets = [] } = request.description;
+  const files = targets.filter((target) => target.type === "file");
+  const view = viewCall({ name, args, preview, about: { title, kind, files } }, cwd);
+  const reasons = needs.map(({ kind, path, reason }) =>
+    textContent(`It ${kind}s ${shownLine(path)}: ${shownLine(reason)}.`),
+  );
+  if (label !== undefined) reasons.unshift(textContent(`Asked by the sub-agent ${shownLine(label)}.`));
+  if (caution !== undefined) reasons.push(textContent(`${shownLine(caution)}.`));
+  return await editor.askPermission(
+    {
+      toolCallId: callId,
+      ...view,
+      content: [...view.content, ...reasons],
+      status: "pending",
+      rawInput: args,
+    },
+    choices.map(({ id, ...choice }) => ({ optionId: id, ...choice })),
+    signal,
+  );
+}
+
+/** Decides about calls of an agent without approval rules: by the mode, then by asking the user. */
+class BuiltInPermissions {
+  readonly #modes: BuiltInModes;
+  #granted: GrantedRules | undefined;
+
+  constructor(modes: BuiltInModes) {
+    this.#modes = modes;
+  }
+
+  async decide(
+    request: ApprovalRequest,
+    choose: (choices: readonly PermissionChoice[]) => Promise<string | undefined>,
+    { registry, cwd }: { readonly registry: ToolRegistry; readonly cwd: string },
+  ): Promise<ApprovalDecision> {
+    const verdict = this.#modes.decide(request);
+    if (verdict === "refuse") return { deny: "the session is read-only." };
+    if (verdict === "allow") return "allow";
+    // "Always" is stored here and not by the agent: after a change to read-only these calls must be refused too.
+    this.#granted ??= new GrantedRules(registry, cwd);
+    if ((await this.#granted.decide(request)).type === "allow") return "allow";
+    const offers = (await offerRules(request, { tools: registry, root: cwd })).slice(1);
+    const always = offers.map(({ rule, label }, index): PermissionChoice & { rule: string } => ({
+      id: index === offers.length - 1 ? "always" : `always-${index}`,
+      name: shownLine(index === offers.length - 1 ? "Always allow this tool" : `Always allow ${label}`),
+      kind: "allow_always",
+      rule,
+    }));
+    const chosen = await choose([ALLOW, ...always.map(({ rule: _, ...choice }) => choice), REJECT]);
+    const rule = always.find(({ id }) => id === chosen)?.rule;
+    if (rule !== undefined) this.#granted.allow(rule);
+    if (chosen === ALLOW.id || rule !== undefined) return "allow";
+    return { deny: chosen === undefined ? "the user closed the question." : "the user rejected it." };
+  }
+}
+
+/** Converts an editor's message to the agent's content parts. */
+export function toContent(blocks: readonly ContentBlock[]): Content {
+  const parts = blocks.map(toPart);
+  if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n\n");
+  return parts;
+}
+
+function toPart(block: ContentBlock): ContentPart {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return { type: "image", mediaType: block.mimeType, data: block.data };
+    case "audio":
+      return { type: "file", mediaType: block.mimeType, data: block.data };
+    case "resource_link":
+      return { type: "text", text: `[${block.name}: ${toPath(block.uri)}]` };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return { type: "text", text: `[${toPath(resource.uri)}]\n${resource.text}` };
+      const mediaType = resource.mimeType ?? "application/octet-stream";
+      const type = mediaType.startsWith("image/") ? "image" : "file";
+      return { type, mediaType, data: resource.blob, name: toPath(resource.uri) };
+    }
+  }
+}
+
+/** Converts a `file:` URL to a path, which tools understand. A URL that cannot be read stays as it is. */
+function toPath(uri: string): string {
+  if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
+  try {
+    return decodeURIComponent(new URL(uri).pathname);
+  } catch {
+    return uri;
+  }
+}
+
+/**
+ * The events of a stored conversation in order: the user's messages, and the events of the answers. Titles, outcomes and
+ * views are those stored with the results, so that the packs of the calls need not be installed any more.
+ */
+function* replayEvents({
+  conversation,
+  registry,
+}: Agent): Generator<AgentEvent | { type: "user"; text: string }> {
+  const names = new Map<string, string>();
+  const messages = conversation.sessionContext;
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "user") yield { type: "user", text: contentText(message.content) };
+    if (message.role === "assistant") {
+      if (message.content) yield { type: "text", text: message.content };
+      for (const { id, function: call } of message.tool_calls ?? []) {
+        names.set(id, call.name);
+        const { name } = call;
+        const args = readArguments(call.arguments);
+        const result = resultOf(messages, index, id);
+        const about = (result && conversation.detailsOf(result)?.about) ?? registry.aboutCall(name, args);
+        yield { type: "tool_requested", id, name, args, title: about.title, kind: about.kind };
+      }
+    }
+    if (message.role === "tool") {
+      const text = contentText(message.content);
+      const details = conversation.detailsOf(message);
+      yield {
+        // A session that was stored without details.
+        outcome: /^(Error executing|Tool not |Tool call denied)/.test(text) ? "error" : "ok",
+        durationMs: 0,
+        ...details,
+        type: "tool_end",
+        id: message.tool_call_id,
+        name: names.get(message.tool_call_id) ?? "",
+        text,
+      };
+    }
+  }
+}
+
+/** The result of a call: ids are used again, so that only the results right after the answer count. */
+function resultOf(messages: readonly ChatMessage[], answer: number, id: string) {
+  for (let at = answer + 1; ; at++) {
+    const message = messages[at];
+    if (message?.role !== "tool") return undefined;
+    if (message.tool_call_id === id) return message;
+  }
+}
+
+function readArguments(text: string): Record<string, unknown> {
+  try {
+    const args: unknown = JSON.parse(text);
+    return isRecord(args) ? args : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Resolves as the promise does, or to `undefined` as soon as the signal fires. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  let release = (): void => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    release = onAbort(signal, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    release();
+  }
 }

@@ -1,6 +1,6 @@
 import type { ResultView } from "@agent/core";
 import { expect, test } from "vitest";
-import { viewContent } from "./views.js";
+import { viewContent } from "./updates.js";
 
 function drawn(view: ResultView): string {
   const texts = viewContent(view, "/project").map((one) =>

@@ -1,3 +1,2 @@
-export { provider } from "./factory.js";
 export type { AnthropicProviderOptions } from "./options.js";
-export { AnthropicProvider } from "./provider.js";
+export { AnthropicProvider, provider } from "./provider.js";

@@ -1,10 +1,22 @@
-import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
-import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
+import type {
+  ChatProvider,
+  ChatRequest,
+  ChatResponse,
+  Effort,
+  ModelInfo,
+  ModelPrice,
+  ProviderFactory,
+} from "@agent/core";
+import { askWire, HttpEndpoint, listModelPages, modelFacts, recordsIn } from "@agent/core/provider";
+import { MODELS, MODELS_DATE } from "./models.js";
 import {
   type AnthropicProviderOptions,
   type AnthropicSettings,
   anthropicSettings,
+  BASE_URL_VARIABLE,
   KEY_VARIABLE,
+  OPTIONS,
+  OWN_ADDRESS,
 } from "./options.js";
 import { MessagesWire } from "./wire.js";
 
@@ -68,7 +80,7 @@ export class AnthropicProvider implements ChatProvider {
 }
 
 /** The models the API lists for this key. */
-export async function listAnthropicModels(
+async function listAnthropicModels(
   options: Omit<AnthropicProviderOptions, "model">,
   signal?: AbortSignal,
 ): Promise<readonly ModelInfo[]> {
@@ -108,3 +120,16 @@ function endpointOf(settings: AnthropicSettings): HttpEndpoint {
     cures: CURES,
   });
 }
+
+/** The entry by which a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<AnthropicProviderOptions> = {
+  name: "anthropic",
+  keyVariables: [KEY_VARIABLE],
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "claude-sonnet-5-5",
+  options: OPTIONS,
+  knownModels: { date: MODELS_DATE, facts: (model) => modelFacts(MODELS, model) },
+  createProvider: (options) => new AnthropicProvider(options),
+  listModels: (options = {}, { signal } = {}) => listAnthropicModels(options, signal),
+};

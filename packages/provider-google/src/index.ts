@@ -1,3 +1,2 @@
-export { provider } from "./factory.js";
 export type { GoogleProviderOptions } from "./options.js";
-export { GoogleProvider } from "./provider.js";
+export { GoogleProvider, provider } from "./provider.js";

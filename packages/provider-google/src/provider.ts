@@ -1,13 +1,29 @@
-import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
+import type {
+  ChatProvider,
+  ChatRequest,
+  ChatResponse,
+  Effort,
+  ModelInfo,
+  ModelPrice,
+  ProviderFactory,
+} from "@agent/core";
 import {
   askWire,
   type CheckedOptions,
   type Cure,
   HttpEndpoint,
   listModelPages,
+  modelFacts,
   recordsIn,
 } from "@agent/core/provider";
-import { type GoogleProviderOptions, googleSettings, KEY_VARIABLES } from "./options.js";
+import { MODELS, MODELS_DATE } from "./models.js";
+import {
+  BASE_URL_VARIABLE,
+  type GoogleProviderOptions,
+  googleSettings,
+  KEY_VARIABLES,
+  OWN_ADDRESS,
+} from "./options.js";
 import { GenerateContentWire } from "./wire.js";
 
 const ACCEPTED: ReadonlySet<string> = new Set([
@@ -76,7 +92,7 @@ export class GoogleProvider implements ChatProvider {
 }
 
 /** The models that the API lists for this key, without those that cannot chat. */
-export async function listGoogleModels(
+async function listGoogleModels(
   options: Omit<GoogleProviderOptions, "model">,
   signal?: AbortSignal,
 ): Promise<readonly ModelInfo[]> {
@@ -117,3 +133,15 @@ function endpointOf(settings: CheckedOptions): HttpEndpoint {
     cures: CURES,
   });
 }
+
+/** The entry by which a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<GoogleProviderOptions> = {
+  name: "google",
+  keyVariables: KEY_VARIABLES,
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "gemini-flash-latest",
+  knownModels: { date: MODELS_DATE, facts: (model) => modelFacts(MODELS, model) },
+  createProvider: (options) => new GoogleProvider(options),
+  listModels: (options = {}, { signal } = {}) => listGoogleModels(options, signal),
+};

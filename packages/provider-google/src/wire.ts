@@ -1,24 +1,34 @@
-import type { ChatRequest, Effort, ToolChoice } from "@agent/core";
+import type { ChatMessage, ChatRequest, ContentPart, Effort, JsonSchema, ToolChoice } from "@agent/core";
 import {
+  type AdaptedSchema,
   type AdaptedTool,
+  type AnswerPiece,
   type AnswerReader,
   type AttemptError,
+  answerPieces,
+  callArguments,
+  contentParts,
+  contentText,
   fitEffort,
   isRecord,
+  type JsonText,
+  JsonTexts,
   jsonBody,
+  jsonItems,
   MediaFitter,
   type MediaLimits,
+  mapSchemas,
   Notices,
   outputInstruction,
+  pickKeywords,
   systemTexts,
   ToolAdapter,
+  TurnList,
   type Wire,
 } from "@agent/core/provider";
 import { ContentReader } from "./answer.js";
-import { ContentWriter } from "./contents.js";
 import { FunctionNames } from "./functionNames.js";
 import type { GoogleSettings } from "./options.js";
-import { googleSchema } from "./schema.js";
 
 // Models that sign their calls (Gemini 3 and later). They also accept a response schema together with tools.
 const SIGNED = /^gemini-([3-9]|\d\d)|-latest$/;
@@ -141,4 +151,187 @@ function choiceFields(choice: ToolChoice | undefined, toWire: (name: string) => 
       ? { mode: MODES[choice] }
       : { mode: "ANY", allowedFunctionNames: [toWire(choice.tool)] };
   return { toolConfig: { functionCallingConfig: config } };
+}
+
+// The server refuses a turn without a part.
+const NO_TEXT = "(no text)";
+// The signature that Google documents for a call of another model: Gemini 3 refuses a call without one.
+const NO_SIGNATURE = "skip_thought_signature_validator";
+
+type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
+
+type UserMessage = Extract<ChatMessage, { role: "user" }>;
+
+/** A call of an answer, kept until its result is written. */
+interface KnownCall {
+  /** The call as its result must name it: the function's name, and the server's id if it gave one. */
+  readonly called: { readonly name: string; readonly id?: string };
+  /** A cache key: calls with the same key are named the same way. */
+  readonly key: string;
+}
+
+const UNKNOWN_CALL: KnownCall = { called: { name: "unknown" }, key: "unknown" };
+
+interface WrittenAnswer extends JsonText {
+  readonly calls: readonly (readonly [callId: string, call: KnownCall])[];
+}
+
+/** Writes conversations as contents. A message has the same bytes in every request, so that prompt caches hit. */
+class ContentWriter {
+  readonly #model: string;
+  readonly #isSigned: boolean;
+  readonly #texts = new JsonTexts<ChatMessage>();
+  readonly #answers = new JsonTexts<AssistantMessage, WrittenAnswer>();
+
+  /** `isSigned`: Gemini 3 and later, where an answer's first call needs a signature and results may hold images. */
+  constructor(model: string, isSigned: boolean) {
+    this.#model = model;
+    this.#isSigned = isSigned;
+  }
+
+  /** Follows the server's rules: turns alternate, and the results of an answer's calls are together in the next turn. */
+  turns(messages: readonly ChatMessage[], names: FunctionNames): TurnList<"user" | "model"> {
+    const list = new TurnList<"user" | "model">();
+    const calls = new Map<string, KnownCall>();
+    const { key } = names;
+    for (const message of messages) {
+      switch (message.role) {
+        case "user":
+          list.add("user", this.#texts.get(message) ?? this.#texts.keep(message, userText(message)));
+          break;
+        case "tool": {
+          const call = calls.get(message.tool_call_id) ?? UNKNOWN_CALL;
+          list.add(
+            "user",
+            this.#texts.get(message, call.key) ??
+              this.#texts.keep(message, this.#resultText(contentParts(message.content), call), call.key),
+          );
+          break;
+        }
+        case "assistant": {
+          // The server wants the first turn to be the user's.
+          if (list.turns.length === 0) list.add("user", jsonItems(atLeastText([])));
+          const answer =
+            this.#answers.get(message, key) ?? this.#answers.keep(message, this.#answer(message, names), key);
+          for (const [id, call] of answer.calls) calls.set(id, call);
+          list.add("model", answer.text);
+          break;
+        }
+      }
+    }
+    return list;
+  }
+
+  #resultText(parts: readonly ContentPart[], { called }: KnownCall): string {
+    const text = contentText(parts.filter((part) => part.type === "text"));
+    const shown = parts.filter((part) => part.type !== "text").flatMap(wirePart);
+    const nested = this.#isSigned && shown.length > 0;
+    return jsonItems([
+      { functionResponse: { ...called, response: { output: text }, ...(nested && { parts: shown }) } },
+      // Earlier models see images only as parts beside the result, not inside it.
+      ...(nested ? [] : shown),
+    ]);
+  }
+
+  #answer(message: AssistantMessage, names: FunctionNames): WrittenAnswer {
+    const calls: [string, KnownCall][] = [];
+    const parts = answerPieces(message, this.#model).flatMap((piece): object[] => {
+      if (piece.type === "own") return isRecord(piece.value) ? [piece.value] : [];
+      const { id, thoughtSignature } = companionOf(piece);
+      if (piece.type === "text") {
+        return piece.text === "" ? [] : [{ text: piece.text, ...(thoughtSignature && { thoughtSignature }) }];
+      }
+      const call = { ...(id && { id }), name: names.toWire(piece.call.function.name) };
+      const signature = thoughtSignature ?? (this.#isSigned && calls.length === 0 ? NO_SIGNATURE : undefined);
+      calls.push([piece.call.id, { called: call, key: `${call.name} ${id}` }]);
+      return [
+        {
+          functionCall: { ...call, args: callArguments(piece.call) },
+          ...(signature !== undefined && { thoughtSignature: signature }),
+        },
+      ];
+    });
+    return { text: jsonItems(atLeastText(parts)), calls };
+  }
+}
+
+function userText({ content }: UserMessage): string {
+  return jsonItems(atLeastText(contentParts(content).flatMap(wirePart)));
+}
+
+function atLeastText(parts: object[]): object[] {
+  return parts.length > 0 ? parts : [{ text: NO_TEXT }];
+}
+
+function wirePart(part: ContentPart): object[] {
+  if (part.type === "text") return part.text === "" ? [] : [{ text: part.text }];
+  return [{ inlineData: { mimeType: part.mediaType, data: part.data } }];
+}
+
+/** The id and signature that the server sent with a text or a call. */
+function companionOf(piece: AnswerPiece): { readonly id?: string; readonly thoughtSignature?: string } {
+  if (piece.type === "own" || !isRecord(piece.with)) return {};
+  const { id, thoughtSignature } = piece.with;
+  return {
+    ...(typeof id === "string" && { id }),
+    ...(typeof thoughtSignature === "string" && { thoughtSignature }),
+  };
+}
+
+/** The part of JSON Schema that the API documents, for parameters and structured answers alike. */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  "$anchor",
+  "$defs",
+  "$id",
+  "$ref",
+  "additionalProperties",
+  "anyOf",
+  "description",
+  "enum",
+  "format",
+  "items",
+  "maxItems",
+  "maximum",
+  "minItems",
+  "minimum",
+  "oneOf",
+  "prefixItems",
+  "properties",
+  "propertyOrdering",
+  "required",
+  "title",
+  "type",
+]);
+// Annotations restrict nothing, so dropping them needs no notice.
+const REMARKS: ReadonlySet<string> = new Set(["$schema", "$comment", "default", "examples", "deprecated"]);
+
+/** A schema that the API accepts, and the keywords that were removed from it. */
+function googleSchema(schema: JsonSchema | undefined): AdaptedSchema {
+  const adapted = pickKeywords({ type: "object", properties: {}, ...schema }, KEYWORDS);
+  const leftOut = new Set(adapted.leftOut.filter((keyword) => !REMARKS.has(keyword)));
+  const { $ref: top, ...own } = adapted.schema;
+  const fitting = mapSchemas(own, (one) => fitSchema(one, leftOut)) as JsonSchema;
+  return { schema: { ...fitting, ...definition(fitting, top) }, leftOut: [...leftOut].sort() };
+}
+
+/** What a reference at the top of a schema means: there it has neighbours, such as the definitions themselves. */
+function definition({ $defs: known }: JsonSchema, reference: unknown): JsonSchema {
+  const name = typeof reference === "string" ? reference.replace("#/$defs/", "") : "";
+  const found = isRecord(known) && Object.hasOwn(known, name) ? known[name] : undefined;
+  return isRecord(found) ? found : {};
+}
+
+/** The API takes nothing beside a reference, and lists of strings and numbers only. */
+function fitSchema(schema: Record<string, unknown>, leftOut: Set<string>): Record<string, unknown> {
+  const { enum: values, ...rest } = schema;
+  if (schema.$ref !== undefined) {
+    return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword.startsWith("$")));
+  }
+  if (!Array.isArray(values) || values.every(isListed)) return schema;
+  leftOut.add("enum");
+  return rest;
+}
+
+function isListed(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
 }

@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { requestHeaders } from "./headers.js";
+import { requestHeaders } from "./provider.js";
 
 /** Headers that describe the SDK and not the request. */
 const OF_THE_SDK = /^(user-agent|x-stainless-.*|content-type)$/;

@@ -1,3 +1,2 @@
-export { provider } from "./factory.js";
 export type { OpenAIApi, OpenAIClient, OpenAIProviderOptions } from "./options.js";
-export { OpenAIProvider } from "./provider.js";
+export { OpenAIProvider, provider } from "./provider.js";

@@ -1,12 +1,39 @@
-import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelInfo, ModelPrice } from "@agent/core";
-import { askWire, HttpEndpoint, listModelPages, recordsIn } from "@agent/core/provider";
+import type {
+  ChatProvider,
+  ChatRequest,
+  ChatResponse,
+  Effort,
+  ModelInfo,
+  ModelPrice,
+  ProviderFactory,
+} from "@agent/core";
+import {
+  AttemptError,
+  askWire,
+  HttpEndpoint,
+  headerSecrets,
+  isRecord,
+  jsonText,
+  listModelPages,
+  modelFacts,
+  recordsIn,
+  type Send,
+} from "@agent/core/provider";
+import { errorMessage, LONGEST_TIMER_MS } from "@agent/internal";
 import { ChatWire } from "./chat/wire.js";
-import { requestHeaders } from "./headers.js";
 import { LOCAL_OWNERS, modelInfo, runningContext } from "./listing.js";
-import { KEY_VARIABLE, type OpenAIProviderOptions, type OpenAISettings, openaiSettings } from "./options.js";
+import { MODELS, MODELS_DATE } from "./models.js";
+import {
+  BASE_URL_VARIABLE,
+  KEY_VARIABLE,
+  OPTIONS,
+  type OpenAIClient,
+  type OpenAIProviderOptions,
+  type OpenAISettings,
+  OWN_ADDRESS,
+  openaiSettings,
+} from "./options.js";
 import { ResponsesWire } from "./responses/wire.js";
-import { secretsOf } from "./secrets.js";
-import { sendThrough } from "./send.js";
 
 const CURES: Readonly<Record<number, string>> = {
   401: `Check the API key (apiKey, or ${KEY_VARIABLE}).`,
@@ -60,7 +87,7 @@ export class OpenAIProvider implements ChatProvider {
 }
 
 /** The models that a server lists under `/models`, with the context of a local server's running models. */
-export async function listOpenAIModels(
+async function listOpenAIModels(
   options: Omit<OpenAIProviderOptions, "model">,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly ModelInfo[]> {
@@ -99,5 +126,122 @@ function endpointOf(settings: OpenAISettings): HttpEndpoint {
     },
     cures: CURES,
     ...(client && { send: sendThrough(client) }),
+  });
+}
+
+/** The entry by which a host that chooses providers by name finds this one. */
+export const provider: ProviderFactory<OpenAIProviderOptions> = {
+  name: "openai",
+  keyVariables: [KEY_VARIABLE],
+  baseURLVariable: BASE_URL_VARIABLE,
+  baseURL: OWN_ADDRESS,
+  defaultModel: "gpt-5-mini",
+  options: OPTIONS,
+  knownModels: { date: MODELS_DATE, facts: (model) => modelFacts(MODELS, model) },
+  createProvider: (options) => new OpenAIProvider(options),
+  listModels: (options = {}, { signal } = {}) => listOpenAIModels(options, signal),
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The headers of every request, as OpenAI's SDK sends them, without those that describe the SDK itself. Written here,
+ * because loading the SDK would take longer than the rest of the start; a test compares the two.
+ */
+export function requestHeaders(
+  { apiKey, headers }: Pick<OpenAISettings, "apiKey" | "headers">,
+  env: Environment = globalThis.process?.env ?? {},
+): Record<string, string> {
+  const organization = env.OPENAI_ORG_ID?.trim();
+  const project = env.OPENAI_PROJECT_ID?.trim();
+  return Object.fromEntries([
+    ["accept", "application/json"],
+    ...(organization ? [["openai-organization", organization]] : []),
+    ...(project ? [["openai-project", project]] : []),
+    ...(apiKey === "" ? [] : [["authorization", `Bearer ${apiKey}`]]),
+    ...customHeaders(env.OPENAI_CUSTOM_HEADERS ?? ""),
+    ...Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  ]);
+}
+
+/** Parses one `name: value` per line. */
+function customHeaders(text: string): string[][] {
+  return text.split("\n").flatMap((line) => {
+    const colon = line.indexOf(":");
+    return colon < 0 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]];
+  });
+}
+
+/**
+ * What must never appear in a message: the keys of the options, of the headers that are really sent (the environment may
+ * add some), and of a ready client. Read for each message, because a client may fetch a new key before each request.
+ */
+function secretsOf(
+  { secrets, client }: OpenAISettings,
+  headers: Readonly<Record<string, string>>,
+): readonly string[] {
+  return [...secrets, ...headerSecrets(headers), ...(client ? clientSecrets(client) : [])];
+}
+
+function clientSecrets(client: OpenAIClient): string[] {
+  const { apiKey } = client;
+  return [...(typeof apiKey === "string" ? [apiKey] : []), ...headerSecrets(clientHeaders(client))];
+}
+
+/** The headers that the client was made with, in any of the forms that the SDK takes or turns them into. */
+function clientHeaders(client: OpenAIClient): Record<string, string> {
+  const { _options: options } = client as { readonly _options?: unknown };
+  const given = isRecord(options) ? options.defaultHeaders : undefined;
+  const headers = isRecord(given) && given.values instanceof Headers ? given.values : given;
+  const entries = headers instanceof Headers || Array.isArray(headers) ? [...headers] : entriesOf(headers);
+  const texts = entries.filter((entry) => Array.isArray(entry) && typeof entry[1] === "string");
+  return Object.fromEntries(texts) as Record<string, string>;
+}
+
+function entriesOf(headers: unknown): [string, unknown][] {
+  return isRecord(headers) ? Object.entries(headers) : [];
+}
+
+/**
+ * Sends requests through the caller's client, which has its own `fetch`, proxy and login. Retries and timeouts stay with
+ * this provider. The body is passed as an object, because Azure's client reads the model's name from it.
+ */
+function sendThrough(client: OpenAIClient): Send {
+  return async (path, body, signal) => {
+    const options = {
+      signal,
+      maxRetries: 0,
+      timeout: LONGEST_TIMER_MS,
+      fetchOptions: { redirect: "manual" },
+    } as const;
+    try {
+      const sent =
+        body === undefined
+          ? client.get(path, options)
+          : client.post(path, { ...options, body: JSON.parse(body) });
+      return await sent.asResponse();
+    } catch (error) {
+      return asResponse(error);
+    }
+  };
+}
+
+/** Converts the error that the SDK throws for a status to a response. Rethrows others: the connection failed. */
+function asResponse(error: unknown): Response {
+  const {
+    status,
+    headers,
+    error: details,
+  } = error as { status?: unknown; headers?: unknown; error?: unknown };
+  if (typeof status !== "number") throw error;
+  if (status < 400) {
+    throw new AttemptError(
+      `the server redirects with status ${status}. It must not get the conversation or the key; if you trust it, let the client's baseURL lead there.`,
+      { retryable: false },
+    );
+  }
+  return new Response(jsonText({ error: details ?? errorMessage(error) }), {
+    status,
+    headers: headers instanceof Headers ? headers : {},
   });
 }

@@ -4,7 +4,6 @@ import { withTimeout } from "@agent/internal";
 import { type AnyMessage, methods, type Stream } from "@agentclientprotocol/sdk";
 import { FORK_SESSION } from "../openParams.js";
 import { failure } from "../requestErrors.js";
-import { RequestIds } from "./requestIds.js";
 import { type PendingRequest, Worker, type WorkerProcess } from "./worker.js";
 
 const OPENING: readonly string[] = [
@@ -185,4 +184,37 @@ function noteSessions(
   if (!OPENING.includes(method)) return;
   const created = isRecord(message.result) ? message.result.sessionId : undefined;
   sessions.add(String(created ?? sessionId));
+}
+
+type Id = string | number | null;
+
+/** Maps request ids: several programs count their requests from 0, and the editor needs unique ids. */
+class RequestIds<Owner> {
+  readonly #asked = new Map<string, { readonly owner: Owner; readonly id: Id }>();
+  #count = 0;
+
+  /** The owner's request with a new id that is unique for the editor. */
+  outgoing(owner: Owner, message: AnyMessage & { readonly id: Id }): AnyMessage {
+    const id = `r${++this.#count}`;
+    this.#asked.set(id, { owner, id: message.id });
+    return { ...message, id } as AnyMessage;
+  }
+
+  /** The editor's response with the id that its owner used; `undefined` for an unknown id. */
+  incoming(message: AnyMessage & { readonly id: Id }): { owner: Owner; message: AnyMessage } | undefined {
+    const asked = this.#asked.get(String(message.id));
+    if (!asked) return undefined;
+    this.#asked.delete(String(message.id));
+    return { owner: asked.owner, message: { ...message, id: asked.id } as AnyMessage };
+  }
+
+  /** The editor's id of a request that its owner cancels. */
+  find(owner: Owner, id: unknown): string | undefined {
+    for (const [number, asked] of this.#asked) if (asked.owner === owner && asked.id === id) return number;
+    return undefined;
+  }
+
+  forget(owner: Owner): void {
+    for (const [number, asked] of this.#asked) if (asked.owner === owner) this.#asked.delete(number);
+  }
 }

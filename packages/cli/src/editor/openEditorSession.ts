@@ -1,19 +1,41 @@
-import type { EffortChoice, HostSession, ModelChoice, OpenSessionRequest } from "@agent/acp";
-import { EFFORTS } from "@agent/core/host";
-import { quote } from "@agent/core/toolkit";
-import { PLAN_NOTE, splitMessage, withNotes } from "@agent/terminal/host";
+import { readFileSync } from "node:fs";
+import type {
+  EffortChoice,
+  HostSession,
+  ModeChoice,
+  ModelChoice,
+  OpenSessionRequest,
+  PermissionChoice,
+  SessionChoices,
+  SessionMode,
+} from "@agent/acp";
+import type { Agent } from "@agent/core";
+import { EFFORTS, MODES, type Mode } from "@agent/core/host";
+import { errorMessage, isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
+import { escapeToLine, spellOut } from "@agent/internal";
+import {
+  type AlwaysChoice,
+  type AskPermit,
+  type AskPerson,
+  MODE_HELP,
+  PERMIT_CHOICES,
+  type PersonDecision,
+  PLAN_NOTE,
+  splitMessage,
+  withNotes,
+} from "@agent/terminal/host";
+import type * as Manage from "@agent/tools-mcp/manage";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
-import { idOf, isSessionId, sessionFile } from "../assembly/sessions.js";
+import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
+import { choicesFile, idOf, isSessionId, sessionFile } from "../assembly/sessions.js";
+import { loadOptional } from "../commands/optionalPackage.js";
+import type { Permissions } from "../permissions/permissions.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadSettings } from "../settings/loadSettings.js";
 import { KNOWN_PROVIDERS } from "../settings/providerCatalog.js";
-import { askInEditor, askPermitInEditor } from "./askInEditor.js";
-import { readChoices, saveChoices } from "./choices.js";
 import { editorCommands } from "./commands.js";
-import { editorModes } from "./modes.js";
-import { connectEditorServers } from "./servers.js";
 
 const KEYS = KNOWN_PROVIDERS.flatMap(({ keyVariables }) => keyVariables.slice(0, 1)).join(", ");
 /** What a user without a model has to do. */
@@ -110,4 +132,167 @@ function modelChoice({ chosen, provider }: AssembledAgent): ModelChoice {
       if (withModel && model !== provider.model) provider.use(await withModel(model));
     },
   };
+}
+
+interface Answer extends PermissionChoice {
+  readonly decision: PersonDecision;
+}
+
+const ALLOW: Answer = { id: "allow", name: "Allow", kind: "allow_once", decision: "allow" };
+const REJECT: Answer = {
+  id: "reject",
+  name: "Reject",
+  kind: "reject_once",
+  decision: { deny: "the user rejected it." },
+};
+
+/** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
+function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
+  return async (request, always) => {
+    const answers = answersFor(always);
+    const chosen = await choose(
+      request,
+      answers.map(({ decision: _, ...choice }) => choice),
+    );
+    const answer = answers.find(({ id }) => id === chosen);
+    return answer?.decision ?? { deny: "the user closed the question." };
+  };
+}
+
+/** Asks in the editor whether a running call may do more than was approved: a question with one choice. */
+function askPermitInEditor(ask: OpenSessionRequest["ask"]): AskPermit {
+  return async ({ source, message, signal }) => {
+    const options = PERMIT_CHOICES.map(({ value, label }) => ({ value, title: label }));
+    const field = { name: "answer", type: "choice", title: "Allow it?", required: true, options } as const;
+    const result = await ask({ source, message, fields: [field], signal });
+    if (result.answer !== "yes") return result.answer === "no" ? "no" : undefined;
+    return PERMIT_CHOICES.find(({ value }) => value === result.values.answer)?.value;
+  };
+}
+
+function answersFor(choices: readonly AlwaysChoice[]): Answer[] {
+  const rules = choices.filter((choice) => "rule" in choice);
+  const whole = rules.at(-1);
+  const others = rules.slice(0, -1);
+  // The narrowest rule that is useful again, such as the first words of a command; otherwise exactly this call.
+  const narrow = others[1] ?? others[0];
+  const always = (choice: typeof whole, scope: "session" | "project"): Answer[] =>
+    choice
+      ? [
+          {
+            id: `${scope}-${choice === whole ? "tool" : "rule"}`,
+            name: escapeToLine(spellOut(`Always in this ${scope}: ${choice.label}`)),
+            kind: "allow_always",
+            decision: { always: choice.rule, scope },
+          },
+        ]
+      : [];
+  return [
+    ALLOW,
+    ...always(narrow, "session"),
+    ...always(narrow, "project"),
+    ...always(whole, "session"),
+    REJECT,
+  ];
+}
+
+/**
+ * What the user of an editor chose in a kept session. A file that cannot be read counts as read-only: a session that
+ * may have been read-only must not write after it is loaded.
+ */
+function readChoices(sessionFile: string): SessionChoices | undefined {
+  let text: string;
+  try {
+    text = readFileSync(choicesFile(sessionFile), "utf8");
+  } catch (error) {
+    // The user chose nothing.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    return { mode: "read-only" };
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return { mode: "read-only" };
+    const { mode, model, effort } = value;
+    return {
+      mode: typeof mode === "string" ? mode : "read-only",
+      ...(typeof model === "string" && { model }),
+      ...(typeof effort === "string" && { effort }),
+    };
+  } catch {
+    return { mode: "read-only" };
+  }
+}
+
+async function saveChoices(sessionFile: string, choices: SessionChoices): Promise<void> {
+  await writeFileAtomic(choicesFile(sessionFile), `${JSON.stringify(choices)}\n`, { follow: false });
+}
+
+const NAMES: Readonly<Record<Mode, Pick<SessionMode, "id" | "name">>> = {
+  plan: { id: "read-only", name: "Read only" },
+  ask: { id: "ask", name: "Ask" },
+  edits: { id: "edits", name: "Accept edits" },
+  auto: { id: "auto", name: "Auto" },
+};
+
+/** The command's modes as an editor knows them. "Accept edits" is there for those whose configuration starts in it. */
+function editorModes(permissions: Permissions): ModeChoice {
+  const offered: readonly Mode[] =
+    permissions.mode === "edits" ? MODES : MODES.filter((mode) => mode !== "edits");
+  return {
+    get current() {
+      return NAMES[offered.includes(permissions.mode) ? permissions.mode : "ask"].id;
+    },
+    available: offered.map((mode) => ({ ...NAMES[mode], description: capitalized(MODE_HELP[mode]) })),
+    choose: (id) => {
+      const chosen = offered.find((mode) => NAMES[mode].id === id);
+      if (chosen) permissions.mode = chosen;
+    },
+  };
+}
+
+function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/**
+ * Connects the editor's own MCP servers through our pack, which may come from a trusted project. Resolves to the
+ * problems with them, or, without the pack, to what to install.
+ */
+async function connectEditorServers(
+  agent: Agent,
+  { servers, cwd, ask }: OpenSessionRequest,
+  { projectFile, signal }: { readonly projectFile: string | undefined; readonly signal: AbortSignal },
+): Promise<string[]> {
+  if (Object.keys(servers).length === 0) return [];
+  try {
+    const manage = await loadOptional<typeof Manage>(
+      "The editor's MCP servers",
+      "@agent/tools-mcp/manage",
+      trustedDirectories(projectFile),
+    );
+    const taken = (name: string): boolean =>
+      Object.hasOwn(enabled, name) ||
+      agent.registry.getToolNames().some((tool) => tool.startsWith(`mcp__${name}__`));
+    const enabled: Record<string, OpenSessionRequest["servers"][string] & { readonly enable: true }> = {};
+    const renamed: string[] = [];
+    for (const [name, server] of Object.entries(servers)) {
+      const own = freeName(name, taken);
+      enabled[own] = { ...server, enable: true };
+      if (own !== name)
+        renamed.push(
+          `MCP server ${name} of the editor is called ${own} here: the config has a ${name}, too.`,
+        );
+    }
+    const host = { context: agent.context, baseDirectory: cwd, ask };
+    return [...renamed, ...(await manage.connectServers(agent.registry, enabled, host, signal))];
+  } catch (error) {
+    return [errorMessage(error)];
+  }
+}
+
+/** A name under which no server of the config has tools: those of the editor would be set aside, on or off. */
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let n = 2; isTaken(free); n++) free = `${name.slice(0, 28)}-${n}`;
+  return free;
 }

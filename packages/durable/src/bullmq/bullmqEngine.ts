@@ -1,5 +1,5 @@
 import { AgentError } from "@agent/core";
-import { check, checkOptions, errorMessage, type OptionChecks } from "@agent/core/toolkit";
+import { check, checkOptions, errorMessage, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import type { Pool } from "pg";
 import type {
   ActivityBucket,
@@ -15,18 +15,25 @@ import type {
   WorkerInfo,
 } from "../engine/engine.js";
 import type { FollowedEvent } from "../engine/events.js";
-import type { Decision, NewRun, Run, RunState, RunSummary, TenantLimits } from "../engine/run.js";
+import {
+  type Decision,
+  isEnded,
+  type NewRun,
+  type Run,
+  type RunState,
+  type RunSummary,
+  type TenantLimits,
+} from "../engine/run.js";
 import { checkSameRun } from "../engine/sameRun.js";
 import type { Schedule } from "../engine/schedule.js";
 import { TenantRuns } from "../engine/tenantRuns.js";
+import { sleep } from "../worker/sleep.js";
 import { Appends } from "./appends.js";
 import { BullmqWorker } from "./bullmqWorker.js";
 import { Dispatcher } from "./dispatcher.js";
-import { clientConfig, loadPostgres, postgresTickets, redisTickets } from "./drivers.js";
 import { Leases } from "./leases.js";
 import { ModelCalls } from "./modelCalls.js";
-import { cancelTopic, Notices } from "./notices.js";
-import { readEvents } from "./postgresEvents.js";
+import { cancelTopic, followTopic, Notices } from "./notices.js";
 import { RunQueries } from "./runQueries.js";
 import { type Change, RunStore } from "./runStore.js";
 import { Schedules } from "./schedules.js";
@@ -304,5 +311,197 @@ class BullmqEngine implements RunEngine {
     const { applied, dispatch } = await change;
     await this.#dispatcher.send(dispatch, applied && id !== undefined ? [id] : []);
     return applied;
+  }
+}
+
+const READ_AT_ONCE = 500;
+// How late events are when no notice arrives: through a pooler, or after a lost connection.
+const POLL_MS = 1000;
+// A follower outlives a restart of the database: so many reads in a row may fail, one a second.
+const MAX_FAILED_READS = 60;
+// Must be well below the time after which the run's worker assumes that no one follows.
+const FOLLOW_EVERY_MS = 2000;
+const CURSOR = /^\d{1,18}$/;
+
+/** The run as it stood when its events were read, and one of them: none at all if `seq` is `null`. */
+interface EventRow {
+  readonly run_state: RunState;
+  readonly run_epoch: number;
+  readonly seq: string | null;
+  readonly epoch: number;
+  readonly at_ms: string;
+  readonly body: string;
+}
+
+/** Reads a run's events in order, and waits for more. */
+async function* readEvents(
+  id: string,
+  { pool, schema, queries, notices }: { pool: Pool; schema: string; queries: RunQueries; notices: Notices },
+  { after, follow = false, signal }: EventsOptions,
+): AsyncGenerator<FollowedEvent> {
+  if (after !== undefined && !CURSOR.test(after))
+    throw invalidArgument("after", "a cursor of an earlier event", after);
+  let position = after ?? "0";
+  let reported: string | undefined;
+  let failures = 0;
+  let followedAt = -Infinity;
+  const read = async (): Promise<readonly EventRow[]> => {
+    // One statement sees one moment: a run that had ended then has no more events than these.
+    const { rows } = await pool.query<EventRow>({
+      name: `events-${schema}`,
+      text: `select run.state as run_state, run.epoch as run_epoch, event.* from ${schema}.run left join lateral (
+          select seq, epoch, extract(epoch from at) * 1000 as at_ms, body from ${schema}.event
+          where run_id = $1 and seq > $2 order by seq limit ${READ_AT_ONCE}) as event on true where run.id = $1 order by seq`,
+      values: [id, position],
+    });
+    return rows;
+  };
+  let wake = new AbortController();
+  const onChange = (): void => wake.abort();
+  const stopListening = follow ? notices.on(id, onChange) : undefined;
+  signal?.addEventListener("abort", onChange);
+  try {
+    while (!signal?.aborted) {
+      wake = new AbortController();
+      let rows: readonly EventRow[];
+      let run: RunSummary | undefined;
+      try {
+        rows = await read();
+        if (follow && rows[0] && stateOf(rows[0]) !== reported) run = await queries.getSummary(id);
+        failures = 0;
+      } catch (error) {
+        failures++;
+        if (!follow || failures > MAX_FAILED_READS) throw error;
+        await sleep(POLL_MS, wake.signal);
+        continue;
+      }
+      const [first] = rows;
+      if (!first) return;
+      for (const { seq, epoch, at_ms, body } of rows) {
+        if (seq === null) break;
+        position = seq;
+        yield { cursor: seq, at: Math.round(Number(at_ms)), epoch, event: JSON.parse(body) };
+      }
+      if (rows.length === READ_AT_ONCE) continue;
+      if (run) {
+        const state = stateOf({ run_state: run.state, run_epoch: run.epoch });
+        // The run changed after the events were read: read again, since new events may precede the change.
+        if (state !== stateOf(first)) continue;
+        reported = state;
+        yield { cursor: position, run };
+      }
+      if (!follow || isEnded(first.run_state)) return;
+      if (first.run_state === "running" && performance.now() - followedAt > FOLLOW_EVERY_MS) {
+        followedAt = performance.now();
+        notices.send(followTopic(id));
+      }
+      await sleep(POLL_MS, wake.signal);
+    }
+  } finally {
+    stopListening?.();
+    signal?.removeEventListener("abort", onChange);
+  }
+}
+
+function stateOf({ run_state, run_epoch }: Pick<EventRow, "run_state" | "run_epoch">): string {
+  return `${run_state} ${run_epoch}`;
+}
+
+const INSTALL = "npm install bullmq pg ioredis";
+const STALLED_CHECK_MS = 1000;
+const CONNECT_WITHIN_MS = 5000;
+// Idle time before the system sends a TCP keep-alive probe. The system's own default is two hours.
+const KEEP_ALIVE_MS = 10_000;
+// BullMQ must not fail a ticket that comes back several times: the database counts lost workers.
+const MAX_STALLED = 1_000_000;
+const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true } as const;
+
+/** The `pg` package. */
+async function loadPostgres() {
+  return (await load("pg", () => import("pg"))).default;
+}
+
+/** BullMQ on Redis, over two connections that all queues share. */
+async function redisTickets(
+  url: string,
+  prefix: string,
+  timeoutMs: number,
+): Promise<TicketBackend & { close(): void }> {
+  const { Queue, Worker } = await load("bullmq", () => import("bullmq"));
+  const { Redis } = await load("ioredis", () => import("ioredis"));
+  const connect = (options: { readonly maxRetriesPerRequest: number | null }) => {
+    const redis = new Redis(url, { ...options, keepAlive: KEEP_ALIVE_MS, socketTimeout: timeoutMs });
+    // Each queue and worker reports the faults of its connection too.
+    redis.on("error", () => undefined);
+    return redis;
+  };
+  const [forQueues, forWorkers] = [
+    connect({ maxRetriesPerRequest: 1 }),
+    connect({ maxRetriesPerRequest: null }),
+  ];
+  return {
+    createQueue: (name) => new Queue(name, { connection: forQueues, defaultJobOptions: KEEP_NOTHING }),
+    createWorker: (name, lockMs) =>
+      new Worker(name, null, { connection: forWorkers, ...workerOptions(lockMs) }),
+    // Only one of the processes that ask sets the mark; that one queues the runs again.
+    isEmptied: async () => (await forQueues.set(`${prefix}:filled`, "1", "NX")) === "OK",
+    close: () => {
+      forQueues.disconnect();
+      forWorkers.disconnect();
+    },
+  };
+}
+
+/** BullMQ on Postgres, in its own schema. */
+export async function postgresTickets(
+  config: ReturnType<typeof clientConfig>,
+  schema: string,
+): Promise<TicketBackend & { close(): void }> {
+  const { createPostgresBackend, withBackend } = await load("bullmq", () => import("bullmq"));
+  const backend = withBackend(createPostgresBackend);
+  const connection = { ...config, schema, migrate: true, max: 2 };
+  return {
+    createQueue: (name) => new backend.Queue(name, { connection, defaultJobOptions: KEEP_NOTHING }) as never,
+    createWorker: (name, lockMs) =>
+      new backend.Worker(name, null, { connection, ...workerOptions(lockMs) }) as never,
+    close: () => undefined,
+  };
+}
+
+/** Settings of `pg` that detect a lost server, also one that stops answering without closing the connection. */
+export function clientConfig(connectionString: string, timeoutMs: number) {
+  return {
+    connectionString,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    query_timeout: timeoutMs,
+    application_name: "agent-runs",
+  };
+}
+
+function workerOptions(lockMs: number) {
+  return {
+    autorun: false,
+    lockDuration: lockMs,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MAX_STALLED,
+    ...KEEP_COUNT,
+  };
+}
+
+const KEEP_COUNT = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
+
+async function load<T>(name: string, importIt: () => Promise<T>): Promise<T> {
+  try {
+    return await importIt();
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
+    if (!isMissing) throw error;
+    throw new AgentError(
+      "invalid_argument",
+      `The engine on BullMQ and Postgres needs the package "${name}", which is not installed: ${INSTALL}`,
+      { cause: error },
+    );
   }
 }

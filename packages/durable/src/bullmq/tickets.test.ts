@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { POSTGRES_URL, testSchema, withServers } from "../../test/servers.js";
-import { clientConfig, postgresTickets } from "./drivers.js";
+import { clientConfig, postgresTickets } from "./bullmqEngine.js";
 import { Tickets } from "./tickets.js";
 
 const KIND = { name: "test", definition: "test", labels: [] };

@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "@agent/core";
 import { expect, test } from "vitest";
 import { decided, type Run } from "../engine/run.js";
 import { callKey } from "../journal/keys.js";
-import { RunApprovals } from "./approvals.js";
+import { RunApprovals } from "./attempt.js";
 
 const request = (more: Partial<ApprovalRequest> = {}): ApprovalRequest => ({
   scope: "",

@@ -1,18 +1,28 @@
-import { type Content, type DoneEvent, isAgentError, type TokenUsage } from "@agent/core";
+import {
+  AgentError,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  type BudgetLimits,
+  type Content,
+  type DoneEvent,
+  isAgentError,
+  type OnBudget,
+  type TokenUsage,
+} from "@agent/core";
+import { coversCall, isWithinShown, parseRule, type RuleTools } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ClaimEnding, JournalEntry, RunClaim, RunEngine, Spent } from "../engine/engine.js";
-import type { Approval, Pause } from "../engine/run.js";
+import type { Approval, Decision, Failures, Pause, Run } from "../engine/run.js";
 import { isStopped, StoppedError } from "../engine/stopped.js";
 import { countLogged, EventLog } from "../journal/eventLog.js";
 import { JournalWriter } from "../journal/journalWriter.js";
-import { VERSION_KEY } from "../journal/keys.js";
-import { JournalSteps, type MessageGate } from "../journal/steps.js";
-import { RunApprovals } from "./approvals.js";
+import { callKey, exchangePrefix, VERSION_KEY } from "../journal/keys.js";
+import { JournalSteps, type MessageGate, type ModelCallGate } from "../journal/steps.js";
 import type { PreparedRun, RunAgent, RunDefinition } from "./definition.js";
-import { ModelCalls } from "./modelCalls.js";
-import type { OutagePolicy } from "./outages.js";
+import { isOverdue, mayPass, type OutagePolicy, pauseAfter } from "./outages.js";
+import { sleep } from "./sleep.js";
 
-export interface AttemptOptions {
+interface AttemptOptions {
   /** How long steps that run may take to end when the worker closes. */
   readonly closeGraceMs: number;
   readonly outages: OutagePolicy;
@@ -224,4 +234,167 @@ function stopWithClaim(
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   };
+}
+
+/** The name under which a run that has reached its limit waits for a decision. */
+const BUDGET = "continue_beyond_budget";
+
+/** Answers approval requests from the decisions of a run; requests without a decision are collected and suspend the run. */
+export class RunApprovals {
+  readonly #run: Run;
+  readonly #pending = new Map<string, Approval>();
+  /** The tools of the run's agent, which rules are about. Set when there is one. */
+  tools: RuleTools | undefined;
+  /** The exchange that calls belong to: see `JournalSteps.startExchange`. */
+  exchange = 0;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get pending(): readonly Approval[] {
+    return [...this.#pending.values()];
+  }
+
+  readonly approve = (request: ApprovalRequest): ApprovalDecision | Promise<ApprovalDecision> => {
+    const { name, description, preview } = request;
+    const key = exchangePrefix(this.exchange) + callKey({ ...request, callId: request.id });
+    const { decisions } = this.#run;
+    const own = decisions.findLast((one) => one.key === key);
+    // An approval counts only for what was shown: a call that would do something else now is asked about again.
+    const isSame = own && isWithinShown(description, own.shown) && own.basis === preview?.basis;
+    if (own && (isSame || isDenial(own.decision))) return own.decision;
+    // "Always" covers calls within the access rules. A call that needs more is asked about each time.
+    const isAlways = decisions.some((one) => one.name === name && one.decision === "always");
+    if (description.needs.length === 0 && isAlways) return "always";
+    const rules = decisions.flatMap(({ decision }) =>
+      typeof decision === "object" && "always" in decision ? [parseRule(decision.always)] : [],
+    );
+    if (description.needs.length > 0 || rules.length === 0 || !this.tools) return this.#wait(request, key);
+    return coversCall(rules, request, { tools: this.tools, root: process.cwd() }).then((isCovered) =>
+      isCovered ? "allow" : this.#wait(request, key),
+    );
+  };
+
+  /** Suspends the run at a limit of its budget. Each approval adds the same amount once more, `always` lifts the limit. */
+  readonly onBudget: OnBudget = ({ scope, limits, initial, message }) => {
+    const { decisions } = this.#run;
+    const key = `budget/${scope}/${portionsOf(limits, initial)}`;
+    if (decisions.some((one) => one.name === BUDGET && one.decision === "always"))
+      return Object.fromEntries(Object.keys(limits).map((limit) => [limit, Infinity]));
+    const own = decisions.findLast((one) => one.key === key);
+    const more = withMore(limits, initial);
+    if (own) return isDenial(own.decision) ? undefined : more;
+    const description = { title: message, kind: "other", needs: [], targets: [] } as const;
+    const args = { reason: message, continueTo: more };
+    this.#pending.set(key, { key, name: BUDGET, args, capabilities: [], description });
+    throw new AgentError("suspended", message);
+  };
+
+  #wait(request: ApprovalRequest, key: string): ApprovalDecision {
+    const { name, args, capabilities, description, preview } = request;
+    if (request.cannotWait)
+      return { deny: "a question inside another call cannot wait for a later decision." };
+    this.#pending.set(key, { key, name, args, capabilities, description, ...(preview && { preview }) });
+    throw new AgentError("suspended", `${name} waits for a decision.`);
+  }
+}
+
+/** How often the first limits are in these. */
+function portionsOf(limits: BudgetLimits, initial: BudgetLimits): number {
+  const [now, first] =
+    initial.maxCost === undefined ? [limits.maxTokens, initial.maxTokens] : [limits.maxCost, initial.maxCost];
+  return Math.round((now ?? 0) / (first ?? 1));
+}
+
+function withMore({ maxCost, maxTokens }: BudgetLimits, initial: BudgetLimits): BudgetLimits {
+  return {
+    ...(maxCost !== undefined && { maxCost: maxCost + (initial.maxCost ?? maxCost) }),
+    ...(maxTokens !== undefined && { maxTokens: maxTokens + (initial.maxTokens ?? maxTokens) }),
+  };
+}
+
+function isDenial(decision: Decision): boolean {
+  return typeof decision === "object" && "deny" in decision;
+}
+
+// A wait this short is cheaper than giving the run to another worker.
+const SHORT_WAIT_MS = 250;
+const UNNAMED = "model";
+
+/** Decides for one claim when a model may be asked, and what a failure means: the run waits without a worker, or fails. */
+class ModelCalls implements ModelCallGate {
+  readonly #claim: RunClaim;
+  readonly #policy: OutagePolicy;
+  readonly #stop: AbortSignal;
+  #failures: Failures | undefined;
+  #pause: Pause | undefined;
+
+  constructor(claim: RunClaim, policy: OutagePolicy, stop: AbortSignal) {
+    this.#claim = claim;
+    this.#policy = policy;
+    this.#stop = stop;
+    this.#failures = claim.run.failures;
+  }
+
+  /** Why the run has to wait, and how long. */
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
+  /** A step was completed: failures before it no longer count. */
+  progressed(): void {
+    this.#failures = undefined;
+  }
+
+  /**
+   * Resolves when the model may be asked. Rejects with `suspended` if the run has to wait longer than a moment and may
+   * leave its worker: a call that cannot be repeated must not be left half-way.
+   */
+  async before(model = UNNAMED, mayLeave = true): Promise<void> {
+    let pause = await this.#claim.takeModelCall(model);
+    while (pause && !(mayLeave && !(pause.hasModelCall && pause.ms <= SHORT_WAIT_MS))) {
+      await sleep(pause.ms, this.#stop);
+      if (this.#claim.signal.aborted) throw this.#claim.signal.reason;
+      if (pause.hasModelCall || this.#stop.aborted) return;
+      pause = await this.#claim.takeModelCall(model);
+    }
+    if (!pause) return;
+    const failures = this.#failures;
+    if (failures && isOverdue(failures, this.#policy, pause.ms)) {
+      throw new AgentError("provider_failed", gaveUp(pause.reason.message, failures));
+    }
+    throw this.#suspend({ ...pause, ...(failures && { failures }) });
+  }
+
+  async succeeded(model = UNNAMED): Promise<void> {
+    await this.#claim.reportModelCall(model);
+  }
+
+  /** Resolves to the error that the agent gets for a failed call. */
+  async failed(error: unknown, model = UNNAMED, mayLeave = true): Promise<unknown> {
+    if (!mayPass(error) || this.#claim.signal.aborted) return error;
+    const { retryAfterMs, status, requestId, provider } = error;
+    await this.#claim.reportModelCall(model, retryAfterMs === undefined ? {} : { retryAfterMs });
+    if (!mayLeave) return error;
+    const pause = pauseAfter(error, this.#failures, this.#policy);
+    if (pause) return this.#suspend(pause);
+    if (!this.#failures) return error;
+    return new AgentError(error.code, gaveUp(error.message, this.#failures), {
+      cause: error,
+      ...(status !== undefined && { status }),
+      ...(requestId !== undefined && { requestId }),
+      ...(provider !== undefined && { provider }),
+    });
+  }
+
+  #suspend(pause: Pause): AgentError {
+    this.#pause = pause;
+    return new AgentError("suspended", `The run waits: ${pause.reason.message}`);
+  }
+}
+
+function gaveUp(message: string, { count, since }: Failures): string {
+  const times = count === 1 ? "once" : `${count} times`;
+  return `${message} (it failed ${times} before, since ${new Date(since).toISOString()})`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseGitConfig } from "./configFormat.js";
+import { parseGitConfig } from "./gitConfigs.js";
 
 test("git's configuration format is read with quotes, comments, continued lines and sections on one line", () => {
   const text = [

@@ -3,7 +3,6 @@ import { readRegularFile } from "../files/readRegularFile.js";
 import { canonicalPath } from "../paths/canonicalPath.js";
 import { foldPath } from "../paths/foldPath.js";
 import { isInside } from "../paths/isInside.js";
-import { type GitSetting, parseGitConfig } from "./configFormat.js";
 import { repositoriesAbove } from "./repository.js";
 
 /**
@@ -182,4 +181,43 @@ function otherFiles(): string[] {
   const global = process.env.GIT_CONFIG_GLOBAL;
   const own = global === undefined ? [join(home, ".gitconfig"), join(config, "git/config")] : [global];
   return [process.env.GIT_CONFIG_SYSTEM ?? "/etc/gitconfig", ...own];
+}
+
+/** One `key = value`, with its section: `core.hookspath`, `filter.lfs.clean`. Keys are in lower case. */
+interface GitSetting {
+  readonly key: string;
+  readonly value: string;
+  /** The file it stands in. */
+  readonly file: string;
+}
+
+/** Reads git's configuration format as far as keys and values go; what it does not understand it skips. */
+export function parseGitConfig(text: string, file = ""): GitSetting[] {
+  const settings: GitSetting[] = [];
+  let section = "";
+  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    const header = /^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\](.*)$/.exec(line);
+    if (header) {
+      const [, name = "", subsection] = header;
+      section = subsection === undefined ? name.toLowerCase() : `${name.toLowerCase()}.${subsection}`;
+    }
+    const assignment = /^\s*([A-Za-z][\w-]*)\s*=\s*(.*)$/.exec(header?.[3] ?? line);
+    if (assignment === null) continue;
+    const [, key = "", value = ""] = assignment;
+    settings.push({ key: `${section}.${key.toLowerCase()}`, value: unquote(value), file });
+  }
+  return settings;
+}
+
+/** The value without quotes, escapes and a comment at its end. */
+function unquote(value: string): string {
+  let [result, quoted] = ["", false];
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] ?? "";
+    if (character === "\\") result += value[++at] ?? "";
+    else if (character === '"') quoted = !quoted;
+    else if (!quoted && (character === "#" || character === ";")) break;
+    else result += character;
+  }
+  return result.trim();
 }

@@ -1,4 +1,3 @@
-import { asBytes, createOnce, ignoreGlobToSource, type Once } from "./glob.js";
 import type { IgnoreRule } from "./parse.js";
 
 /** The verdict of a set of rules about a path: `undefined` if none of them matches. */
@@ -130,4 +129,148 @@ function append<Value>(map: Map<string, Value[]>, key: string, value: Value): vo
   const list = map.get(key);
   if (list) list.push(value);
   else map.set(key, [value]);
+}
+
+/** Makes a part of an expression match permanently, without going back into it: JavaScript has no other way. */
+type Once = (source: string) => string;
+
+/** Numbers such parts, so that expressions made with the same `Once` can be joined. */
+function createOnce(): Once {
+  let group = 0;
+  return (source) => `(?=(?<g${++group}>${source}))\\k<g${group}>`;
+}
+
+/**
+ * The source of a regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
+ * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class. As for git, a
+ * character is a byte: the expression is for `asBytes` of a path.
+ *
+ * The literal after a wildcard is matched at its first occurrence, without backtracking: an earlier place leaves more
+ * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
+ * keep the expression busy for years.
+ */
+function ignoreGlobToSource(glob: string, once: Once): string | undefined {
+  // Between "**" lie runs of names that belong together.
+  const runs: string[][] = [[]];
+  for (const name of asBytes(glob).split("/")) {
+    if (name === "**") runs.push([]);
+    else runs.at(-1)?.push(name);
+  }
+  const parts = runs.map((names) => names.map((name) => nameToRegex(name, once)));
+  if (parts.flat().includes(undefined)) return undefined;
+  let source = "";
+  for (const [index, names] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    const run = names.join("/");
+    if (index === 0) source += run === "" || isLast ? run : `${run}/`;
+    else if (isLast) source += run === "" ? ".+" : `(?:[^/]+/)*${run}`;
+    else if (run !== "") source += once(`(?:[^/]+/)*?${run}/`);
+  }
+  return isValid(source) ? source : undefined;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything that is ASCII
+const ASCII = /^[\x00-\x7f]*$/;
+
+/** Each byte of a text as one character. */
+function asBytes(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
+}
+
+function isValid(source: string): boolean {
+  try {
+    new RegExp(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nameToRegex(name: string, once: Once): string | undefined {
+  // The fixed pieces between the stars.
+  const pieces: string[] = [""];
+  const add = (source: string): void => {
+    pieces.push((pieces.pop() ?? "") + source);
+  };
+  for (let at = 0; at < name.length; at++) {
+    const character = name[at] ?? "";
+    if (character === "*") {
+      // Neighbouring stars mean the same as one.
+      if (at === 0 || name[at - 1] !== "*") pieces.push("");
+    } else if (character === "?") add("[^/]");
+    else if (character === "[") {
+      const found = classAt(name, at);
+      if (found === undefined) return undefined;
+      add(found.source);
+      at = found.end;
+    } else if (character === "\\") {
+      at++;
+      if (at === name.length) return undefined;
+      add(escapeCharacter(name[at] ?? ""));
+    } else add(escapeCharacter(character));
+  }
+  const [first = "", ...rest] = pieces;
+  const last = rest.pop();
+  if (last === undefined) return first;
+  return `${first}${rest.map((piece) => once(`[^/]*?${piece}`)).join("")}[^/]*${last}`;
+}
+
+const POSIX: Readonly<Record<string, string>> = {
+  alnum: "A-Za-z0-9",
+  alpha: "A-Za-z",
+  blank: " \\t",
+  cntrl: "\\x00-\\x1f\\x7f",
+  digit: "0-9",
+  graph: "!-~",
+  lower: "a-z",
+  print: " -~",
+  punct: "!-\\/:-@\\[-`{-~",
+  space: " \\t-\\r",
+  upper: "A-Z",
+  xdigit: "0-9A-Fa-f",
+};
+const POSIX_NAME = /\[:([^\]]*):\]/y;
+
+/** The class that opens at `start`, as git reads it, and where it closes; `undefined` if it is none. */
+function classAt(name: string, start: number): { readonly source: string; readonly end: number } | undefined {
+  const negated = name[start + 1] === "!" || name[start + 1] === "^";
+  const first = start + (negated ? 2 : 1);
+  let inside = "";
+  // The start of a range, should a "-" follow.
+  let low: string | undefined;
+  for (let at = first; at < name.length; at++) {
+    let character = name[at] ?? "";
+    // Right at the beginning it belongs to the class.
+    if (character === "]" && at > first) {
+      const source = negated ? `[^/${inside}]` : inside === "" ? "(?!)" : `(?!/)[${inside}]`;
+      return { source, end: at };
+    }
+    POSIX_NAME.lastIndex = at;
+    const posix = POSIX_NAME.exec(name);
+    if (posix) {
+      const known = POSIX[posix[1] ?? ""];
+      if (known === undefined) return undefined;
+      inside += known;
+      at = POSIX_NAME.lastIndex - 1;
+      low = undefined;
+      continue;
+    }
+    const isRange = character === "-" && low !== undefined && ![undefined, "]"].includes(name[at + 1]);
+    if (isRange) character = name[++at] ?? "";
+    if (character === "\\") character = name[++at] ?? "";
+    if (isRange && low !== undefined) inside += low <= character ? `${member(low)}-${member(character)}` : "";
+    else inside += member(character);
+    low = isRange ? undefined : character;
+  }
+  return undefined;
+}
+
+function member(character: string): string {
+  return /[A-Za-z0-9]/.test(character)
+    ? character
+    : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function escapeCharacter(character: string): string {
+  return /[\\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 }

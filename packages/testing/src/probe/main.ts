@@ -1,9 +1,10 @@
 // The process a pack is examined in: it gets one task, answers it, and ends.
 import { setImmediate } from "node:timers/promises";
 import { callTool } from "./call.js";
+import { Collection } from "./collect.js";
 import { inspect } from "./inspect.js";
-import { loadLateTools } from "./late.js";
-import type { Answer, Task } from "./messages.js";
+import type { Answer, LateTools, Task } from "./messages.js";
+import { describeTool } from "./seenTool.js";
 
 const FAILED = 70;
 
@@ -34,4 +35,14 @@ async function perform(task: Task): Promise<Answer> {
   if (task.kind === "inspect") return { inspection: await inspect(task), resources: [] };
   if (task.kind === "loadLate") return { late: await loadLateTools(task), resources: [] };
   return await callTool(task);
+}
+
+/** Registers the pack and loads the tools that it announced for later. */
+async function loadLateTools({ module, options, settleMs }: Task): Promise<LateTools> {
+  const collection = new Collection(await import(module), options);
+  const known = new Set(collection.tools);
+  const failures = await collection.loadLate(settleMs);
+  const tools = collection.tools.filter((entry) => !known.has(entry)).map(describeTool);
+  await collection.dispose(settleMs).catch(() => undefined); // the check of leftovers reports it
+  return { tools, failures };
 }

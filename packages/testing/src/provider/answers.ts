@@ -9,7 +9,6 @@ import {
   type Problem,
   type ProviderCheck,
 } from "./examination.js";
-import { Heard, PATIENCE_MS } from "./heard.js";
 import { streamReply } from "./server.js";
 import type { SampleAnswer } from "./types.js";
 
@@ -238,4 +237,38 @@ function cacheable(field: unknown): string {
     return rest;
   });
   return text.replace(/[\]}]+$/, "");
+}
+
+/** How long the server waits for the provider to pass on the first text. A good provider does so at once. */
+const PATIENCE_MS = 5000;
+
+/** Lets the server wait until a provider has passed on something that it received. */
+class Heard {
+  #isHeard = false;
+  #wake: () => void = () => undefined;
+  #inTime = true;
+
+  /** False once a wait has timed out. */
+  get inTime(): boolean {
+    return this.#inTime;
+  }
+
+  now(): void {
+    this.#isHeard = true;
+    this.#wake();
+  }
+
+  async wait(): Promise<void> {
+    if (this.#isHeard) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.#inTime = false;
+        resolve();
+      }, PATIENCE_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
 }

@@ -6,9 +6,8 @@ import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { openLink } from "./serverLink.js";
 import { Session } from "./session.js";
-import { ToolWatch } from "./toolWatch.js";
 
-export interface OpenServerRequest {
+interface OpenServerRequest {
   readonly name: string;
   readonly options: ServerOptions;
   readonly era: LockedEra;
@@ -71,4 +70,62 @@ export async function openServer(request: OpenServerRequest): Promise<OpenServer
 function tail(log: ErrorLog): string {
   const text = log.tail();
   return text === "" ? "" : `\nIts standard error ends with:\n${text}`;
+}
+
+/** How soon a change is looked at that no call waits for. A server that reports changes all the time is asked no oftener. */
+const PAUSE_MS = 250;
+
+/**
+ * Keeps up with a server that says that its tools changed. What was agreed to is compared before the next call, so that no
+ * call reaches a tool that the server has announced to be another one.
+ */
+class ToolWatch {
+  readonly #read: () => Promise<void>;
+  #isStale = false;
+  #reading: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `read` asks for the tools and compares them. */
+  constructor(read: () => Promise<void>) {
+    this.#read = read;
+  }
+
+  /** The server says that its tools changed. */
+  invalidate(): void {
+    this.#isStale = true;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      // A list that cannot be read is an error of the next call, which reads it again.
+      this.settled()?.catch(() => undefined);
+    }, PAUSE_MS).unref();
+  }
+
+  /**
+   * Resolves once every change reported so far was looked at; undefined if there is none. Rejects if the tools cannot be
+   * read; they are read again the next time.
+   */
+  settled(): Promise<void> | undefined {
+    if (!this.#isStale) return this.#reading;
+    this.#isStale = false;
+    // The reading under way may have begun before the last change.
+    const before = this.#reading?.catch(() => undefined) ?? Promise.resolve();
+    const reading: Promise<void> = before.then(this.#read).then(
+      () => this.#finish(reading),
+      (error: unknown) => {
+        this.#isStale = true;
+        this.#finish(reading);
+        throw error;
+      },
+    );
+    this.#reading = reading;
+    return reading;
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #finish(reading: Promise<void>): void {
+    if (this.#reading === reading) this.#reading = undefined;
+  }
 }

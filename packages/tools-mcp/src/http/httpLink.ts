@@ -1,5 +1,6 @@
-import { LONGEST_TIMER_MS } from "@agent/core/toolkit";
+import { isRecord, LONGEST_TIMER_MS, quote } from "@agent/core/toolkit";
 import type { Client, ConnectOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { boundedBody, withBody } from "../boundedBody.js";
 import { expand } from "../config/environment.js";
 import type { HttpServerOptions } from "../config/options.js";
 import type { ClientEvents, ConnectRequest, ServerLink } from "../connection/protocolClient.js";
@@ -7,7 +8,6 @@ import type { LinkParts } from "../connection/serverLink.js";
 import type { LockedEra } from "../lock/lock.js";
 import { LoginNeededError } from "../oauth/provider.js";
 import { clientInfo } from "../version.js";
-import { boundedFetch } from "./boundedFetch.js";
 import { HttpClient } from "./httpClient.js";
 
 const RECONNECTION = {
@@ -97,4 +97,111 @@ function asLoginNeeded(sdk: McpSdk, server: string, error: unknown): unknown {
 function priorOf(era: LockedEra): NonNullable<ConnectOptions["prior"]> {
   if (era.kind === "legacy") return { kind: "legacy" };
   return { kind: "modern", discover: era.discover } as NonNullable<ConnectOptions["prior"]>;
+}
+
+type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * `fetch` with a limit on the size of an answer, the same as for one line of a server on this machine. An event stream
+ * may carry more in all, since it stays open; its reader bounds each event. A stream that ends without an answer, and an
+ * answer to a request that was never sent, become errors immediately.
+ */
+function boundedFetch(inner: Fetch = fetch): Fetch {
+  return async (input, init) => {
+    const response = await inner(input, init);
+    if (response.body === null) return response;
+    const type = response.headers.get("content-type") ?? "";
+    const id = requestId(init?.body);
+    if (type.includes("text/event-stream")) {
+      return id === undefined ? response : withBody(response, withEnd(response.body, id, init?.signal));
+    }
+    const body = boundedBody(response.body);
+    if (id === undefined || !type.includes("application/json")) return withBody(response, body);
+    return withBody(response, ownAnswer(await new Response(body).text(), id));
+  };
+}
+
+/** A stream that stays open as long as the client listens: no answer is missing when it ends. */
+const LISTENING = "subscriptions/listen";
+const EVENT_ID = /(?:^|[\r\n])id:/;
+const encoder = new TextEncoder();
+
+/**
+ * The event stream that answers the request `id`, with an error as its last event if it ends without the means to go on: the
+ * SDK would wait for the deadline of the call. A request that was answered ignores it.
+ */
+function withEnd(
+  body: ReadableStream<Uint8Array>,
+  id: string | number,
+  signal: AbortSignal | null | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder("latin1");
+  let last = "";
+  let canResume = false;
+  const end = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const error = { code: -32000, message: "the connection was cut before the answer came" };
+    const event = JSON.stringify({ jsonrpc: "2.0", id, error });
+    // The empty line ends an event that was cut in the middle.
+    if (!canResume) controller.enqueue(encoder.encode(`\n\nevent: message\ndata: ${event}\n\n`));
+    controller.close();
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) return end(controller);
+        const text = last + decoder.decode(value);
+        canResume ||= EVENT_ID.test(text);
+        last = text.slice(-4);
+        controller.enqueue(value);
+      } catch (error) {
+        if (signal?.aborted || canResume) controller.error(error);
+        else end(controller);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** The id of the request that a body holds and that is answered immediately; undefined for anything else. */
+function requestId(body: unknown): string | number | undefined {
+  if (typeof body !== "string") return undefined;
+  try {
+    const message: unknown = JSON.parse(body);
+    if (!isRecord(message) || message.method === LISTENING) return undefined;
+    const { id } = message;
+    return typeof id === "string" || typeof id === "number" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The JSON that answers the request `id`. One that answers another request, which was never sent, becomes an error: the
+ * SDK would wait for the deadline of the call. What is no JSON is left to the SDK, which says so.
+ */
+function ownAnswer(text: string, id: string | number): string {
+  const foreign = foreignId(text, id);
+  if (foreign === undefined) return text;
+  const message = `it answered a request that was never sent (id ${quote(foreign)})`;
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message } });
+}
+
+/** The id of an answer that does not fit; undefined if one fits. */
+function foreignId(text: string, id: string | number): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Revision 2025-03-26 allowed several messages in one array.
+  const answers = (Array.isArray(parsed) ? parsed : [parsed])
+    .filter(isRecord)
+    .filter((message) => "result" in message || "error" in message);
+  if (answers.length === 0 || answers.some((message) => String(message.id) === String(id))) return undefined;
+  // An error without an id is one about the request as a whole, and has words of its own.
+  const [first] = answers;
+  return first?.id === undefined || first.id === null ? undefined : String(first.id);
 }

@@ -2,11 +2,8 @@ import { isRecord, quote } from "@agent/core/toolkit";
 import { splitCommandLine } from "../config/commandLine.js";
 import { checkServerOptions, type ServerOptions } from "../config/options.js";
 import { readAddCommand } from "./addCommand.js";
-import { containerVariables, isContainer } from "./container.js";
-import { readInstallLink } from "./installLink.js";
+import { containerVariables, imageOf, isContainer } from "./container.js";
 import { parseLooseJson } from "./looseJson.js";
-import { assertNoShell, leadingVariables, oneLine, withoutDecoration } from "./pastedText.js";
-import { allowedName, nameOfAddress, nameOfCommand } from "./serverName.js";
 import { parseToml } from "./toml.js";
 import {
   assertNoSecretAddress,
@@ -236,4 +233,150 @@ function textMap(value: unknown): Record<string, string> {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+// The buttons "Add to Cursor" and "Install in VS Code" of project pages.
+const LINK = /^(?:cursor:|vscode(?:-insiders)?:|https:).*\b(?:mcp\/install|install-mcp)\/?\?/i;
+
+/** The server in a link that installs it in an editor; undefined for any other text. */
+function readInstallLink(text: string): Record<string, unknown> | undefined {
+  if (!LINK.test(text) || !URL.canParse(text)) return undefined;
+  const { search, searchParams } = new URL(text);
+  const config = searchParams.get("config") ?? decodeURIComponent(search.slice(1));
+  const json = config.startsWith("{") ? config : Buffer.from(config, "base64").toString("utf8");
+  const block = parseLooseJson(json);
+  if (!isRecord(block)) return undefined;
+  const name = searchParams.get("name");
+  return name === null ? block : { name, ...block };
+}
+
+const FENCE = /^```\w*\n([\s\S]*?)\n?```$/;
+// Words that mean something to a shell alone: operators anywhere, its own commands at the front.
+const OPERATOR = /^(?:&&?|\|\|?|;|[<>]{1,2})$/;
+const BUILTIN = /^(?:export|set|cd|source|alias)$/;
+
+/** The text without what surrounds it on a page: a fence, quotes of code, a shell's prompt, a list's comma. */
+function withoutDecoration(text: string): string {
+  const plain = text.trim();
+  const [, inner = plain] =
+    FENCE.exec(plain) ?? /^`([^`]+)`$/.exec(plain) ?? /^<(https?:[^<>]+)>$/.exec(plain) ?? [];
+  return inner
+    .trim()
+    .replace(/^[$%] /, "")
+    .replace(/,$/, "");
+}
+
+/** A command that goes over several lines as one line. Throws for lines that are no command. */
+function oneLine(text: string): string {
+  const joined = text.replace(/\\\r?\n\s*/g, " ");
+  if (/\n/.test(joined)) {
+    throw new Error("These lines are not understood. Paste one command line, an address, JSON or TOML.");
+  }
+  return joined;
+}
+
+/** Throws for words that only a shell understands: a server is started without one. */
+function assertNoShell(words: readonly string[]): void {
+  const found = words.find((word, index) => OPERATOR.test(word) || (index === 0 && BUILTIN.test(word)));
+  if (found === undefined) return;
+  throw new Error(`"${found}" needs a shell. Paste the command that starts the server alone.`);
+}
+
+/** Takes the variables off the front of a command: `KEY=value npx …` and `env KEY=value npx …`. */
+function leadingVariables(words: readonly string[]): {
+  readonly env: Readonly<Record<string, string>>;
+  readonly rest: readonly string[];
+} {
+  const from = words[0] === "env" ? 1 : 0;
+  const env: Record<string, string> = {};
+  for (const [index, word] of words.slice(from).entries()) {
+    const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
+    if (name === undefined)
+      return index === 0 ? { env, rest: words } : { env, rest: words.slice(from + index) };
+    env[name] = value;
+  }
+  return { env: {}, rest: words };
+}
+
+const MAX_LENGTH = 32;
+/** Words that say nothing about which server it is. */
+const EMPTY_WORDS = new Set([
+  "mcp",
+  "server",
+  "api",
+  "www",
+  "app",
+  "com",
+  "dev",
+  "io",
+  "org",
+  "net",
+  "ai",
+  "sh",
+]);
+/** Programs that start other programs: the server is named after what follows. */
+const LAUNCHERS = new Set([
+  "npx",
+  "bunx",
+  "pnpx",
+  "uvx",
+  "pipx",
+  "node",
+  "bun",
+  "deno",
+  "python",
+  "python3",
+  "uv",
+  "pnpm",
+  "yarn",
+  "npm",
+]);
+/** Subcommands of launchers: the name of the server comes later. */
+const VERBS = new Set(["run", "exec", "dlx", "x", "tool", "start"]);
+
+/** A pasted name as one that is allowed: letters, digits, "-" and single "_". */
+function allowedName(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/_{2,}/g, "_")
+    .replace(/^[-_]+/, "")
+    .slice(0, MAX_LENGTH)
+    .replace(/[-_]+$/, "");
+  return plain === "" ? "server" : plain;
+}
+
+/** A name for a program: `npx -y @modelcontextprotocol/server-filesystem .` is `filesystem`. */
+function nameOfCommand(words: readonly string[]): string {
+  const [program = "", ...rest] = words;
+  const base = program.split(/[\\/]/).at(-1) ?? program;
+  if (!LAUNCHERS.has(base) && !isContainer(base)) return fromWords(base);
+  const named = rest.filter((word) => !word.startsWith("-") && !word.includes("=") && !VERBS.has(word));
+  const subject = (isContainer(base) ? imageOf(rest) : named[0]) ?? base;
+  // Without version, tag, directory and extension; the scope names the server where the rest says nothing.
+  const path = subject.replace(/^(@[^/]+\/[^@]+|[^@]+)@.*$/, "$1").split(/[\\/]/);
+  const last = (path.at(-1) ?? base).replace(/:[^:]*$/, "").replace(/\.[cm]?[jt]s$|\.py$/, "");
+  const [scope = ""] = path;
+  return fromWords(scope.startsWith("@") && tellingWords(last).length === 0 ? scope : last);
+}
+
+/** A name for an address: `https://mcp.linear.app/mcp` is `linear`. */
+function nameOfAddress(url: URL): string {
+  const isNumber = /^[\d.:[\]]+$/.test(url.hostname);
+  return isNumber || url.hostname === "localhost" ? `local-${url.port || "http"}` : fromWords(url.hostname);
+}
+
+function fromWords(text: string): string {
+  const telling = tellingWords(text);
+  return allowedName((telling.length > 0 ? telling : wordsOf(text)).join("-"));
+}
+
+function tellingWords(text: string): string[] {
+  return wordsOf(text).filter((word) => !EMPTY_WORDS.has(word));
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
 }

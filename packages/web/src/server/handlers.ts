@@ -7,17 +7,10 @@ import {
   openConversation,
 } from "@agent/core";
 import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
+import { quote } from "@agent/internal";
+import type { ChatEvent } from "../events.js";
 import { ActionError, readAction } from "./actions.js";
-import { eventStream } from "./eventStream.js";
-import {
-  checkHosts,
-  checkOrigins,
-  corsHeaders,
-  foreignRequest,
-  type OriginOptions,
-} from "./foreignRequest.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
-import { Quota } from "./quota.js";
 
 export interface ChatHandlersOptions extends OriginOptions {
   /**
@@ -219,4 +212,176 @@ function toOpened(opened: Agent | OpenedChat): OpenedChat {
 
 function problem(status: number, error: string): Response {
   return Response.json({ error }, { status });
+}
+
+/** Limits what is open at the same time for one conversation, so that one person cannot use up the memory of the server. */
+class Quota {
+  readonly #most: number;
+  readonly #what: string;
+  readonly #open = new Map<string, number>();
+
+  constructor(most: number, what: string) {
+    this.#most = most;
+    this.#what = what;
+  }
+
+  /** Takes a slot until the returned function is called. Throws an `ActionError` if all are taken. */
+  take(id: string): () => void {
+    const open = this.#open.get(id) ?? 0;
+    if (open >= this.#most) {
+      throw new ActionError(429, `This conversation has ${this.#most} ${this.#what} open. Close one first.`);
+    }
+    this.#open.set(id, open + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const left = (this.#open.get(id) ?? 1) - 1;
+      if (left > 0) this.#open.set(id, left);
+      else this.#open.delete(id);
+    };
+  }
+}
+
+/** Proxies close a silent connection; a comment at this interval keeps it open. */
+const HEARTBEAT_MS = 15_000;
+/** A page with more unread bytes than this is disconnected: it reconnects and gets the state instead of the events. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** The chat as server-sent events: its state, then each event. `onEnd` is called when the reader has disconnected. */
+function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => void): Response {
+  const encoder = new TextEncoder();
+  let release = (): void => undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const send = (text: string): void => {
+          if ((controller.desiredSize ?? 0) <= 0) leave();
+          else controller.enqueue(encoder.encode(text));
+        };
+        const leave = (): void => {
+          release();
+          controller.close();
+        };
+        const unfollow = chat.follow({ event: (event) => send(toData(event)), end: leave });
+        const heartbeat = setInterval(() => send(": still here\n\n"), HEARTBEAT_MS);
+        release = () => {
+          release = () => undefined;
+          clearInterval(heartbeat);
+          unfollow();
+          onEnd();
+          signal.removeEventListener("abort", leave);
+        };
+        // The reader may have disconnected while the conversation was opened.
+        if (signal.aborted) return leave();
+        signal.addEventListener("abort", leave, { once: true });
+        send(toData({ type: "snapshot", state: chat.state }));
+      },
+      cancel: () => release(),
+    },
+    { highWaterMark: MAX_WAITING_BYTES, size: (chunk) => chunk?.byteLength ?? 0 },
+  );
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-store, no-transform",
+      // nginx and other proxies buffer responses unless this header says no.
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+function toData(event: ChatEvent): string {
+  return `data: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Who may send requests, apart from `identify`. */
+interface OriginOptions {
+  /**
+   * The host names of your server: `"app.example.com"`, `"*.example.com"`, or `"*"` for any. Default: only `localhost`
+   * and IP addresses, so that a page of another site cannot reach a server on loopback by DNS rebinding.
+   */
+  readonly allowedHosts?: readonly string[];
+  /**
+   * Origins of other sites whose pages may send requests, such as `"https://app.example.com"`: they get the headers of CORS.
+   * Also your own origin if a proxy changes the `Host` header. Default: none.
+   */
+  readonly origins?: readonly string[];
+}
+
+const IP_ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/;
+const HOST = /^(?:\*|(?:\*\.)?[^\s/:*]+|\[[\da-f:.]+\])$/i;
+
+/** Checks the option `allowedHosts`. Throws `invalid_argument` for an entry that no request can match. */
+function checkHosts(name: string, value: unknown): void {
+  checkList(name, "host names without scheme and port, such as app.example.com", value, (host) =>
+    HOST.test(host),
+  );
+}
+
+/** Checks the option `origins`. Throws `invalid_argument` for an entry that no request can match. */
+function checkOrigins(name: string, value: unknown): void {
+  checkList(
+    name,
+    "origins such as https://app.example.com",
+    value,
+    (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
+  );
+}
+
+/** Why a request is refused: it names a foreign host, or a page of another site sent it. */
+function foreignRequest(request: Request, { allowedHosts, origins = [] }: OriginOptions): string | undefined {
+  const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
+  const name = host.replace(/:\d*$/, "");
+  if (allowedHosts ? !allowedHosts.some((allowed) => matches(allowed.toLowerCase(), name)) : !isLocal(name)) {
+    return `This server is not known as ${quote(name)}. Add the name to allowedHosts of createChatHandlers.`;
+  }
+  const origin = request.headers.get("origin");
+  if (origin !== null && origins.includes(origin)) return undefined;
+  // Browsers that send this header decide better than we can. "same-site" is another port or subdomain.
+  const site = request.headers.get("sec-fetch-site");
+  const isOwn =
+    site === null ? origin === null || hostOf(origin) === host : /^(?:same-origin|none)$/.test(site);
+  return isOwn ? undefined : "A page of another site sent this request. If it is yours, add it to origins.";
+}
+
+const TOKENS = /^[\w-]+(?: *, *[\w-]+)*$/;
+
+/** The headers that let a page of another origin read the answer (CORS); none for other pages. */
+function corsHeaders(request: Request, { origins = [] }: OriginOptions): Record<string, string> {
+  const origin = request.headers.get("origin");
+  if (origins.length === 0) return {};
+  // A cache must not give the answer for one origin to another.
+  if (origin === null || !origins.includes(origin)) return { vary: "Origin" };
+  const wanted = request.headers.get("access-control-request-headers") ?? "";
+  return {
+    vary: "Origin",
+    "access-control-allow-origin": origin,
+    "access-control-allow-credentials": "true",
+    ...(request.method === "OPTIONS" && {
+      "access-control-allow-methods": "GET, POST",
+      "access-control-max-age": "600",
+      ...(TOKENS.test(wanted) && { "access-control-allow-headers": wanted }),
+    }),
+  };
+}
+
+/** No other site can have an IP address or `localhost` as its name. */
+function isLocal(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || IP_ADDRESS.test(name);
+}
+
+function matches(allowed: string, name: string): boolean {
+  if (allowed === "*") return true;
+  return allowed.startsWith("*.") ? name.endsWith(allowed.slice(1)) : name === allowed;
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+function checkList(name: string, items: string, value: unknown, isValid: (entry: string) => boolean): void {
+  if (!Array.isArray(value)) throw invalidArgument(name, `an array of ${items}`, value);
+  const wrong = value.findIndex((entry) => typeof entry !== "string" || !isValid(entry));
+  if (wrong !== -1) throw invalidArgument(`${name}[${wrong}]`, `one of ${items}`, value[wrong]);
 }

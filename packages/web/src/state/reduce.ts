@@ -1,6 +1,15 @@
+import type { AgentEvent, ChildEvent, ToolDraftEvent, ToolEndEvent, ToolRequestedEvent } from "@agent/core";
 import type { ChatEvent } from "../events.js";
-import { reduceBlocks, setCallState, withoutUnfinished } from "./blocks.js";
-import { answerId, type Block, type ChatState, type ViewMessage } from "./chatState.js";
+import {
+  answerId,
+  type Block,
+  type CallBlock,
+  type CallState,
+  type ChatState,
+  type ChildBlocks,
+  type ViewMessage,
+} from "./chatState.js";
+import { head, tail } from "./shorten.js";
 
 type AssistantView = Extract<ViewMessage, { role: "assistant" }>;
 
@@ -113,4 +122,144 @@ function markStopped(state: ChatState, event: ChatEvent): ChatState {
     return { ...state, messages: [...state.messages.slice(0, -1), { ...last, stopped: true }] };
   }
   return { ...state, messages: [...state.messages, { ...emptyAnswer(state, event), stopped: true }] };
+}
+
+/** The blocks of an answer after `event`. Returns the same array if nothing changes. */
+function reduceBlocks(blocks: readonly Block[], event: AgentEvent): readonly Block[] {
+  switch (event.type) {
+    case "text":
+      return appendText(blocks, "text", event.whole ?? event.text);
+    case "reasoning":
+      return appendText(blocks, "reasoning", event.text);
+    case "tool_draft":
+      return writeDraft(blocks, event);
+    case "tool_requested":
+      return request(blocks, event);
+    case "notice":
+      return [...blocks, { type: "notice", text: event.text }];
+    case "tool_start":
+      return changeCall(blocks, event.id, (call) => ({
+        ...call,
+        state: "running",
+        args: event.args,
+        ...(event.about && { title: event.about.title, kind: event.about.kind }),
+      }));
+    case "tool_progress": {
+      const { done, total, message } = event;
+      const progress = {
+        ...(done !== undefined && { done }),
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message: head(message) }),
+      };
+      return changeCall(blocks, event.id, (call) => ({ ...call, progress }));
+    }
+    case "tool_output":
+      return changeCall(blocks, event.id, (call) => ({ ...call, output: tail(call.output + event.chunk) }));
+    case "tool_end":
+      return changeCall(blocks, event.id, (call) => endCall(call, event));
+    case "child":
+      return changeCall(blocks, event.id, (call) => ({
+        ...call,
+        children: reduceChild(call.children, event),
+      }));
+    case "retry":
+      return withoutUnfinished(blocks);
+    case "tool_process":
+    case "steered":
+    case "usage":
+    case "context":
+    case "done":
+      return blocks;
+    default:
+      // A server with a newer version may send events that this page does not know.
+      event satisfies never;
+      return blocks;
+  }
+}
+
+function setCallState(blocks: readonly Block[], id: string, state: CallState): readonly Block[] {
+  return changeCall(blocks, id, (call) => ({ ...call, state }));
+}
+
+/** Removes the text of an answer that the model starts again: everything after the last requested call. */
+function withoutUnfinished(blocks: readonly Block[]): readonly Block[] {
+  const last = blocks.findLastIndex((block) => block.type === "call" && block.state !== "writing");
+  return last === blocks.length - 1 ? blocks : blocks.slice(0, last + 1);
+}
+
+function appendText(blocks: readonly Block[], type: "text" | "reasoning", text: string): readonly Block[] {
+  const last = blocks.at(-1);
+  if (text === "") return blocks;
+  if (last?.type === type) return [...blocks.slice(0, -1), { type, text: last.text + text }];
+  return [...blocks, { type, text }];
+}
+
+function writeDraft(blocks: readonly Block[], { index, name, delta }: ToolDraftEvent): readonly Block[] {
+  const id = draftId(index);
+  const written = blocks.findLast(
+    (block) => block.type === "call" && block.state === "writing" && block.id === id,
+  );
+  if (!written) {
+    return [...blocks, { type: "call", id, name, args: {}, state: "writing", draft: delta, output: "" }];
+  }
+  return changeCall(blocks, id, (call) => ({ ...call, draft: head((call.draft ?? "") + delta) }));
+}
+
+/** Turns a draft into a call. Calls are requested in the order they were written, so the first draft is the one. */
+function request(
+  blocks: readonly Block[],
+  { id, name, args, title, kind }: ToolRequestedEvent,
+): readonly Block[] {
+  const call: CallBlock = {
+    type: "call",
+    id,
+    name,
+    args,
+    ...(title !== undefined && { title }),
+    ...(kind && { kind }),
+    state: "requested",
+    output: "",
+  };
+  const draft = blocks.findIndex((block) => block.type === "call" && block.state === "writing");
+  return draft === -1 ? [...blocks, call] : blocks.with(draft, call);
+}
+
+function endCall(call: CallBlock, event: ToolEndEvent): CallBlock {
+  const { outcome, text, parts, summary, durationMs, view, about } = event;
+  const { progress: _, ...rest } = call;
+  return {
+    ...rest,
+    state: outcome,
+    text: head(text),
+    durationMs,
+    ...(parts && { parts }),
+    ...(summary !== undefined && { summary }),
+    ...(about && { title: about.title, kind: about.kind }),
+    ...(view && { view }),
+  };
+}
+
+function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): readonly ChildBlocks[] {
+  const all = [...children];
+  while (all.length <= event.child) all.push({ blocks: [] });
+  return all.map((child, index) => {
+    if (index !== event.child) return child;
+    const { label = child.label } = event;
+    return { blocks: reduceBlocks(child.blocks, event.event), ...(label !== undefined && { label }) };
+  });
+}
+
+/** Changes the newest call with this id: a server may use an id again in a later answer. */
+function changeCall(
+  blocks: readonly Block[],
+  id: string,
+  change: (call: CallBlock) => CallBlock,
+): readonly Block[] {
+  const index = blocks.findLastIndex((block) => block.type === "call" && block.id === id);
+  const call = blocks[index];
+  return call?.type === "call" ? blocks.with(index, change(call)) : blocks;
+}
+
+function draftId(index: number): string {
+  return `draft-${index}`;
 }

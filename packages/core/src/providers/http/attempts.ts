@@ -2,9 +2,8 @@ import { errorMessage, escapeInvisible, truncateUtf8 } from "@agent/internal";
 import { AgentError, type AgentErrorDetails, abortedError, isAgentError } from "../../errors.js";
 import { checkFunction, checkObject, checkPositive, checkSignal } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
-import { connectionError } from "./connection.js";
 import { type IdleTimeout, startIdleTimeout } from "./idleTimeout.js";
-import { AttemptError, type RetryPolicy, withRetries } from "./retry.js";
+import { AttemptError, type Retryable, type RetryPolicy, withRetries } from "./retry.js";
 
 const MAX_MESSAGE_BYTES = 2000;
 
@@ -86,4 +85,58 @@ function kindOf(error: unknown): string {
   if (typeof cause === "string") return cause;
   const { name, code } = (cause ?? {}) as { name?: unknown; code?: unknown };
   return typeof code === "string" ? `${name} (${code})` : String(name ?? "Error");
+}
+
+const MOST_CAUSES = 4;
+
+/** Failures of a connection that a retry does not mend: the sign in an error's cause, and what to do about it. */
+const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
+  { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
+  {
+    sign: /HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW/,
+    cure: "The server's answer has more headers than an HTTP client reads. Check baseURL.",
+  },
+  { sign: /WRONG_VERSION_NUMBER/, cure: "The server does not speak HTTPS. Let baseURL begin with http://." },
+  { sign: /HPE_INVALID_(CONSTANT|VERSION)/, cure: "What answers there is no HTTP server. Check baseURL." },
+  {
+    sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
+    cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
+  },
+  // A name server that has just lost its own connection answers the same, so one retry is worth it.
+  { sign: /ENOTFOUND/, cure: "Check the host in baseURL, and the network.", retryable: "once" },
+];
+
+/** An attempt that ended without an answer: the connection failed or the body was cut. */
+function connectionError(error: unknown): AttemptError {
+  if (error instanceof AttemptError) return error;
+  const causes = causesOf(error);
+  const failure = errorMessage(error);
+  const reasons = causes.map(({ text }) => text).filter((text) => !failure.includes(text));
+  const message = describe([failure, ...reasons]);
+  const lasting = LASTING.find(({ sign }) =>
+    causes.some(({ code, text }) => sign.test(code) || sign.test(text)),
+  );
+  if (lasting) {
+    return new AttemptError(`${message}. ${lasting.cure}`, {
+      retryable: lasting.retryable ?? false,
+      cause: error,
+    });
+  }
+  // No tool of this turn has run, so asking again is safe.
+  return new AttemptError(message, { retryable: true, cause: error });
+}
+
+/** The causes of an error, the nearest first. */
+function causesOf(error: unknown): { code: string; text: string }[] {
+  const causes: { code: string; text: string }[] = [];
+  for (let cause = (error as Error)?.cause; cause instanceof Error; cause = cause.cause) {
+    if (causes.length >= MOST_CAUSES - 1) break;
+    const code = String((cause as NodeJS.ErrnoException).code ?? "");
+    causes.push({ code, text: cause.message || code || cause.name });
+  }
+  return causes;
+}
+
+function describe(parts: readonly string[]): string {
+  return [...new Set(parts.map((part) => part.replace(/\.$/, "")))].join(": ");
 }
