@@ -1,8 +1,8 @@
 import { Conversation, createToolRegistry, defineTool, type ToolRegistry } from "@agent/core";
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Confirmations } from "../src/server/toMcpServer.js";
 import { type McpServerOptions, toMcpServer } from "../src/server/index.js";
+import { Confirmations } from "../src/server/toMcpServer.js";
 
 function registryWithTools(): ToolRegistry {
   const registry = createToolRegistry(new Conversation());
