@@ -13,6 +13,7 @@ import { AgentError, throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
 import { Budget, limitsOf } from "./loop/budget.js";
+import { CallSlots } from "./loop/callPath.js";
 import { compactToFit } from "./loop/compact.js";
 import { streamEvents } from "./loop/eventStream.js";
 import type { CallHooks } from "./loop/hooks.js";
@@ -56,9 +57,16 @@ import {
 import { parseContext, type Schema } from "./toolkit/jsonSchema/standardSchema.js";
 import { createToolRegistry, saveConversation } from "./tools/factory.js";
 import { hostModel, hostModels } from "./tools/models.js";
-import type { PackEntry, RegisterOptions } from "./tools/pack.js";
+import type { BackgroundAgent, PackEntry, RegisterOptions } from "./tools/pack.js";
 import type { ToolRegistry } from "./tools/registry.js";
-import type { ChatTool, ExecutableTool, ToolContext, WithContext } from "./tools/tool.js";
+import type {
+  ChatTool,
+  ChildAgentAnswer,
+  ChildAgentRequest,
+  ExecutableTool,
+  ToolContext,
+  WithContext,
+} from "./tools/tool.js";
 
 const denyUnasked: Approve = ({ name }) => ({
   deny: `the rules ask about ${name}, and this agent has no approve() to ask.`,
@@ -108,6 +116,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
   #session: HookSession | undefined;
+  /** The child agents that work beside the conversation. They wait for each other as children of one message do. */
+  readonly #background = {
+    started: 0,
+    running: new Set<BackgroundAgent>(),
+    shared: { running: [], exclusive: [] } as Pick<Run["allowance"], "running" | "exclusive">,
+  };
   /** Events that came after the caller was told of the abort. */
   #lateEvents: AgentEvent[] = [];
 
@@ -139,6 +153,10 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
           model: hostModel(provider, options.contextTokens),
           ...(resolveModel && { resolveModel: hostModels(resolveModel) }),
           ...host,
+          ...(host?.wake && {
+            startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
+              this.startAgent(request, onEvent),
+          }),
         },
       });
     const { approve = options.rules && denyUnasked, rules = new GrantedRules(this.registry) } = options;
@@ -343,8 +361,43 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return await this.#lock.hold(signal, () => compactToFit(run, 0, "now", focus));
   }
 
-  /** Ends what the packs started. The agent is not to be used afterwards. */
+  /**
+   * Starts a child agent that works beside the conversation, under the same rules, limits and approvals. `onEvent` gets what
+   * it does. `dispose` stops it.
+   */
+  startAgent(
+    request: ChildAgentRequest,
+    onEvent: (event: AgentEvent) => void = () => undefined,
+  ): BackgroundAgent {
+    checkFunction("onEvent", onEvent);
+    const { shared, running } = this.#background;
+    const stop = new AbortController();
+    const emit = (event: AgentEvent): void => {
+      if (event.type === "child") onEvent(event.event);
+    };
+    const parent = this.#createRun({}, {}, stop.signal, true, emit, shared);
+    const start = async (): Promise<ChildAgentAnswer> => {
+      if (running.size >= parent.limits.maxChildAgents) {
+        throw new AgentError(
+          "child_limit",
+          `At most ${parent.limits.maxChildAgents} agents may work in the background. Wait for one to end, or raise maxChildAgents.`,
+        );
+      }
+      const callId = `background-${++this.#background.started}`;
+      return await parent.startAgent({ turn: 0, callId }, request, stop.signal, new CallSlots());
+    };
+    const agent = { done: start(), stop: () => stop.abort() };
+    running.add(agent);
+    const end = (): void => void running.delete(agent);
+    agent.done.then(end, end);
+    return agent;
+  }
+
+  /** Ends what the packs started, and child agents that work in the background. The agent is not to be used afterwards. */
   async dispose(): Promise<void> {
+    const { running } = this.#background;
+    for (const agent of running) agent.stop();
+    await Promise.allSettled([...running].map(({ done }) => done));
     await this.settled();
     if (this.#session) await endSession(this.#session, this.#hooks);
     this.#session = undefined;
@@ -435,6 +488,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     signal: AbortSignal,
     stream: boolean,
     emit: (event: AgentEvent) => void,
+    slots: Pick<Run["allowance"], "running" | "exclusive"> = { running: [], exclusive: [] },
   ): Run {
     const options = this.#options;
     const limits = loopLimits(options, this.#provider);
@@ -475,8 +529,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
         turns: limits.maxTurns,
         children: limits.maxChildAgents,
         nestedCalls: limits.maxNestedCalls,
-        running: [],
-        exclusive: [],
+        ...slots,
       },
     });
   }

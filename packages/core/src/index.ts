@@ -109,6 +109,7 @@ export {
 export type { ResolveModel } from "./tools/models.js";
 export type {
   AgentToolNames,
+  BackgroundAgent,
   BackgroundJob,
   BackgroundJobs,
   CheckedPacks,

@@ -7,6 +7,7 @@ import {
   defineTool,
 } from "@agent/core";
 import { truncateMiddle } from "@agent/core/toolkit";
+import { BackgroundAgents } from "./background.js";
 import { Conversations } from "./conversations.js";
 import { EFFORTS } from "./definitionFiles.js";
 import { type AgentDefinition, Definitions, toolsOf } from "./definitions.js";
@@ -18,6 +19,8 @@ const OWN = [RUN, SEND, ...PROGRAM_TOOLS];
 const MAX_LISTED = 50;
 const MAX_DESCRIPTION = 300;
 const DEFAULT_RESULT = 30_000;
+// A host may cut the notice that starts a turn.
+const LONGEST_NOTICE = 3000;
 
 const OPTIONS = {
   type: "object",
@@ -103,18 +106,16 @@ export const { packName, packApiVersion, register } = definePack({
     const kept = host.directories?.project;
     const conversations = new Conversations(kept === undefined ? undefined : join(kept, "conversations"));
 
-    /** Runs a child until it answers, and keeps its conversation under `id`. */
-    const run = async (
-      id: string,
+    const background = new BackgroundAgents();
+    const { startAgent: startInBackground, wake } = host;
+
+    const childRequest = (
       definition: AgentDefinition,
       request: Pick<ChildAgentRequest, "message" | "history">,
-      call: DefinedToolCall,
-    ): Promise<string> => {
-      const { startAgent } = call;
-      if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
+    ): ChildAgentRequest => {
       const { name, prompt, model, effort, maxTurns } = definition;
       const { names, onlyRead } = toolsOf(definition, registry, OWN);
-      const answer = await startAgent({
+      return {
         ...request,
         systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
         tools: names,
@@ -124,14 +125,65 @@ export const { packName, packApiVersion, register } = definePack({
         ...(model !== undefined && { model }),
         ...(effort !== undefined && { effort }),
         ...(maxTurns !== undefined && { maxTurns }),
-      });
+      };
+    };
+
+    /** Keeps the conversation of a child under `id`, and says how it ended. */
+    const endingOf = async (
+      id: string,
+      { name }: AgentDefinition,
+      answer: ChildAgentAnswer,
+      before: number,
+      longest: number,
+    ): Promise<{ readonly text: string; readonly figures: string; readonly isDone: boolean }> => {
       await conversations.keep(id, { agent: name, messages: answer.messages });
-      const figures = figuresOf(answer, request.history?.length ?? 0);
+      const figures = figuresOf(answer, before);
       const isDone = answer.finishReason === "stop";
-      call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
       const ending = isDone ? "" : ` It did not finish: ${answer.finishReason}.`;
-      const text = truncateMiddle(answer.text, maxResult, "Ask the agent for less with agent_send.");
-      return `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`;
+      const text = truncateMiddle(answer.text, longest, `Ask the agent for less with ${SEND}.`);
+      return {
+        figures,
+        isDone,
+        text: `${text}\n\n[agent ${id}: ${figures}.${ending} ${SEND} continues it.]`,
+      };
+    };
+
+    /** Runs a child until it answers. */
+    const run = async (
+      id: string,
+      definition: AgentDefinition,
+      request: Pick<ChildAgentRequest, "message" | "history">,
+      call: DefinedToolCall,
+    ): Promise<string> => {
+      const { startAgent } = call;
+      if (!startAgent) throw new Error("no agent made this call, so that it can start none.");
+      const answer = await startAgent(childRequest(definition, request));
+      const before = request.history?.length ?? 0;
+      const { text, figures, isDone } = await endingOf(id, definition, answer, before, maxResult);
+      call.report({ ok: isDone, summary: figures, view: { type: "markdown", text: answer.text } });
+      return text;
+    };
+
+    /** Lets a child work while the conversation continues. Its end starts a turn. */
+    const runInBackground = (
+      id: string,
+      definition: AgentDefinition,
+      message: string,
+      { start, notify }: { start: NonNullable<typeof startInBackground>; notify: NonNullable<typeof wake> },
+    ): string => {
+      background.start(
+        id,
+        titleOf(definition.name, message),
+        (onEvent) => start(childRequest(definition, { message }), onEvent),
+        async (ending) => {
+          const text =
+            "problem" in ending
+              ? `The agent failed: ${ending.problem}`
+              : (await endingOf(id, definition, ending.answer, 0, LONGEST_NOTICE)).text;
+          notify({ source: id, text: `The agent ${id} has ended.\n\n${text}` });
+        },
+      );
+      return `Started the agent ${id} in the background. You will get its answer in a message when it has ended: continue with other work, or end your answer. The user can stop it with /status end ${id}.`;
     };
 
     const agentRun = (description: string) =>
@@ -153,6 +205,10 @@ export const { packName, packApiVersion, register } = definePack({
               maxItems: 100,
               description: "Paths it should look at first",
             },
+            background: {
+              type: "boolean",
+              description: "Do not wait for its answer: you get it in a message when it has ended",
+            },
           },
           required: ["agent", "task"],
           additionalProperties: false,
@@ -164,14 +220,22 @@ export const { packName, packApiVersion, register } = definePack({
         deadlineMs: Number.POSITIVE_INFINITY,
         titleFrom: ["agent", "task"],
         describe: ({ agent, task }) => ({ title: titleOf(agent, task), targets: [] }),
-        async execute({ agent, task, files = [] }, call) {
+        async execute({ agent, task, files = [], background: isBackground = false }, call) {
           const definition = definitions.get(agent);
           const message =
             files.length === 0
               ? task
               : `${task}\n\nFiles to look at first:\n${files.map((one) => `- ${one}`).join("\n")}`;
-          if (programs.has(agent)) return await runProgram(agent, message, call);
-          return await run(conversations.newId(agent), definition, { message }, call);
+          const id = conversations.newId(agent);
+          const isProgram = programs.has(agent);
+          if (isBackground && startInBackground && wake && !isProgram)
+            return runInBackground(id, definition, message, { start: startInBackground, notify: wake });
+          const text = isProgram
+            ? await runProgram(agent, message, call)
+            : await run(id, definition, { message }, call);
+          if (!isBackground) return text;
+          const reason = isProgram ? "An agent of another program cannot" : "Agents of this program cannot";
+          return `${text}\n\n[${reason} work in the background: it ran in the foreground and has ended.]`;
         },
       });
 
@@ -194,6 +258,7 @@ export const { packName, packApiVersion, register } = definePack({
       titleFrom: ["id", "message"],
       describe: ({ id, message }) => ({ title: titleOf(id, message), targets: [] }),
       async execute({ id, message }, call) {
+        background.checkEnded(id);
         const { agent, messages } = conversations.get(id);
         return await run(id, definitions.get(agent), { message, history: messages }, call);
       },
@@ -212,6 +277,7 @@ export const { packName, packApiVersion, register } = definePack({
     });
     return {
       tools: [agentRun(description), agentSend],
+      jobs: background,
       commands: [
         {
           name: "agents",

@@ -1,7 +1,9 @@
 import {
   Agent,
+  type AgentEvent,
   type BudgetLimits,
   type CallHooks,
+  type ChildAgentRequest,
   Conversation,
   type OnBudget,
   type PackHost,
@@ -155,6 +157,11 @@ export async function assembleAgent(
   const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
+    // Where no turn can be started, no one would learn how a background agent ended.
+    ...(options.forPacks?.wake && {
+      startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
+        agent.startAgent(request, onEvent),
+    }),
     permit,
     containment: {
       wanted: () => settings.sandbox && (options.unattended === true || permissions.mode === "auto"),

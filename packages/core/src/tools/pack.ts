@@ -1,9 +1,16 @@
 import type { Content } from "../conversation/content.js";
 import type { PackState } from "../conversation/packState.js";
+import type { AgentEvent } from "../events.js";
 import type { CallHooks } from "../loop/hooks.js";
 import type { Effort } from "../providers/interface.js";
 import type { ToolDetails } from "./registry.js";
-import type { AccessRules, ExecutableTool, ToolContext } from "./tool.js";
+import type {
+  AccessRules,
+  ChildAgentAnswer,
+  ChildAgentRequest,
+  ExecutableTool,
+  ToolContext,
+} from "./tool.js";
 
 /**
  * A tool pack: any module with a named export `register`. It registers its tools, declares which start
@@ -132,6 +139,14 @@ export interface PackHost<Options = unknown> {
    * Absent where no one would see the turn, such as in a single task: then say how to look instead.
    */
   readonly wake?: (notice: WakeNotice) => void;
+  /**
+   * Starts a child agent that works on after the call that started it has ended, under the same rules, limits and approvals.
+   * `onEvent` gets what it does. Absent where no one would learn how it ends: start it with `call.startAgent` then.
+   */
+  readonly startAgent?: (
+    request: ChildAgentRequest,
+    onEvent?: (event: AgentEvent) => void,
+  ) => BackgroundAgent;
   /** Asks the user. Absent where no one can answer. */
   readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
   /**
@@ -330,6 +345,14 @@ export interface MentionItem {
   /** What is typed after the name: `@docs:guide/start`. */
   readonly id: string;
   readonly description?: string;
+}
+
+/** A child agent that does not belong to a call. */
+export interface BackgroundAgent {
+  /** Resolves when it has answered. Rejects with an `AgentError` if it fails, was stopped, or may not start. */
+  readonly done: Promise<ChildAgentAnswer>;
+  /** Stops it with everything it runs. */
+  stop(): void;
 }
 
 /** Something a pack keeps running after the call that started it returned, such as a development server. */

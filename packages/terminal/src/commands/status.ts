@@ -43,7 +43,8 @@ function runningRow(call: LoggedCall, now: number): Row {
 }
 
 function jobRow({ id, command, pids, startedAt, logFile, ended }: BackgroundJob, now: number): Row {
-  const state = ended === undefined ? `pid ${pids.join(", ") || "none"}` : escapeToLine(ended);
+  const running = pids.length === 0 ? "working" : `pid ${pids.join(", ")}`;
+  const state = ended === undefined ? running : escapeToLine(ended);
   const facts = [state, formatDuration(now - startedAt)];
   if (logFile !== undefined) facts.push(`output in ${escapeToLine(logFile)}`);
   return { label: escapeToLine(id), title: escapeToLine(command), facts: facts.join(" · ") };

@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type ChatProvider,
+  type ChatRequest,
+  defineTool,
+  type PackHost,
+  type ToolPack,
+} from "../index.js";
+
+/** A model that answers when it is told to; a message "use TOOL" calls that tool first. */
+function heldModel() {
+  const asked: { request: ChatRequest; answer: (text: string) => void }[] = [];
+  let onAsked = (): void => undefined;
+  const provider: ChatProvider = {
+    model: "m",
+    respond: (request) =>
+      new Promise((resolve, reject) => {
+        const last = request.messages.at(-1);
+        const [, name] = /^use (\w+)$/.exec(last?.role === "user" ? String(last.content) : "") ?? [];
+        if (name !== undefined) {
+          const call = { id: "c1", type: "function", function: { name, arguments: "{}" } } as const;
+          resolve({ content: null, toolCalls: [call], finishReason: "tool_calls" });
+          return;
+        }
+        request.signal.addEventListener("abort", () => reject(request.signal.reason));
+        asked.push({
+          request,
+          answer: (content) => resolve({ content, toolCalls: [], finishReason: "stop" }),
+        });
+        onAsked();
+      }),
+  };
+  const untilAsked = async (count: number): Promise<void> => {
+    while (asked.length < count) {
+      await new Promise<void>((resolve) => {
+        onAsked = resolve;
+      });
+    }
+  };
+  return { provider, asked, untilAsked };
+}
+
+/** A pack that keeps the host it was given. */
+function hostSpy(): { pack: ToolPack; host: () => PackHost | undefined } {
+  let seen: PackHost | undefined;
+  const register: ToolPack["register"] = (_, host) => {
+    seen = host;
+  };
+  return { pack: { packName: "spy", register }, host: () => seen };
+}
+
+test("works on while messages are answered, and reports its events", async () => {
+  const { provider, asked, untilAsked } = heldModel();
+  const agent = new Agent(provider);
+  const events: AgentEvent[] = [];
+  const child = agent.startAgent({ message: "look around", label: "scout" }, (event) => events.push(event));
+  await untilAsked(1);
+  const chat = agent.chat("hello");
+  await untilAsked(2);
+  asked[1]?.answer("hi");
+  expect(await chat).toBe("hi");
+  asked[0]?.answer("found it");
+  expect(await child.done).toMatchObject({ text: "found it", turns: 1 });
+  expect(events.at(-1)).toMatchObject({ type: "done", text: "found it" });
+  expect(agent.conversation.sessionContext).toHaveLength(2);
+});
+
+test("asks about its calls under its label", async () => {
+  const { provider, asked, untilAsked } = heldModel();
+  const labels: (string | undefined)[] = [];
+  const approve: AgentOptions["approve"] = ({ label }) => {
+    labels.push(label);
+    return "allow";
+  };
+  const agent = new Agent(provider, { approve });
+  agent.addTool(
+    defineTool({ name: "touch", description: "Touches.", input: { type: "object" }, execute: () => "ok" }),
+  );
+  const { done } = agent.startAgent({ message: "use touch", label: "worker" });
+  await untilAsked(1);
+  asked[0]?.answer("touched");
+  expect((await done).text).toBe("touched");
+  expect(labels).toEqual(["worker"]);
+});
+
+test("ends when it is stopped, and with the agent", async () => {
+  const { provider, untilAsked } = heldModel();
+  const agent = new Agent(provider);
+  const [first, second] = [agent.startAgent({ message: "one" }), agent.startAgent({ message: "two" })];
+  await untilAsked(2);
+  first.stop();
+  await expect(first.done).rejects.toMatchObject({ code: "aborted" });
+  await agent.dispose();
+  await expect(second.done).rejects.toMatchObject({ code: "aborted" });
+});
+
+test("keeps to the limits: so many at the same time, so deep, and one that writes at a time", async () => {
+  const { provider, asked, untilAsked } = heldModel();
+  const agent = new Agent(provider, { maxChildAgents: 2, maxConcurrentChildren: 2 });
+  const one = agent.startAgent({ message: "one", exclusive: true });
+  const two = agent.startAgent({ message: "two", exclusive: true });
+  await expect(agent.startAgent({ message: "three" }).done).rejects.toMatchObject({ code: "child_limit" });
+  await untilAsked(1);
+  expect(asked).toHaveLength(1);
+  asked[0]?.answer("1");
+  await one.done;
+  await untilAsked(2);
+  asked[1]?.answer("2");
+  await two.done;
+  const flat = new Agent(provider, { maxChildDepth: 0 });
+  await expect(flat.startAgent({ message: "x" }).done).rejects.toMatchObject({ code: "child_limit" });
+});
+
+test.each([
+  [{ wake: () => undefined }, true],
+  [{}, false],
+])("offers packs to start one only where a turn can be started", async (host, isThere) => {
+  const { pack, host: given } = hostSpy();
+  new Agent(heldModel().provider, { packs: [pack], host });
+  expect(typeof given()?.startAgent === "function").toBe(isThere);
+});

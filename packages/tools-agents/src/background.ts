@@ -1,0 +1,95 @@
+import type {
+  AgentEvent,
+  BackgroundAgent,
+  BackgroundJob,
+  BackgroundJobs,
+  ChildAgentAnswer,
+} from "@agent/core";
+import { errorMessage, quote } from "@agent/core/toolkit";
+
+const MOST_ENDED = 20;
+
+/** How a background agent ended: with an answer, or with what went wrong. */
+export type Ending = { readonly answer: ChildAgentAnswer } | { readonly problem: string };
+
+interface Worker {
+  readonly id: string;
+  readonly task: string;
+  readonly startedAt: number;
+  readonly agent: BackgroundAgent;
+  /** The call that runs now, for a list. */
+  doing: string;
+  tokens: number;
+  ended?: string;
+  isStopped?: boolean;
+}
+
+/** The agents that work while the conversation continues: a host lists them, and the user ends them by name. */
+export class BackgroundAgents implements BackgroundJobs {
+  readonly #workers = new Map<string, Worker>();
+
+  /** Follows an agent that `start` starts. Calls `onEnd` when it has ended, unless it was stopped. */
+  start(
+    id: string,
+    task: string,
+    start: (onEvent: (event: AgentEvent) => void) => BackgroundAgent,
+    onEnd: (ending: Ending) => void | Promise<void>,
+  ): void {
+    const agent = start((event) => this.#see(id, event));
+    const worker: Worker = { id, task, startedAt: Date.now(), agent, doing: "", tokens: 0 };
+    this.#workers.set(id, worker);
+    const end = async (ended: string, ending: Ending): Promise<void> => {
+      worker.doing = "";
+      worker.ended = worker.isStopped ? "stopped" : ended;
+      this.#forget();
+      if (!worker.isStopped) await onEnd(ending);
+    };
+    agent.done.then(
+      (answer) => end("answered", { answer }),
+      (error: unknown) => end("failed", { problem: errorMessage(error) }),
+    );
+  }
+
+  list(): readonly BackgroundJob[] {
+    return [...this.#workers.values()].map(({ id, task, startedAt, doing, tokens, ended }) => ({
+      id,
+      command: [task, doing, tokens === 0 ? "" : `${tokens} tokens`]
+        .filter((part) => part !== "")
+        .join(" · "),
+      pids: [],
+      startedAt,
+      ...(ended !== undefined && { ended }),
+    }));
+  }
+
+  async end(id: string): Promise<boolean> {
+    const worker = this.#workers.get(id);
+    if (!worker || worker.ended !== undefined) return false;
+    worker.isStopped = true;
+    worker.agent.stop();
+    await worker.agent.done.catch(() => undefined);
+    return true;
+  }
+
+  /** Throws if this agent is still working, or was stopped: it has no answer to continue from. */
+  checkEnded(id: string): void {
+    const worker = this.#workers.get(id);
+    if (!worker) return;
+    if (worker.ended === undefined)
+      throw new Error(`the agent ${quote(id)} is still working. You will get its answer when it has ended.`);
+    if (worker.ended === "stopped") throw new Error(`the user stopped the agent ${quote(id)}.`);
+  }
+
+  #see(id: string, event: AgentEvent): void {
+    const worker = this.#workers.get(id);
+    if (!worker) return;
+    if (event.type === "tool_start") worker.doing = `${event.name} ${event.about?.title ?? ""}`.trim();
+    if (event.type === "tool_end") worker.doing = "";
+    if (event.type === "usage") worker.tokens = event.total.inputTokens + event.total.outputTokens;
+  }
+
+  #forget(): void {
+    const ended = [...this.#workers.values()].filter((one) => one.ended !== undefined);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#workers.delete(id);
+  }
+}
