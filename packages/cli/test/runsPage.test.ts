@@ -80,7 +80,12 @@ test.skipIf(!CHROMIUM)(
     ]);
     expect(
       await page.$$eval("figure svg", (plots) => plots.map((plot) => plot.getAttribute("aria-label"))),
-    ).toEqual(["Done: 1 in all", expect.stringContaining("Waiting for a worker: "), "Failed: 0 in all"]);
+    ).toEqual([
+      "Done: 1 in all",
+      expect.stringContaining("Waiting for a worker: "),
+      "Failed: 0 in all",
+      expect.stringContaining("Spent: "),
+    ]);
     if (process.env.AGENT_SCREENSHOTS)
       await page.screenshot({
         path: join(process.env.AGENT_SCREENSHOTS, "list.png") as `${string}.png`,

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { FileDiff } from "@agent/core";
-import { createFileEngine, type RunEvent, startRun } from "@agent/durable";
+import { type ClaimHandler, createFileEngine, type RunEvent, startRun } from "@agent/durable";
 import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createRunsServer } from "../src/commands/runs/server.js";
@@ -44,7 +44,7 @@ const VIEWS: readonly RunEvent[] = (
 async function fleet(count: number) {
   const sandbox = new Sandbox();
   const engine = createFileEngine(join(sandbox.home, "runs"));
-  const server = createRunsServer(engine, TOKEN, { version: "1" });
+  const server = createRunsServer(engine, { admin: TOKEN, viewer: `${TOKEN}-viewer` }, { version: "1" });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -253,5 +253,86 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
       definition: "task",
       labels: [expect.stringMatching(/^dir:/)],
     });
+  });
+
+  test("shows workers, limits, pauses and what was spent, and pauses all runs", async () => {
+    const { href, engine } = await fleet(3);
+    await engine.setLimits("acme", { concurrency: 2 });
+    await engine.setRate("openai", 600);
+    const page = await open(href);
+    await page.waitForSelector("td a");
+    await page.click("details.card summary");
+    await page.waitForFunction("document.querySelector('details.card').textContent.includes('openai')");
+    const fleetText = await page.$eval("details.card", ({ textContent }) => textContent);
+    expect(fleetText).toContain("tenant acme2–");
+    expect(fleetText).toContain("openai–600");
+    expect(await page.$$eval("figcaption", (all) => all.map(({ textContent }) => textContent))).toContain(
+      "Spent$0.020 in all",
+    );
+    await page.click("details.card button");
+    await page.waitForFunction(
+      "document.querySelector('summary').textContent.includes('All runs are paused.')",
+    );
+    expect(await engine.getPaused()).toEqual(["*"]);
+    expect(await page.$eval("details.card", ({ open }) => open)).toBe(true);
+    expect(await axe(page)).toEqual([]);
+  });
+
+  test("decides about several calls together, and lets a viewer only look", async () => {
+    const { href, engine } = await fleet(1);
+    const [first] = await engine.list({ state: "waiting" });
+    const approvals = first?.approvals ?? [];
+    await startRun(engine, { name: "task", version: "1" }, { task: "x" }, { title: "the other" });
+    const waits = new Promise<void>((resolve) => {
+      const result = { text: "ok", finishReason: "stop", turns: 1 } as const;
+      const handle: ClaimHandler = async ({ run }) =>
+        run.decisions.length > 0 ? { state: "done", result } : { state: "waiting", approvals };
+      void engine.work(handle, {
+        name: "w2",
+        concurrency: 1,
+        definitions: ["task"],
+        labels: [],
+        leaseMs: 30_000,
+        maxCrashes: 3,
+        onFault: () => undefined,
+        onEnded: () => resolve(),
+      });
+    });
+    await waits;
+    const viewer = await open(`${href}-viewer`);
+    await viewer.waitForSelector("td a");
+    await viewer.evaluate("location.assign('#inbox')");
+    await viewer.waitForSelector(".ask .diff");
+    expect(await viewer.$$(".ask button, .ask input")).toHaveLength(0);
+    expect(await viewer.$eval("#tab-new", ({ hidden }) => (hidden as unknown) === true)).toBe(true);
+
+    const page = await open(href);
+    await page.waitForSelector("td a");
+    await page.evaluate("location.assign('#inbox')");
+    await page.waitForFunction("document.querySelectorAll('.ask input[type=checkbox]').length === 2");
+    expect(await axe(page)).toEqual([]);
+    // With the keyboard alone.
+    await page.focus("[aria-label='Chosen calls'] button");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(
+      "document.querySelector('[aria-label=\"Chosen calls\"]').textContent.includes('2 chosen')",
+    );
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction("document.querySelectorAll('.ask').length === 0");
+    expect((await engine.get(first?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
+  });
+
+  test("sends a further message to a run", async () => {
+    const { href, engine } = await fleet(2);
+    const [done] = await engine.list({ state: "done" });
+    const page = await open(href);
+    await page.waitForSelector("td a");
+    await page.evaluate(`location.assign("#run/${done?.id}")`);
+    await page.waitForSelector("form.bar:not([hidden]) input");
+    await page.type("form.bar input", "and now?");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
+    expect((await engine.get(done?.id ?? ""))?.messages).toEqual(["and now?"]);
   });
 });

@@ -7,13 +7,14 @@ import {
   RUN_STATES,
   type Run,
   type RunAccess,
+  type RunEngine,
   type RunQuery,
   startRun,
 } from "@agent/durable";
 import { spellOut } from "@agent/internal";
 import { approvalLines, denial, PLAIN_STYLE } from "@agent/terminal/host";
 import { directoryLabel, TASK } from "./definition.js";
-import type { ServerOptions } from "./server.js";
+import type { Role, ServerOptions } from "./server.js";
 import { titleOf } from "./text.js";
 
 const LIST_LIMIT = 100;
@@ -29,7 +30,7 @@ const TICK_MS = 15_000;
 const BUCKETS = 60;
 const MINUTE_MS = 60_000;
 const LONGEST_MINUTES = 7 * 24 * 60;
-const RUN_PATH = /^\/api\/runs\/([\w-]{1,100})(?:\/(events|decide|cancel|retry))?$/;
+const RUN_PATH = /^\/api\/runs\/([\w-]{1,100})(?:\/(events|decide|cancel|retry|send))?$/;
 
 /** A failure that is answered with an HTTP status and a message. */
 export class HttpError extends Error {
@@ -48,8 +49,9 @@ export interface ApiRequest {
   /** Aborts when the reader is gone. */
   readonly signal: AbortSignal;
   readonly options: ServerOptions;
-  /** The limits of models, if the page may show them. */
-  readonly rates?: () => Promise<Readonly<Record<string, number>>>;
+  readonly role: Role;
+  /** Where workers and limits are, if the page may show them. */
+  readonly engine?: RunEngine;
 }
 
 export type ApiAnswer = { readonly json: unknown } | { readonly stream: AsyncIterable<unknown> };
@@ -59,6 +61,8 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   const { pathname, searchParams } = request.url;
   if (request.method !== "GET" && request.method !== "POST")
     throw new HttpError(405, "This takes a GET or a POST.");
+  if (request.method === "POST") checkRole(request);
+  if (pathname === "/api/pause") return { json: await pause(request) };
   if (pathname === "/api/runs") {
     if (request.method === "POST") return { json: await start(engine, request) };
     return { json: { ...(await listRuns(engine, searchParams, request.options)), now: Date.now() } };
@@ -70,7 +74,7 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   if (id === undefined) throw new HttpError(404, "There is nothing here.");
   const run = await engine.get(id);
   if (!run) throw new HttpError(404, `There is no run ${id}.`);
-  if (part === undefined) return { json: { run: withQuestions(run) } };
+  if (part === undefined) return { json: { run: withQuestions(run), role: request.role } };
   if (part === "events") {
     const after = searchParams.get("after");
     const options = { follow: true, signal: request.signal, ...(after !== null && { after }) };
@@ -80,6 +84,24 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   const applied = await change(engine, id, part, request.body);
   if (!applied) throw new HttpError(409, `Too late: the run is ${(await engine.get(id))?.state ?? "gone"}.`);
   return { json: { ok: true } };
+}
+
+/** Throws unless the bearer of the token may make this change. */
+function checkRole({ role, url: { pathname }, body }: ApiRequest): void {
+  const isDecision =
+    pathname.endsWith("/decide") || (pathname === "/api/bulk" && isRecord(body) && body.action === "decide");
+  if (role === "admin" || (role === "approver" && isDecision)) return;
+  throw new HttpError(403, `The role ${role} may not do this.`);
+}
+
+/** Keeps the runs of a tenant, or all, from being claimed, or lets them. */
+async function pause({ method, body, engine }: ApiRequest): Promise<unknown> {
+  if (method !== "POST") throw new HttpError(405, "This takes a POST.");
+  if (!engine) throw new HttpError(403, "Runs cannot be paused on the page of one tenant.");
+  const { tenant, paused } = isRecord(body) ? body : {};
+  if (typeof paused !== "boolean") throw new HttpError(400, '"paused" must be true or false.');
+  await engine.setPaused(textOf(tenant) || "*", paused);
+  return { paused: await engine.getPaused() };
 }
 
 /** The run with each waiting call as a question; invisible characters are escaped. */
@@ -123,7 +145,7 @@ function toQuestion(call: Approval): unknown {
  * slow database is asked less often.
  */
 async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<unknown> {
-  const { signal, options, rates } = request;
+  const { signal, options, role } = request;
   const { searchParams: query } = request.url;
   let last = "";
   let sentAt = 0;
@@ -131,14 +153,14 @@ async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<un
   while (!signal.aborted) {
     const begun = performance.now();
     const list = query.has("inbox") ? await listInbox(engine, query) : await listRuns(engine, query, options);
-    const workers = await listWorkers(engine, query);
+    const fleet = await describeFleet(request);
     if (query.has("minutes") && (plots === undefined || performance.now() > plots.until)) {
       const before = performance.now();
       const value = await activity(engine, query);
       const now = performance.now();
       plots = { value, until: now + Math.max(TICK_MS, 10 * (now - before)) };
     }
-    const value = { ...list, workers, ...(rates && { rates: await rates() }), activity: plots?.value };
+    const value = { ...list, ...fleet, role, activity: plots?.value };
     const text = JSON.stringify(value);
     const took = performance.now() - begun;
     if (text !== last || performance.now() - sentAt > TICK_MS) {
@@ -150,12 +172,16 @@ async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<un
   }
 }
 
-/** The workers that have a run now, with how many. */
-async function listWorkers(engine: RunAccess, query: URLSearchParams): Promise<unknown[]> {
-  const running = await engine.list({ ...tenantOf(query), state: "running", limit: MOST_WORKERS });
-  const busy = new Map<string, number>();
-  for (const { worker = "?" } of running) busy.set(worker, (busy.get(worker) ?? 0) + 1);
-  return [...busy].map(([name, runs]) => ({ name, runs }));
+/** The workers, limits and pauses; nothing on the page of one tenant. */
+async function describeFleet({ engine }: ApiRequest): Promise<Record<string, unknown>> {
+  if (!engine) return { workers: [] };
+  const [workers, rates, limits, paused] = await Promise.all([
+    engine.workers(),
+    engine.getRates(),
+    engine.getAllLimits(),
+    engine.getPaused(),
+  ]);
+  return { workers: workers.slice(0, MOST_WORKERS), rates, limits, paused };
 }
 
 /** The runs that wait for a decision, with their calls. */
@@ -196,7 +222,8 @@ async function start(engine: RunAccess, { body, options }: ApiRequest): Promise<
 /** Cancels or retries several runs. A run that cannot be changed any more is counted and changes nothing else. */
 async function changeMany(engine: RunAccess, { method, body }: ApiRequest): Promise<unknown> {
   if (method !== "POST") throw new HttpError(405, "This takes a POST.");
-  const { action, ids } = isRecord(body) ? body : {};
+  const { action, ids, calls, decision } = isRecord(body) ? body : {};
+  if (action === "decide") return await decideMany(engine, calls, decision);
   if (action !== "cancel" && action !== "retry") {
     throw new HttpError(400, '"action" must be "cancel" or "retry".');
   }
@@ -206,6 +233,22 @@ async function changeMany(engine: RunAccess, { method, body }: ApiRequest): Prom
   let changed = 0;
   for (const id of new Set<string>(ids)) if (await change(engine, id, action, {})) changed++;
   return { changed, unchanged: new Set(ids).size - changed };
+}
+
+/** Decides about several calls in the same way. */
+async function decideMany(engine: RunAccess, calls: unknown, decision: unknown): Promise<unknown> {
+  const isCall = (one: unknown): one is { readonly id: string; readonly key: string } =>
+    isRecord(one) && typeof one.id === "string" && typeof one.key === "string";
+  if (!Array.isArray(calls) || calls.length > MOST_BULK || !calls.every(isCall)) {
+    throw new HttpError(
+      400,
+      `"calls" must be a list of at most ${MOST_BULK} calls, each with "id" and "key".`,
+    );
+  }
+  const read = readDecision(decision);
+  let changed = 0;
+  for (const { id, key } of calls) if (await engine.decide(id, key, read)) changed++;
+  return { changed, unchanged: calls.length - changed };
 }
 
 /** The id to ask for the next page with, if this page is full. */
@@ -259,6 +302,11 @@ async function change(engine: RunAccess, id: string, part: string, body: unknown
   const given = isRecord(body) ? body : {};
   if (part === "cancel") return await engine.cancel(id, textOf(given.reason) || "on the page of runs");
   if (part === "retry") return await engine.retry(id);
+  if (part === "send") {
+    const message = textOf(given.message).trim();
+    if (message === "") throw new HttpError(400, '"message" says what to send.');
+    return await engine.send(id, message);
+  }
   const key = textOf(given.key);
   if (key === "") throw new HttpError(400, '"key" says which call is meant.');
   return await engine.decide(id, key, readDecision(given.decision));

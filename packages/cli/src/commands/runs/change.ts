@@ -1,4 +1,4 @@
-import type { RunEngine } from "@agent/durable";
+import type { RunEngine, RunQuery, RunSummary } from "@agent/durable";
 import { countOf } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -11,9 +11,61 @@ interface ChangeFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs cancel`. */
-export function cancelCommand(id: string, reason: string, flags: ChangeFlags): Promise<ExitCode> {
-  return change(id, flags, "cancelled", (engine) => engine.cancel(id, reason));
+export interface CancelFlags extends ChangeFlags {
+  readonly state?: string;
+  readonly tenant?: string;
+  readonly label?: string;
+  readonly text?: string;
+}
+
+const OPEN = ["queued", "running", "waiting"] as const;
+const BULK_PAGE = 500;
+
+/** `agent runs cancel`: one run, or with filters all that fit and have not ended. */
+export async function cancelCommand(
+  id: string | undefined,
+  reason: string,
+  flags: CancelFlags,
+): Promise<ExitCode> {
+  const { state, tenant, label, text } = flags;
+  const filters = [state, tenant, label, text].filter((one) => one !== undefined);
+  if (id !== undefined && filters.length > 0)
+    throw new CliError("Give the id of a run or filters, not both.");
+  if (id !== undefined) return await change(id, flags, "cancelled", (engine) => engine.cancel(id, reason));
+  if (filters.length === 0) throw new CliError("Give the id of a run, or filters such as --tenant.");
+  const states = OPEN.filter((one) => state === undefined || one === state);
+  if (states.length === 0) throw new CliError(`--state must be one of ${OPEN.join(", ")}, got "${state}".`);
+  return await withEngine(flags, async (engine) => {
+    const query = {
+      ...(tenant !== undefined && { tenant }),
+      ...(label !== undefined && { label }),
+      ...(text !== undefined && { text }),
+    };
+    const ids = await withProgress("Cancelling runs", async () => {
+      const cancelled: string[] = [];
+      for (const one of states) {
+        for await (const run of allRuns(engine, { ...query, state: one })) {
+          if (await engine.cancel(run.id, reason)) cancelled.push(run.id);
+        }
+      }
+      return cancelled;
+    });
+    if (flags.json) print(`${JSON.stringify({ v: 1, cancelled: ids })}\n`);
+    else printLine(`${countOf(ids.length, "run")} cancelled.`);
+    return EXIT.done;
+  });
+}
+
+/** All runs that fit, page by page, read before any of them is changed. */
+async function* allRuns(engine: RunEngine, query: RunQuery): AsyncGenerator<RunSummary> {
+  const pages: RunSummary[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await engine.list({ ...query, limit: BULK_PAGE, ...(after !== undefined && { after }) });
+    pages.push(...page);
+    after = page.at(-1)?.id;
+    if (page.length < BULK_PAGE || after === undefined) break;
+  }
+  yield* pages;
 }
 
 interface RetryFlags extends ChangeFlags {

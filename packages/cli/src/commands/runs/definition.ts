@@ -49,6 +49,7 @@ export function taskDefinition(
       return {
         agent: {
           streamChat: (message, options) => agent.streamChat(message, options),
+          steer: (message) => agent.steer(message),
           settled: () => agent.settled(),
           dispose,
         },

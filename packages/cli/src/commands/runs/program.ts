@@ -76,12 +76,39 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
       const { decideCommand } = await import("./decide.js");
       done(await decideCommand(id, flagsOf(self)));
     });
-  command("cancel", "end a run")
-    .argument("<id>")
+  command("cancel", "end a run, or with filters all that fit and have not ended")
+    .argument("[id]")
     .argument("[reason...]")
-    .action(async (id: string, reason: string[], _, self: Command) => {
+    .option("--state <state>", "all in this state: queued, running or waiting")
+    .option("--tenant <name>", "all of this tenant")
+    .option("--label <label>", "all that ask for this label")
+    .option("--text <text>", "all with this text in their title, id or error message")
+    .action(async (id: string | undefined, reason: string[], _, self: Command) => {
       const { cancelCommand } = await import("./change.js");
       done(await cancelCommand(id, reason.join(" ") || "no reason was given", flagsOf(self)));
+    });
+  command("send", "send a further message to a run; one that is done continues with it")
+    .argument("<id>")
+    .argument("<message...>")
+    .option("--follow", "show the run until it ends")
+    .action(async (id: string, words: string[], _, self: Command) => {
+      const { sendCommand } = await import("./operate.js");
+      done(await sendCommand(id, words, flagsOf(self)));
+    });
+  command("steps", "what a run has completed: answers of the model and calls, with numbers")
+    .argument("<id>")
+    .action(async (id: string, _, self: Command) => {
+      const { stepsCommand } = await import("./operate.js");
+      done(await stepsCommand(id, flagsOf(self)));
+    });
+  command("fork", "start a run that begins with the first steps of another one")
+    .argument("<id>")
+    .option("--steps <number>", "how many it takes over, as agent runs steps counts them; default: all")
+    .option("--id <id>", "the id of the new run")
+    .option("--follow", "show it until it ends")
+    .action(async (id: string, _, self: Command) => {
+      const { forkCommand } = await import("./operate.js");
+      done(await forkCommand(id, flagsOf(self)));
     });
   command("retry", "queue a run again that failed, was cancelled or set aside, or that waits for a time")
     .argument("[id]")
@@ -106,9 +133,57 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
       const { limitCommand } = await import("./limit.js");
       done(await limitCommand(tenant, flagsOf(self)));
     });
+  command("rate", "how often models may be asked in a minute, by all runs together")
+    .argument("[target]", 'a provider (openai), a model (openai/gpt-5), or "*" for all')
+    .argument("[calls]", 'a number, or "none"; without it, what holds')
+    .action(async (target: string | undefined, calls: string | undefined, _, self: Command) => {
+      const { rateCommand } = await import("./operate.js");
+      done(await rateCommand(target, calls, flagsOf(self)));
+    });
+  for (const [name, isPaused, description] of [
+    ["pause", true, "let no worker take runs of a tenant, or any run"],
+    ["resume", false, "let workers take them again"],
+  ] as const) {
+    command(name, description)
+      .argument("[tenant]", "default: all")
+      .action(async (tenant: string | undefined, _, self: Command) => {
+        const { pauseCommand } = await import("./operate.js");
+        done(await pauseCommand(tenant, isPaused, flagsOf(self)));
+      });
+  }
+  command("workers", "who works, and on how many runs").action(async (_, self: Command) => {
+    const { workersCommand } = await import("./operate.js");
+    done(await workersCommand(flagsOf(self)));
+  });
+  command("schedule", "start a task again and again")
+    .argument("<id>", "the name of the schedule; the same one again replaces it")
+    .argument("<times>", 'when, as five fields of cron: "0 9 * * 1-5"')
+    .argument("<task...>", "what to do, as text")
+    .option("--time-zone <name>", "Europe/Berlin, UTC; default: that of this machine")
+    .option("--overlap <policy>", "while the run before has not ended: skip, allow or cancel", "skip")
+    .option("--cwd <directory>", "the directory it works in")
+    .option("--title <text>", "what lists call the runs; default: the task")
+    .option("--tenant <name>", "whose limits the runs count against")
+    .option("--label <label>", "only workers with it take the runs (repeatable)", collect)
+    .option("--anywhere", "also workers in other directories take them")
+    .action(async (id: string, cron: string, words: string[], _, self: Command) => {
+      const { scheduleCommand } = await import("./schedule.js");
+      done(await scheduleCommand(id, cron, words, flagsOf(self)));
+    });
+  command("schedules", "list schedules").action(async (_, self: Command) => {
+    const { listSchedulesCommand } = await import("./schedule.js");
+    done(await listSchedulesCommand(flagsOf(self)));
+  });
+  command("unschedule", "remove a schedule; its runs stay")
+    .argument("<id>")
+    .action(async (id: string, _, self: Command) => {
+      const { unscheduleCommand } = await import("./schedule.js");
+      done(await unscheduleCommand(id, flagsOf(self)));
+    });
   command("serve", "a page that shows runs, on this machine only")
     .option("--port <number>", "default: a free one")
     .option("--tenant <name>", "only the runs of this tenant")
+    .option("--roles", "print an address for each role: viewer, approver and admin")
     .option("--board <address>", "where the queue's own board is, for a link; default $AGENT_RUNS_BOARD")
     .action(async (_, self: Command) => {
       const { serveCommand } = await import("./serve.js");
@@ -126,6 +201,9 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     )
     .option("--retry-max-delay <time>", "the longest wait between them; default 5m")
     .option("--retry-deadline <time>", "how long a run tries before it fails; default 24h")
+    .option("--notify-webhook <address>", "POST there when a run waits for a decision or has failed")
+    .option("--notify-command <command>", "run this then, with the same JSON on its standard input")
+    .option("--notify-on <states>", "when: waiting, failed, done, cancelled; default waiting,failed")
     .option("--approval-timeout <time>", "deny a call about which no decision was made after this time: 24h")
     .action(async (_, self: Command) => {
       const { workCommand } = await import("./work.js");

@@ -5,12 +5,13 @@ import { note, print, printLine } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
 import { watchInterruption } from "../../run/interruption.js";
 import { type EngineFlags, withEngine } from "./engine.js";
-import { createRunsServer } from "./server.js";
+import { createRunsServer, ROLES, type Role } from "./server.js";
 
 export interface ServeFlags extends EngineFlags {
   readonly port?: string;
   readonly board?: string;
   readonly tenant?: string;
+  readonly roles?: boolean;
   readonly json?: boolean;
 }
 
@@ -25,8 +26,8 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     throw new CliError(`--board must be an address such as https://board.example, got "${board}".`);
   }
   return await withEngine(flags, async (engine) => {
-    const token = crypto.randomUUID();
-    const server = createRunsServer(engine, token, {
+    const tokens = readTokens(process.env.AGENT_RUNS_TOKENS ?? "");
+    const server = createRunsServer(engine, tokens, {
       ...(board !== undefined && { board }),
       version: readVersion(),
       ...(flags.tenant !== undefined && { tenant: flags.tenant }),
@@ -37,10 +38,13 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     });
     const { port: actual } = server.address() as AddressInfo;
     // The token is in the fragment, which a browser never sends: it appears in no log.
-    const url = `http://127.0.0.1:${actual}/#token=${token}`;
-    if (flags.json) print(`${JSON.stringify({ v: 1, url })}\n`);
+    const urls = Object.fromEntries(
+      ROLES.map((role) => [role, `http://127.0.0.1:${actual}/#token=${tokens[role]}`]),
+    ) as Record<Role, string>;
+    if (flags.json) print(`${JSON.stringify({ v: 1, url: urls.admin, urls })}\n`);
     else {
-      printLine(url);
+      for (const role of flags.roles ? ROLES : []) printLine(`${role}: ${urls[role]}`);
+      if (!flags.roles) printLine(urls.admin);
       note("Open it in a browser. Stop with Ctrl-C.");
     }
     const interruption = watchInterruption(undefined);
@@ -50,4 +54,19 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
     interruption.release();
     return EXIT.done;
   });
+}
+
+/** The token of each role: as `viewer:…,approver:…,admin:…` says, and otherwise a new one. */
+function readTokens(text: string): Readonly<Record<Role, string>> {
+  const tokens = Object.fromEntries(ROLES.map((role) => [role, crypto.randomUUID() as string]));
+  for (const part of text.split(",").filter((one) => one.trim() !== "")) {
+    const [, role = "", token = ""] = /^\s*(\w+):([\w-]{16,200})\s*$/.exec(part) ?? [];
+    if (!ROLES.includes(role as Role)) {
+      throw new CliError(
+        `$AGENT_RUNS_TOKENS must be role:token, separated by commas, with the roles ${ROLES.join(", ")} and tokens of at least 16 letters, digits, "_" or "-".`,
+      );
+    }
+    tokens[role] = token;
+  }
+  return tokens as Record<Role, string>;
 }

@@ -10,7 +10,7 @@ import { createRunsServer } from "./server.js";
 const TOKEN = "0b6f5a0e-token";
 const directory = mkdtempSync(join(tmpdir(), "agent-runs-page-"));
 const engine = createFileEngine(directory);
-const server = createRunsServer(engine, TOKEN, {});
+const server = createRunsServer(engine, { admin: TOKEN }, {});
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(async () => {
   server.closeAllConnections();
@@ -104,7 +104,7 @@ describe("the page of runs", () => {
     const run = { definition: "d", version: "1", labels: [], priority: 0, input: "secret" };
     await engine.create({ ...run, id: "own", tenant: "acme" });
     await engine.create({ ...run, id: "foreign", tenant: "evil" });
-    const acme = createRunsServer(engine, TOKEN, { tenant: "acme" });
+    const acme = createRunsServer(engine, { admin: TOKEN }, { tenant: "acme" });
     await new Promise<void>((resolve) => acme.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void acme.close().closeAllConnections());
     const of = (path: string, method = "GET", body = method === "POST" ? "{}" : "") =>

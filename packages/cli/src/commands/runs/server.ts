@@ -7,6 +7,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import type { RunEngine } from "@agent/durable";
 import { templatePath } from "../../process/templates.js";
 import { answerApi, HttpError } from "./api.js";
+import { metricsText } from "./metrics.js";
 
 const MAX_BODY_BYTES = 64 * 1024;
 // A base to parse request paths with: the host in it does not matter.
@@ -22,8 +23,16 @@ export interface ServerOptions {
   readonly version?: string;
 }
 
+/** What the bearer of a token may do: look; decide about calls, too; or everything. */
+export const ROLES = ["viewer", "approver", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
 /** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
-export function createRunsServer(engine: RunEngine, token: string, options: ServerOptions): Server {
+export function createRunsServer(
+  engine: RunEngine,
+  tokens: Readonly<Partial<Record<Role, string>>>,
+  options: ServerOptions,
+): Server {
   const page = readFileSync(templatePath("runs.html"), "utf8");
   const policy = contentPolicy(page);
   const runs = options.tenant === undefined ? engine : engine.forTenant(options.tenant);
@@ -43,9 +52,16 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
       response.end(page);
       return;
     }
-    if (!url.pathname.startsWith("/api/")) throw new HttpError(404, "There is nothing here.");
-    if (!isToken(request.headers.authorization, token))
-      throw new HttpError(401, "The token is missing or wrong.");
+    const isMetrics = url.pathname === "/metrics";
+    if (!url.pathname.startsWith("/api/") && !isMetrics) throw new HttpError(404, "There is nothing here.");
+    const role = ROLES.find((one) => isToken(request.headers.authorization, tokens[one]));
+    if (!role) throw new HttpError(401, "The token is missing or wrong.");
+    if (isMetrics) {
+      const text = await metricsText(runs, options.tenant === undefined ? engine : undefined);
+      response.writeHead(200, { ...HEADERS, "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+      response.end(text);
+      return;
+    }
     const body = request.method === "POST" ? await readBody(request) : undefined;
     const closed = new AbortController();
     response.once("close", () => closed.abort());
@@ -55,8 +71,9 @@ export function createRunsServer(engine: RunEngine, token: string, options: Serv
       body,
       signal: closed.signal,
       options,
-      // Limits are shared by all tenants.
-      ...(options.tenant === undefined && { rates: () => engine.getRates() }),
+      role,
+      // Workers and limits are shared by all tenants.
+      ...(options.tenant === undefined && { engine }),
     });
     if ("stream" in answer) await sendStream(response, answer.stream);
     else sendJson(response, 200, answer.json);
@@ -112,7 +129,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function isToken(header: string | undefined, token: string): boolean {
+function isToken(header: string | undefined, token: string | undefined): boolean {
+  if (token === undefined) return false;
   const given = Buffer.from(header ?? "");
   const wanted = Buffer.from(`Bearer ${token}`);
   return given.length === wanted.length && timingSafeEqual(given, wanted);

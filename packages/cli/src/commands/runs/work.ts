@@ -18,10 +18,11 @@ import type { SettingsFlags } from "../../settings/flags.js";
 import { loadSettings } from "../../settings/loadSettings.js";
 import { directoryLabel, TASK, taskDefinition } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
+import { createNotifier, type NotifyFlags } from "./notify.js";
 import { parseAge, parseCount, stateText } from "./text.js";
 import { loadTracing } from "./tracing.js";
 
-export interface WorkFlags extends SettingsFlags, EngineFlags {
+export interface WorkFlags extends SettingsFlags, EngineFlags, NotifyFlags {
   readonly concurrency?: string;
   readonly label?: readonly string[];
   readonly name?: string;
@@ -44,6 +45,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
   const leaseMs = parseAge(flags.lease ?? "10s", "--lease");
   const approvalTimeoutMs = approvalTimeoutOf(flags, loaded.settings.runs.approvalTimeoutMs);
   const labels = [directoryLabel(), ...(flags.label ?? [])];
+  const notifier = createNotifier(flags, (message) => note(`agent: ${message}`));
   const traced = await loadTracing();
   return await withEngine(flags, async (engine) => {
     const interruption = watchInterruption(undefined);
@@ -56,6 +58,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
       labels,
       leaseMs,
       ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+      ...(notifier && { onEnded: notifier.tell }),
       outages: outagesOf(loaded.settings.runs.outages, flags),
       tracing: watchClaims(flags.json ? tellJson : tellText, traced?.tracing),
       onFault: (error) => note(`agent: ${errorMessage(error)}`),
@@ -66,6 +69,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
     } finally {
       if (interruption.stop) note("Closing: steps that run may end, then the runs go on elsewhere.");
       await worker.close();
+      await notifier?.settled();
       interruption.release();
     }
     // Without --drain a signal is the way to end a worker; with it, runs were left.

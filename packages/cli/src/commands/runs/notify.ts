@@ -1,0 +1,111 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "@agent/core/toolkit";
+import type { ClaimEnding, Run, RunState } from "@agent/durable";
+import { CliError } from "../../process/errors.js";
+
+export interface NotifyFlags {
+  readonly notifyWebhook?: string;
+  readonly notifyCommand?: string;
+  readonly notifyOn?: string;
+}
+
+const ATTEMPTS = 3;
+const RETRY_MS = 1000;
+const TIMEOUT_MS = 10_000;
+const STATES: readonly RunState[] = ["waiting", "failed", "done", "cancelled"];
+
+/** Tells a webhook or a command about runs that wait for a decision or have ended. */
+export interface Notifier {
+  readonly tell: (run: Run, ending: ClaimEnding) => void;
+  /** Resolves when everything that was to be told is told, or was given up. */
+  settled(): Promise<void>;
+}
+
+/** Throws `CliError` for flags that cannot be used. `undefined` if no one is to be told. */
+export function createNotifier(flags: NotifyFlags, onFault: (message: string) => void): Notifier | undefined {
+  const { notifyWebhook: webhook, notifyCommand: command } = flags;
+  const states = parseStates(flags.notifyOn ?? "waiting,failed");
+  if (webhook !== undefined && !(URL.canParse(webhook) && /^https?:/.test(webhook))) {
+    throw new CliError(`--notify-webhook must be an http(s) address, got "${webhook}".`);
+  }
+  if (webhook === undefined && command === undefined) {
+    if (flags.notifyOn !== undefined)
+      throw new CliError("--notify-on goes with --notify-webhook or --notify-command.");
+    return undefined;
+  }
+  const open = new Set<Promise<void>>();
+  const begin = (what: string, attempt: () => Promise<void>): void => {
+    const sending: Promise<void> = repeat(attempt)
+      .catch((error: unknown) => onFault(`${what} failed: ${errorMessage(error)}`))
+      .finally(() => open.delete(sending));
+    open.add(sending);
+  };
+  return {
+    tell: (run, ending) => {
+      const isTold = states.has(ending.state) && !("pause" in ending);
+      if (!isTold) return;
+      const body = JSON.stringify(messageOf(run, ending));
+      if (webhook !== undefined) begin("The webhook", () => post(webhook, body));
+      if (command !== undefined) begin("The command of --notify-command", () => execute(command, body));
+    },
+    settled: async () => {
+      await Promise.all(open);
+    },
+  };
+}
+
+function parseStates(text: string): ReadonlySet<RunState> {
+  const states = text.split(",").map((one) => one.trim());
+  const unknown = states.find((one) => !STATES.includes(one as RunState));
+  if (unknown === undefined) return new Set(states as RunState[]);
+  throw new CliError(`--notify-on takes ${STATES.join(", ")}, separated by commas, got "${unknown}".`);
+}
+
+/** What is told. No arguments of calls, which may hold secrets: they are on the page, and in `agent runs show`. */
+function messageOf({ id, title, tenant, labels }: Run, ending: ClaimEnding): unknown {
+  const approvals = "approvals" in ending ? ending.approvals : [];
+  return {
+    v: 1,
+    type: "run",
+    run: { id, ...(title !== undefined && { title }), tenant, labels },
+    state: ending.state,
+    ...(approvals.length > 0 && {
+      approvals: approvals.map(({ key, name, description }) => ({ key, name, title: description.title })),
+    }),
+    ...("error" in ending && { error: ending.error }),
+  };
+}
+
+async function repeat(attempt: () => Promise<void>): Promise<void> {
+  for (let number = 1; ; number++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (number === ATTEMPTS) throw error;
+      await sleep(RETRY_MS * number);
+    }
+  }
+}
+
+async function post(address: string, body: string): Promise<void> {
+  const response = await fetch(address, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`it answered ${response.status}.`);
+}
+
+/** The command gets the message on its standard input. */
+async function execute(command: string, body: string): Promise<void> {
+  const child = spawn(command, { shell: true, stdio: ["pipe", "ignore", "inherit"], timeout: TIMEOUT_MS });
+  // A command that does not read its input closes the pipe.
+  child.stdin.on("error", () => undefined).end(body);
+  const [code, signal] = await once(child, "close");
+  if (code !== 0)
+    throw new Error(code === null ? `it was ended by ${signal}.` : `it ended with exit code ${code}.`);
+}
