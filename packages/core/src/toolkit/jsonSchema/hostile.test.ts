@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonSchema } from "../../tools/tool.js";
 import { compileSchema } from "./compile.js";
-import { SchemaError } from "./keywords.js";
 
 const check = (schema: JsonSchema, value: unknown) => compileSchema(schema)(value);
 const TOO_MUCH =
@@ -9,44 +8,54 @@ const TOO_MUCH =
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-// On a matcher or a comparison that is not linear, each of these runs for minutes or for ever.
-describe("a pattern takes time in proportion to the text", () => {
+// V8's matcher would run for minutes or for ever on each of these.
+describe("a pattern that could backtrack for long is left to the tool", () => {
+  const UNKNOWN: [string, string][] = [
+    ["^(a+)+$", `${"a".repeat(100)}!`],
+    ["^(a|aa)+$", `${"a".repeat(100)}!`],
+    ["^(\\w+\\s?)*$", `${"word ".repeat(20)}!`],
+    ["(x+x+)+y", "x".repeat(100)],
+    ["^(?:(?:a?){50}){3}b{50}$", "a".repeat(50)],
+    [`^${"a?".repeat(40)}${"a".repeat(40)}!$`, "a".repeat(40)],
+    [`^${"(a|a)".repeat(40)}!$`, "a".repeat(40)],
+    ["^(?=(?:a|a)*b)", "a".repeat(100)],
+    ["(?<=^(?:a|aa)*)b", "a".repeat(100)],
+    ["^(a+)+\\1$", `${"a".repeat(50)}!`],
+    ["^(?<x>a+)+\\k<x>$", `${"a".repeat(50)}!`],
+    ["^.*.*.*.*x$", "a".repeat(100_000)],
+    ["a*b", "a".repeat(100_000)],
+    ["(((a{1,99}){99}){99}){99}", "a".repeat(100)],
+  ];
+  test.each(UNKNOWN)("%s", (pattern, text) => {
+    expect(check({ pattern }, text)).toBeUndefined();
+    expect(check({ patternProperties: { [pattern]: false } }, { [text]: 1 })).toBeUndefined();
+    expect(
+      check({ patternProperties: { [pattern]: true }, additionalProperties: false }, { [text]: 1 }),
+    ).toBeUndefined();
+    expect(check({ propertyNames: { pattern } }, { [text]: 1 })).toBeUndefined();
+  });
+
   test.each<[string, string, boolean]>([
-    ["^(a+)+$", `${"a".repeat(100_000)}!`, false],
-    ["^(a|aa)+$", `${"a".repeat(100_000)}!`, false],
-    ["^(\\w+\\s?)*$", `${"word ".repeat(20_000)}!`, false],
-    ["(x+x+)+y", "x".repeat(100_000), false],
-    ["^(?:(?:a?){50}){3}a{50}$", "a".repeat(50), true],
-    ["^(?=(?:a|a)*b)(?!(?:a|a)*c)", "a".repeat(100_000), false],
-    ["(?<=^(?:a|aa)*)!", `${"a".repeat(100_000)}!`, true],
     ["^[a-z]{0,5000}$", "a".repeat(5000), true],
-  ])("%s", (pattern, text, fits) => {
+    ["^[a-z]{0,5000}$", "a".repeat(5001), false],
+    ["^(GET|POST|PUT|DELETE)$", "PATCH", false],
+    ["^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2})?$", "2026-11-18T10:00", true],
+    ["^[^@]+@[^@]+\\.[a-z]+$", "ann@example", false],
+    ["^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$", "00:11:22:33:44:5g", false],
+    ["^[\\w(+*|]+$", "a(+*|b!", false],
+    ["^a+$", `${"a".repeat(1_000_000)}!`, false],
+  ])("%s is checked", (pattern, text, fits) => {
     expect(check({ pattern }, text) === undefined).toBe(fits);
-    expect(check({ patternProperties: { [pattern]: false } }, { [text]: 1 }) === undefined).toBe(!fits);
-    expect(check({ propertyNames: { pattern } }, { [text]: 1 }) === undefined).toBe(fits);
   });
 
-  test("or, with a back-reference, ends after a number of steps and refuses the value", () => {
-    const schema = { pattern: "^(a+)+\\1$" };
-    expect(check(schema, "aaaa")).toBeUndefined();
-    expect(check(schema, `${"a".repeat(50)}!`)).toMatch(TOO_MUCH);
-    expect(check({ not: schema }, `${"a".repeat(50)}!`)).toMatch(TOO_MUCH);
-    expect(check(schema, "a".repeat(1_000_000))).toMatch(/^the arguments cannot be checked: /);
-  });
-
-  test("one that would become too large is refused with the schema", () => {
-    for (const pattern of [
-      "(a{1000}){1000}",
-      "a{1000000000}",
-      "(((a{1,99}){99}){99}){99}",
-      "(".repeat(300) + ")".repeat(300),
-    ]) {
-      expect(() => compileSchema({ pattern }, "parameters")).toThrow(SchemaError);
-      expect(() => compileSchema({ pattern }, "parameters")).toThrow(
-        /^parameters\.pattern .*, which cannot be checked: "/,
-      );
-    }
-    expect(check({ pattern: "^(?:){1000000000}$" }, "")).toBeUndefined();
+  test("many texts that are checked count together", () => {
+    const schema = { items: { pattern: "^a*b*c*!$" } };
+    expect(
+      check(
+        schema,
+        many(5000, () => `${"a".repeat(250)}!`),
+      ),
+    ).toMatch(TOO_MUCH);
   });
 });
 

@@ -1,7 +1,6 @@
-import { describeValue, isRecord, quote } from "@agent/internal";
+import { describeValue, isRecord } from "@agent/internal";
 import type { JsonSchema } from "../../tools/tool.js";
-import { UnsupportedPattern } from "./pattern/parse.js";
-import { compilePattern, type TextPattern } from "./pattern/pattern.js";
+import { compilePattern, type TextPattern } from "./pattern.js";
 import type { Check } from "./problem.js";
 import type { Work } from "./work.js";
 
@@ -56,12 +55,7 @@ export function patternOf(source: unknown, where: string, work: Work): TextPatte
   if (typeof source !== "string") {
     throw new SchemaError(`${where} must be a string, got ${describeValue(source)}`);
   }
-  try {
-    const pattern = compilePattern(source, work);
-    if (pattern) return pattern;
-  } catch (error) {
-    if (!(error instanceof UnsupportedPattern)) throw error;
-    throw new SchemaError(`${where} ${error.message}, which cannot be checked: ${quote(source)}`);
-  }
+  const pattern = compilePattern(source, work);
+  if (pattern) return pattern;
   throw new SchemaError(`${where} is not a valid regular expression: ${source}`);
 }

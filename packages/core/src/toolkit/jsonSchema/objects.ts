@@ -82,12 +82,15 @@ function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub
         const badName = nameCheck?.(key);
         if (badName) return problem(() => `has the key ${quote(key)}, which ${badName.message()}`);
         const check = named.get(key);
-        const matching = patterned.filter(({ pattern }) => pattern.test(key));
-        if (!check && matching.length === 0 && additional === false) return unknownKey(key, named);
+        const tested = patterned.map(({ pattern, check }) => ({ fits: pattern.test(key), check }));
+        const matching = tested.filter(({ fits }) => fits);
+        // A key that could not be tested in time may match: it is left to the tool.
+        const isOther = tested.every(({ fits }) => fits === false);
+        if (!check && isOther && additional === false) return unknownKey(key, named);
         const found =
           check?.(item) ??
           matching.map((one) => one.check(item)).find(Boolean) ??
-          (check || matching.length > 0 ? undefined : otherCheck?.(item));
+          (check || !isOther ? undefined : otherCheck?.(item));
         if (found) return under(key, found);
       }
       return undefined;

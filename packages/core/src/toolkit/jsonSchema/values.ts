@@ -151,7 +151,7 @@ function stringChecks(keywords: JsonSchema, where: string, work: Work): Check[] 
     const shown = String(keywords.pattern).slice(0, LONGEST_SHOWN);
     const pattern = patternOf(keywords.pattern, `${where}.pattern`, work);
     checks.push((value) =>
-      typeof value !== "string" || pattern.test(value)
+      typeof value !== "string" || pattern.test(value) !== false
         ? undefined
         : problem(() => `must match ${shown}, got ${describeValue(value)}.`),
     );

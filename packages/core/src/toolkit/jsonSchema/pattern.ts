@@ -1,0 +1,106 @@
+import type { Work } from "./work.js";
+
+// V8 matches by backtracking. Beyond this number of steps (some 50 milliseconds) a text is left to the tool.
+const MAX_STEPS = 20_000_000;
+// A step of the matcher, compared with a step of `Work`.
+const STEP_COST = 0.1;
+
+// One token of a pattern: an escape, a class, the start of a group, or a quantifier.
+const TOKEN =
+  /\\(?:k<|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|\((?:\?(?:<?[=!]|:|<[^>]*>)?)?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[\s\S]/g;
+const REFERENCE = /^\\[1-9k]/;
+const QUANTIFIER = /^(?:[*+?]\??|\{\d+(?:,\d*)?\}\??)$/;
+const FIXED = /^\{\d+\}/;
+
+/** A regular expression of a schema. */
+export interface TextPattern {
+  /** Whether a match is anywhere in `text`; `undefined` if finding out could take too long. */
+  test(text: string): boolean | undefined;
+}
+
+/** Compiles an ECMAScript pattern. Returns `undefined` for what is not a regular expression. */
+export function compilePattern(source: string, work: Work): TextPattern | undefined {
+  const expression = toExpression(source);
+  if (!expression) return undefined;
+  const { degree, choices } = backtrackingCost(source);
+  return {
+    test(text) {
+      const steps = choices * text.length ** degree;
+      if (steps > MAX_STEPS) return undefined;
+      work.spend(steps * STEP_COST);
+      try {
+        return expression.test(text);
+      } catch {
+        // V8 refuses some patterns only when they run: "Regular expression too large".
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Patterns written for other dialects escape more than the "u" flag allows; those are compiled without it. */
+function toExpression(source: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Try without the flag.
+    }
+  }
+  return undefined;
+}
+
+interface BacktrackingCost {
+  /** The power of the text's length: one for each repetition, and one for the start of a match. */
+  readonly degree: number;
+  /** The number of combinations of alternatives and optional parts. */
+  readonly choices: number;
+}
+
+const EXPONENTIAL: BacktrackingCost = { degree: Number.POSITIVE_INFINITY, choices: Number.POSITIVE_INFINITY };
+
+interface Group {
+  /** Whether the same text can match in several ways: the group must not be repeated. */
+  hasChoice: boolean;
+  alternatives: number;
+}
+
+/**
+ * Bounds the steps of V8's matcher: `choices * length ** degree`. Exponential if a repeated group has several ways to
+ * match (`(a+)+`, `(a|a)*`), and with back-references.
+ */
+function backtrackingCost(source: string): BacktrackingCost {
+  let degree = source.startsWith("^") ? 0 : 1;
+  let choices = 1;
+  let current: Group = { hasChoice: false, alternatives: 1 };
+  let closed: Group | undefined;
+  const outer: Group[] = [];
+  for (const [token] of source.matchAll(TOKEN)) {
+    const repeated = closed;
+    closed = undefined;
+    if (REFERENCE.test(token)) return EXPONENTIAL;
+    if (token.startsWith("(")) {
+      outer.push(current);
+      current = { hasChoice: false, alternatives: 1 };
+    } else if (token === ")") {
+      choices *= current.alternatives;
+      closed = current;
+      current = outer.pop() ?? current;
+      current.hasChoice ||= closed.hasChoice;
+    } else if (token === "|") {
+      current.alternatives++;
+      current.hasChoice = true;
+      // Only the first alternative starts with the anchor.
+      if (outer.length === 0) degree = Math.max(degree, 1);
+    } else if (QUANTIFIER.test(token)) {
+      const isOptional = token.startsWith("?");
+      const isFixed = FIXED.test(token);
+      if (repeated?.hasChoice && !isOptional) return EXPONENTIAL;
+      if (isFixed) continue;
+      current.hasChoice = true;
+      if (isOptional) choices *= 2;
+      else degree++;
+    }
+  }
+  return { degree, choices: choices * current.alternatives };
+}
