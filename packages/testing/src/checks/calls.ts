@@ -180,6 +180,15 @@ function outputProblem(report: CallReport, maxBytes: number): Problem[] {
       },
     ];
   }
+  if (report.nestedProblem !== undefined) {
+    return [
+      {
+        expected: "a call makes a bounded number of calls itself",
+        got: `it ${report.nestedProblem}`,
+        cure: "Stop when a nested call fails, and limit how many there are.",
+      },
+    ];
+  }
   if (report.outcome === "error" && report.returned !== "string") {
     const threw = report.returned === "an error";
     return [

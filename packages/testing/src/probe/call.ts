@@ -1,10 +1,21 @@
-import { isAbsolute } from "node:path";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ExecutableTool, ToolRegistry } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import {
+  type CallDescription,
+  type CallTarget,
+  Conversation,
+  type ExecutableTool,
+  type PermissionLanguage,
+  type ToolPack,
+  ToolRegistry,
+} from "@agent/core";
+import { errorMessage, isInside } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
-import { Collection } from "./collect.js";
+import { Collection, STORAGE } from "./collect.js";
+import { createHost } from "./host.js";
 import type { Answer, CallReport, Task } from "./messages.js";
+import { NestedCalls } from "./nestedCalls.js";
 import { extraResources } from "./snapshot.js";
 
 const UNREF = { ref: false };
@@ -13,20 +24,30 @@ const POLL_MS = 20;
 
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
 export async function callTool(task: Task): Promise<Answer> {
-  const collection = new Collection(await import(task.module), task.options);
+  const collection = collectWithState(await import(task.module), task.options);
   const failures = collection.find(task.tool) ? [] : await collection.loadLate(task.settleMs);
   const entry = collection.find(task.tool);
-  const done = entry ? await makeCalls(entry.tool, task) : notFound(task.tool, failures);
+  const done = entry ? await makeCalls(entry.tool, collection, task) : notFound(task.tool, failures);
   const disposeError = await collection.dispose(task.settleMs).then(() => undefined, errorMessage);
   return { ...done, ...(disposeError !== undefined && { disposeError }) };
 }
 
-async function makeCalls(tool: ExecutableTool, task: Task): Promise<Answer> {
+/** With its own conversation, the pack has a state, which core limits. */
+function collectWithState(pack: ToolPack, options: unknown): Collection {
+  try {
+    return new Collection(pack, options, { ...createHost(options), context: new Conversation() });
+  } catch {
+    // Another check reports that the pack needs a host without a state.
+    return new Collection(pack, options);
+  }
+}
+
+async function makeCalls(tool: ExecutableTool, collection: Collection, task: Task): Promise<Answer> {
   // Resources opened by importing and registering are not counted here: other checks report them.
   const before = process.getActiveResourcesInfo();
   const directory = process.cwd();
   const calls: CallReport[] = [];
-  for (const args of task.calls) calls.push(await oneCall(tool, args, task));
+  for (const args of task.calls) calls.push(await oneCall(tool, args, collection, task));
   const movedTo = process.cwd();
   // Before dispose(): many programs never call it, and must end all the same.
   const resources = await remainingResources(before);
@@ -52,17 +73,19 @@ async function remainingResources(before: readonly string[]): Promise<string[]> 
 async function oneCall(
   tool: ExecutableTool,
   args: Readonly<Record<string, unknown>>,
+  collection: Collection,
   task: Task,
 ): Promise<CallReport> {
   const registry = new ToolRegistry({ deadlineMs: task.settleMs });
-  const watched = watch(tool);
+  const watched = watch(tool, collection);
   try {
     registry.register(watched.tool);
   } catch (error) {
     return refused(errorMessage(error));
   }
   const controller = new AbortController();
-  const descriptionProblem = task.kind === "call" ? await findDescriptionProblem(tool, args) : undefined;
+  const described = task.kind === "call" ? await describeAll(tool, args) : {};
+  const files = listFiles();
   const running = registry.run(tool.name, { ...args }, { signal: controller.signal });
   if (task.kind === "abort") {
     const early = await Promise.race([running, abortTime(watched.begun, task.abortAfterMs)]);
@@ -73,12 +96,15 @@ async function oneCall(
     watched.settled(),
     sleep(task.settleMs, undefined, UNREF).then(() => false),
   ]);
+  const descriptionProblem = described.problem ?? undescribedChange(described.targets, files, tool);
+  const nestedProblem = watched.nestedProblem();
   return {
     outcome,
     text: text.slice(0, 2000),
     settled,
     ...watched.result(),
     ...(descriptionProblem !== undefined && { descriptionProblem }),
+    ...(nestedProblem !== undefined && { nestedProblem }),
   };
 }
 
@@ -88,7 +114,8 @@ async function abortTime(begun: Promise<void>, afterMs: number): Promise<void> {
   await sleep(afterMs, undefined, UNREF);
 }
 
-function watch(tool: ExecutableTool) {
+function watch(tool: ExecutableTool, collection: Collection) {
+  const nested = new NestedCalls(collection);
   let begin: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
@@ -102,7 +129,9 @@ function watch(tool: ExecutableTool) {
     getSchema: () => tool.getSchema(),
     execute: (args, call) => {
       begin();
-      const result = new Promise<string>((resolve) => resolve(tool.execute(args, call)));
+      const result = new Promise<string>((resolve) =>
+        resolve(tool.execute(args, call && nested.offerTo(call))),
+      );
       execution = result.then(
         (text: unknown) => {
           returned = typeof text === "string" ? "string" : describeValue(text);
@@ -119,6 +148,7 @@ function watch(tool: ExecutableTool) {
     tool: wrapped,
     /** Resolves when `execute` is called. */
     begun,
+    nestedProblem: () => nested.problem,
     settled: () => execution.then(() => true),
     result: () => ({ returned, bytes }),
   };
@@ -131,34 +161,117 @@ function refused(refusal: string): CallReport {
 const DESCRIBE_MS = 2000;
 const PREVIEW_MS = 5000;
 const MAX_DESCRIPTION_BYTES = 64 * 1024;
+const PATTERNS = ["*", "a *", "=a"];
+const MATCHES: readonly unknown[] = ["covers", "touches", "maybe", "none"];
 
-/** What is wrong with the description or the preview of a call. Core leaves out a wrong one without a word. */
-async function findDescriptionProblem(
+interface Described {
+  /** What is wrong with the description, the preview or the patterns. Core leaves out a wrong one without a word. */
+  readonly problem?: string;
+  readonly targets?: readonly CallTarget[] | undefined;
+}
+
+async function describeAll(
   tool: ExecutableTool,
   args: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
+): Promise<Described> {
   const parsed = (await tool.parseArguments?.({ ...args })) ?? { value: { ...args } };
-  if ("problem" in parsed) return undefined;
+  if ("problem" in parsed) return {};
+  let targets: readonly CallTarget[] | undefined;
   for (const [method, limit] of [
     ["describeCall", DESCRIBE_MS],
     ["previewCall", PREVIEW_MS],
   ] as const) {
-    const problem = await describingProblem(tool, method, parsed.value, limit);
-    if (problem !== undefined) return `${method}() ${problem}`;
+    const { problem, found } = await describeOnce(tool, method, parsed.value, limit);
+    if (problem !== undefined) return { problem: `${method}() ${problem}` };
+    if (method === "describeCall") targets = (found as CallDescription | undefined)?.targets;
   }
-  return undefined;
+  const problem = await patternProblem(tool.permissions, targets ?? []);
+  return problem === undefined ? { targets } : { problem };
 }
 
-async function describingProblem(
+/** What is wrong with the tool's own patterns, tried on the targets of a call. */
+async function patternProblem(
+  permissions: PermissionLanguage | undefined,
+  targets: readonly CallTarget[],
+): Promise<string | undefined> {
+  if (!permissions) return undefined;
+  const late = Symbol("late");
+  const soon = async <T>(work: () => T | Promise<T>): Promise<T | typeof late> =>
+    await Promise.race([new Promise<T>((resolve) => resolve(work())), sleep(DESCRIBE_MS, late, UNREF)]);
+  try {
+    for (const pattern of PATTERNS) {
+      if ((await soon(() => permissions.check(pattern))) === late) {
+        return `permissions.check() took longer than ${DESCRIBE_MS} ms`;
+      }
+    }
+    const rows = await soon(() => permissions.match(PATTERNS, targets));
+    if (rows === late) return `permissions.match() took longer than ${DESCRIBE_MS} ms`;
+    const isWhole =
+      Array.isArray(rows) &&
+      rows.length === PATTERNS.length &&
+      rows.every(
+        (row) => row.length === targets.length && row.every((match: unknown) => MATCHES.includes(match)),
+      );
+    if (!isWhole) return `permissions.match() returned ${describeValue(rows)}`;
+    const covered = targets.findIndex(
+      (target, at) => target.open && rows.some((row) => row[at] === "covers"),
+    );
+    return covered === -1
+      ? undefined
+      : `permissions.match() says "covers" for target ${covered}, which is open: it may do more than its text says`;
+  } catch (error) {
+    return `permissions failed: ${errorMessage(error)}`;
+  }
+}
+
+/** The file that a call changed although its targets do not name it. Commands change what they want. */
+function undescribedChange(
+  targets: readonly CallTarget[] | undefined,
+  before: ReadonlyMap<string, string>,
+  { capabilities = [] }: ExecutableTool,
+): string | undefined {
+  if (targets === undefined || capabilities.includes("execute")) return undefined;
+  const after = listFiles();
+  const changed = [...new Set([...before.keys(), ...after.keys()])].find(
+    (path) => before.get(path) !== after.get(path) && !targets.some((target) => changes(target, path)),
+  );
+  return changed === undefined
+    ? undefined
+    : `describeCall() is wrong: the call changed ${describeValue(changed)}, which no target with access "write" or "delete" names`;
+}
+
+function changes(target: CallTarget, path: string): boolean {
+  if (target.type !== "file" || target.access === "read") return target.open === true;
+  const { path: named, realPath = named, tree } = target;
+  return [named, realPath].some((one) => path === one || (tree === true && isInside(one, path)));
+}
+
+/** The files of the working directory, each with what changes when it is written. What the pack stores for itself is left out. */
+function listFiles(): ReadonlyMap<string, string> {
+  const root = realpathSync(process.cwd());
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !STORAGE.some((name) => isInside(join(root, name), path)));
+  return new Map(
+    files.flatMap((path) => {
+      const info = lstatSync(path, { throwIfNoEntry: false });
+      return info ? [[path, `${info.ino} ${info.size} ${info.mtimeMs}`] as const] : [];
+    }),
+  );
+}
+
+async function describeOnce(
   tool: ExecutableTool,
   method: "describeCall" | "previewCall",
   args: Record<string, unknown>,
   limit: number,
-): Promise<string | undefined> {
+): Promise<{ readonly problem?: string | undefined; readonly found?: unknown }> {
   const describe = tool[method] as
     | ((args: Record<string, unknown>, options: { readonly signal: AbortSignal }) => unknown)
     | undefined;
-  if (!describe) return undefined;
+  if (!describe) return {};
   const before = JSON.stringify(args);
   const stop = new AbortController();
   const late = Symbol("late");
@@ -167,17 +280,18 @@ async function describingProblem(
       resolve(describe.call(tool, args, { signal: stop.signal })),
     );
     const found = await Promise.race([described, sleep(limit, late, UNREF)]);
-    if (found === late) return `took longer than ${limit} ms`;
-    if (JSON.stringify(args) !== before) return "changed the arguments";
-    if (found === undefined) return method === "describeCall" ? "returned nothing" : undefined;
-    if (typeof found !== "object" || found === null) return `returned ${describeValue(found)}`;
+    if (found === late) return { problem: `took longer than ${limit} ms` };
+    if (JSON.stringify(args) !== before) return { problem: "changed the arguments" };
+    if (found === undefined) return method === "describeCall" ? { problem: "returned nothing" } : {};
+    if (typeof found !== "object" || found === null) return { problem: `returned ${describeValue(found)}` };
     const bytes = Buffer.byteLength(JSON.stringify(found));
-    if (bytes > MAX_DESCRIPTION_BYTES) return `returned ${bytes} bytes of JSON`;
+    if (bytes > MAX_DESCRIPTION_BYTES) return { problem: `returned ${bytes} bytes of JSON` };
     const { targets = [] } = found as { targets?: readonly { type?: string; path?: unknown }[] };
     const relative = targets.find(({ type, path }) => type === "file" && !isAbsolute(String(path)));
-    return relative && `named the file ${describeValue(relative.path)}, which is not an absolute path`;
+    if (!relative) return { found };
+    return { problem: `named the file ${describeValue(relative.path)}, which is not an absolute path` };
   } catch (error) {
-    return `failed: ${errorMessage(error)}`;
+    return { problem: `failed: ${errorMessage(error)}` };
   } finally {
     stop.abort();
   }

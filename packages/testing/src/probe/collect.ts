@@ -12,6 +12,14 @@ import { serviceNames } from "@agent/core/host";
 import { withTimeout } from "@agent/internal";
 import { createHost } from "./host.js";
 
+const PROJECT_STORAGE = "project-storage";
+const USER_STORAGE = "user-storage";
+/** The directories in the workspace in which packs keep files of their own. */
+export const STORAGE: readonly string[] = [PROJECT_STORAGE, USER_STORAGE];
+
+/** The tool that every agent has, so that a child agent has one too. */
+const OF_CORE = "save_session_context";
+
 export interface CollectedTool {
   readonly tool: ExecutableTool;
   enabled: boolean;
@@ -30,8 +38,8 @@ export class Collection {
   readonly #late: (() => void)[] = [];
   readonly #host = new ToolRegistry({
     directories: {
-      project: join(process.cwd(), "project-storage"),
-      user: join(process.cwd(), "user-storage"),
+      project: join(process.cwd(), PROJECT_STORAGE),
+      user: join(process.cwd(), USER_STORAGE),
     },
   });
 
@@ -50,9 +58,9 @@ export class Collection {
         if (entry) entry.enabled = false;
         return entry !== undefined;
       },
-      hasTool: (name) => this.find(name) !== undefined,
-      isToolEnabled: (name) => this.find(name)?.enabled ?? false,
-      getToolNames: () => tools.map(({ tool }) => tool.name),
+      hasTool: (name) => name === OF_CORE || this.find(name) !== undefined,
+      isToolEnabled: (name) => name === OF_CORE || (this.find(name)?.enabled ?? false),
+      getToolNames: () => [OF_CORE, ...tools.map(({ tool }) => tool.name)],
       secretVariables: host.secretVariables,
       claimSecrets: (name, variables) => {
         for (const variable of variables) this.secrets.add(variable);

@@ -62,6 +62,8 @@ export interface CallReport {
   readonly settled: boolean;
   /** What is wrong with `describeCall` or `previewCall` for this call. */
   readonly descriptionProblem?: string;
+  /** What is wrong with the calls of other tools that this call made. */
+  readonly nestedProblem?: string;
 }
 
 export interface Task {
