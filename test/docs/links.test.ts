@@ -29,11 +29,19 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
+const REPOSITORY = /^https:\/\/github\.com\/agent\/agent\/(?:blob|tree)\/main\//;
+
 /** Why a link leads nowhere; `undefined` if it leads somewhere, or out of the repository. */
 function problemOf(page: string, target: string): string | undefined {
-  if (/^\w+:/.test(target)) return undefined;
-  const [path = "", anchor] = target.split("#");
-  const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+  const isOwn = REPOSITORY.test(target);
+  if (/^\w+:/.test(target) && !isOwn) return undefined;
+  const [path = "", anchor] = target.replace(REPOSITORY, "").split("#");
+  const base = isOwn ? ROOT : join(ROOT, dirname(page));
+  const file = path === "" ? join(ROOT, page) : join(base, path);
+  // Where the README of a package is read, there is no folder above it.
+  if (path !== "" && !isOwn && page.startsWith("packages/")) {
+    return `${page}: ${target} is a file that the package does not have; use its address at GitHub`;
+  }
   if (!existsSync(file)) return `${page}: ${target} does not exist`;
   if (anchor === undefined) return undefined;
   const shown = statSync(file).isDirectory() ? join(file, "README.md") : file;
