@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   init: "write an agent.config.ts and trust it",
   doctor: "check Node, config, packs and provider, and give the cure",
   models: "list the models the provider's server offers",
-  mcp: "look after MCP servers; serve the tools to MCP clients",
+  mcp: "manage MCP servers; serve the tools to MCP clients",
   acp: "serve an editor that speaks the Agent Client Protocol",
   pack: "make, check and list tool packs",
   sessions: "list the conversations kept for this directory",

@@ -39,7 +39,7 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
   ]);
   expect(readFileSync(path, "utf8")).toBe("two\n");
   await client.prompt(sessionId, "/undo");
-  expect(client.said()).toContain("Took back 1 change");
+  expect(client.said()).toContain("Undid 1 change");
   expect(readFileSync(path, "utf8")).toBe("one\n");
   const models = await client.until(({ params }) => params?.update?.sessionUpdate === "config_option_update");
   expect(models.params.update.configOptions[0].options).toMatchObject([
@@ -53,7 +53,7 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
   });
   expect(changed.result.configOptions[0]).toMatchObject({ currentValue: "other" });
   await client.prompt(sessionId, "say Bye.");
-  expect(model.lastRequest).toContain("took back your changes to a.txt");
+  expect(model.lastRequest).toContain("reverted your changes to a.txt");
   expect(client.updates("available_commands_update")[0].availableCommands).toMatchObject([
     { name: "undo" },
     { name: "redo" },

@@ -62,7 +62,7 @@ export default { provider: { model: "m", async respond() {
   );
   const waited = await box.run(["--trust", "--wait", "5h", "hello"]);
   expect(waited).toMatchObject({ code: 0, stdout: "after the limit\n" });
-  expect(waited.stderr).toMatch(/↻ 429 usage limit reached \(waiting until \d\d:\d\d\): asking again/);
+  expect(waited.stderr).toMatch(/↻ 429 usage limit reached \(waiting until \d\d:\d\d\)\. Retrying/);
   expect((await box.run(["--trust", "hello"])).code).toBe(1);
   expect((await box.run(["--trust", "--wait", "100ms", "hello"])).code).toBe(1);
 });

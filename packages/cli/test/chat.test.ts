@@ -132,7 +132,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     open();
     const screen = await terminal.until("second attempt\n1,234 tokens");
     expect(screen).not.toMatch(/^first attempt$/m);
-    expect(screen).toContain("↻ the stream broke off: asking again\n");
+    expect(screen).toContain("↻ the stream broke off. Retrying…\n");
   });
 
   test("a provider's error is shown, the message is back on the line, and the chat continues", async () => {
@@ -199,7 +199,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/status");
     await terminal.until(/Background\n {2}job-1 {2}npm run dev {2}pid 4242, 4243 · 1m 0\ds/);
     terminal.send("/status end nothing");
-    await terminal.until('Nothing that runs is called "nothing". Running: job-1.');
+    await terminal.until('No running call or job is called "nothing". Running: job-1.');
     terminal.send("/status end job-1");
     await terminal.until("Ended job-1.");
     terminal.send("/status");

@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
   test("a tool named by --confirm asks first", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash", "--confirm", "run_bash");
     chat.send("run echo hello");
-    await chat.until(/\? run_bash wants to run with\n│ command: echo hello[\s\S]*Run this command\?/);
+    await chat.until(/\? run_bash\n│ command: echo hello[\s\S]*Run this command\?/);
     chat.send("no, thanks");
     await chat.until("? no: thanks\n└ ✗ denied");
     chat.press("C-d");

@@ -42,7 +42,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
       await terminal.until(/^kept$[\s\S]*tokens in/m);
       terminal.press("C-d");
       await terminal.until(
-        /Go on with this conversation: [\s\S]*\/\.local\/state\/agent\/sessions\/.*\.jsonl[\s\S]*\[status 0\]/,
+        /To resume: [\s\S]*\/\.local\/state\/agent\/sessions\/.*\.jsonl[\s\S]*\[status 0\]/,
       );
       expect(readdirSync(box.project)).toEqual(before);
     },
@@ -58,11 +58,11 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     terminal.send(runBash("echo after > kept.txt; mkdir made; echo new > made/file"));
     await terminal.until("That is all.");
     terminal.send("/undo");
-    await terminal.until("/redo makes them again.");
+    await terminal.until("/redo applies them again.");
     expect(readFileSync(join(box.project, "kept.txt"), "utf8")).toBe("before\n");
     expect(existsSync(join(box.project, "made"))).toBe(false);
     terminal.send("/redo");
-    await terminal.until("Made again");
+    await terminal.until("Redid");
     expect(readFileSync(join(box.project, "kept.txt"), "utf8")).toBe("after\n");
     expect(readFileSync(join(box.project, "made/file"), "utf8")).toBe("new\n");
   });

@@ -27,12 +27,12 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     box.write("b.txt", "mine\n");
     terminal.send("/undo");
     await terminal.until(
-      /Took back 2 changes[\s\S]*a\.txt\n {2}c\.txt\nLeft alone:\n {2}b\.txt: it has changed since/,
+      /Undid 2 changes[\s\S]*a\.txt\n {2}c\.txt\nLeft alone:\n {2}b\.txt: it has changed since/,
     );
     expect([textOf("a.txt"), textOf("b.txt")]).toEqual(["one\ntwo\n", "mine\n"]);
     expect(existsSync(join(box.project, "c.txt"))).toBe(false);
     terminal.send("/redo");
-    await terminal.until("Made again 2 changes");
+    await terminal.until("Redid 2 changes");
     expect([textOf("a.txt"), textOf("c.txt")]).toEqual(["one\n2\n", "fresh\n"]);
   });
 
@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect(terminal.status()).toMatch(/^accept edits \(shift\+tab\).*scripted/);
     const mode = () => expect.poll(() => terminal.status(), { timeout: 60_000 });
     terminal.press("BTab");
-    await mode().toBe("auto (shift+tab) – asks only what the configuration says");
+    await mode().toBe("auto (shift+tab) – asks only where the configuration says so");
     terminal.press("BTab");
     await mode().toBe("plan (shift+tab) – only tools that read; nothing can be changed");
     terminal.send(write("a.txt", "new\n"));
@@ -53,7 +53,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await mode().toMatch(/^ask .* – asks before/);
     terminal.send(write("a.txt", "new\n"));
     await terminal.until(
-      /\? write_file wants to run with\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\? y yes/,
+      /\? write_file\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\? y yes/,
     );
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("old\n");
     terminal.press("y");
@@ -88,10 +88,10 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     first.send(runBash("./run one"));
     await first.until(/Run this command\?/);
     first.press("a");
-    await first.until("Always, in this session");
+    await first.until("Always allow · in this session");
     first.press("Tab");
     await first.until(
-      /Always, in this project.*\n {2}1 exactly this call\n {2}2 \.\/run one \*\n {2}3 every call of run_bash/,
+      /Always allow · in this project.*\n {2}1 exactly this call\n {2}2 \.\/run one \*\n {2}3 every call of run_bash/,
     );
     first.press("2");
     await first.until(/\? always in this project: run_bash\(\.\/run one \*\)\n[\s\S]*│ one\n└ ✓/);
@@ -229,6 +229,6 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     terminal.type("/und");
     await terminal.until(/❯ \/undo +revert/);
     terminal.press("Enter");
-    await terminal.until("No message changed a file.");
+    await terminal.until("Nothing to undo.");
   });
 });

@@ -52,7 +52,7 @@ test("in a terminal it is offered, and a no installs nothing", async () => {
   const sandbox = new Sandbox(commandAlone());
   const { code, stdout } = await sandbox.runInTerminal(
     ["acp"],
-    [["Install it with npm, for you alone?", "n"]],
+    [["Install it with npm, for your user only?", "n"]],
   );
   expect(code).toBe(2);
   expect(stdout).toContain("Run: npm install --global @agent/acp");

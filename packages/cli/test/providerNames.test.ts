@@ -57,7 +57,7 @@ describe("a provider is chosen by name", () => {
     );
     chmodSync(join(bin, "npm"), 0o755);
     const env = { ...KEY, PATH: `${bin}:${process.env.PATH}` };
-    const question = "Install @agent/provider-anthropic with npm, for you alone?";
+    const question = "Install @agent/provider-anthropic with npm, for your user only?";
     const args = ["--model", "anthropic/claude-x", "hi"];
     const refused = await box.runInTerminal(args, [[question, "n"]], env);
     expect(refused.stdout).toContain('The provider "anthropic" is not installed. Run: npm install');

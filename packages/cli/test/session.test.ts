@@ -6,7 +6,7 @@ import { gateIn } from "./gate.js";
 import { gone, pidIn } from "./processes.js";
 import { hasTmux, type TestTerminal } from "./terminal.js";
 
-const RESUME = /Go on with this conversation: agent --resume (\S+)/;
+const RESUME = /To resume: agent --resume (\S+)/;
 
 describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await say(second, "about pears");
     await leave(second);
     const third = run(["--resume"]);
-    const list = await third.until(/Go on with · type to filter/);
+    const list = await third.until(/Resume a session · type to filter/);
     expect(list).toMatch(/❯ say about pears +just now · 2 messages · \d+ KB · \d{8}-/);
     expect(list).toMatch(/ {2}say about apples +just now · 2 messages/);
     third.type("applx");
@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await say(third, "about plums");
     await leave(third);
     const fourth = run(["--resume"]);
-    expect(await fourth.until(/Go on with · type to filter/)).toMatch(
+    expect(await fourth.until(/Resume a session · type to filter/)).toMatch(
       /❯ say about apples +just now · 4 messages/,
     );
   });
@@ -115,7 +115,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     terminal.press("Enter");
     await terminal.until("resumed, 2 messages");
     terminal.send("/fork");
-    await terminal.until(`This is a copy now. The original stays: /resume ${id}`);
+    await terminal.until(`Forked. The original is still at /resume ${id}`);
     await say(terminal, "only in the copy");
     expect(model.lastRequest).toContain("first talk");
     terminal.send(`/resume ${id}`);
@@ -131,7 +131,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     for (const number of [1, 2, 3, 4])
       await say(terminal, `fact ${number} ${"word ".repeat(300).trim()} end${number}`.slice(0, 40));
     terminal.send("/compact");
-    await terminal.until(/Older messages are a summary now: \d+ → \d+ messages\.|nothing to sum up/);
+    await terminal.until(/Compacted: \d+ → \d+ messages\.|nothing to sum up/);
     expect(terminal.screen()).toMatch(/summary now: 8 → \d messages/);
     // Five requests of 1234 tokens: the one for the summary was paid for, too.
     await expect.poll(() => terminal.status()).toContain("6.2k in");

@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped wit
     terminal.send("/undo");
     await expect.poll(() => existsSync(join(box.project, "new.txt"))).toBe(false);
     terminal.send("/undo");
-    await terminal.until(/No message changed a file|\.profile/);
+    await terminal.until(/Nothing to undo|\.profile/);
     expect(existsSync(target)).toBe(false);
     expect(readdirSync(documents).sort()).toEqual([blob, "thesis.txt"].sort());
   });

@@ -57,7 +57,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     ]);
     const asked = await terminal.until(/\? \[y\]es/);
     expect(asked).toMatch(
-      /I change it\.[\s\S]*\? write_file wants to run with\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\?/,
+      /I change it\.[\s\S]*\? write_file\n│ path: a\.txt\n│ 1 -old\n│ 1 \+new[\s\S]*Apply this edit to a\.txt\?/,
     );
     expect(asked).not.toContain("executing…");
     terminal.send("y");

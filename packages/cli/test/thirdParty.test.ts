@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("a third-party pack in the built chat (skipped without
     const theirs = await allow(terminal, "swap_line", { path: "a.txt", from: "two", to: "2" }, question);
     expect(textOf()).toBe("one\n2\n");
     terminal.send("/undo");
-    await terminal.until("Took back 1 change");
+    await terminal.until("Undid 1 change");
     expect(textOf()).toBe("one\ntwo\n");
     const ours = await allow(
       terminal,
@@ -136,7 +136,7 @@ describe.skipIf(!hasTmux)("a third-party pack in the built chat (skipped without
     expect(textOf()).toBe("one\n2\n");
     expect(theirs).toBe(ours);
     expect(ours).toBe(
-      "? TOOL wants to run with\n│ path: a.txt\n│ 1  one\n│ 2 -two\n│ 2 +2\n? yes\n└ ✓ +1 −1 · TIME (ctrl+o expands)",
+      "? TOOL\n│ path: a.txt\n│ 1  one\n│ 2 -two\n│ 2 +2\n? yes\n└ ✓ +1 −1 · TIME (ctrl+o expands)",
     );
 
     const command = { command: "echo out; exit 3" };

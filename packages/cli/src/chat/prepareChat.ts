@@ -104,7 +104,7 @@ function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
 async function pickSession(pick: Chat["pick"]): Promise<string | true | undefined> {
   const sessions = await listSessions(process.cwd());
   if (sessions.length < 2) return true;
-  return await pick("Go on with", sessions.map(sessionItem));
+  return await pick("Resume a session", sessions.map(sessionItem));
 }
 
 function chatSessions(recording: SessionRecording): ChatSessions {

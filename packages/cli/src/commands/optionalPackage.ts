@@ -23,7 +23,7 @@ export async function loadOptional<T>(
   if (
     !found &&
     canAsk() &&
-    (await askYesNo(`${command} needs ${name}. Install it with npm, for you alone?`))
+    (await askYesNo(`${command} needs ${name}. Install it with npm, for your user only?`))
   ) {
     await installPackages(userPackagesDirectory(), [name]);
     found = resolvePack(specifier, [userPackagesDirectory()]);

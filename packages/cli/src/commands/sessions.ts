@@ -28,6 +28,6 @@ export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
     escapeToLine(title).slice(0, 70),
   ]);
   print(columns([["SESSION", "SAVED", "MESSAGES", "BEGAN WITH"], ...rows]));
-  print("\nGo on with one: agent --resume SESSION\n");
+  print("\nTo resume one: agent --resume SESSION\n");
   return EXIT.done;
 }

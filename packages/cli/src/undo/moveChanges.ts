@@ -21,19 +21,19 @@ export async function moveChanges(
 ): Promise<MovedChanges> {
   const result = await log[direction]();
   if (!result) {
-    return { lines: [direction === "undo" ? "No message changed a file." : "Nothing was reverted."] };
+    return { lines: [direction === "undo" ? "Nothing to undo." : "Nothing was reverted."] };
   }
   const { restored, kept, message } = result;
-  const did = direction === "undo" ? "Took back" : "Made again";
+  const did = direction === "undo" ? "Undid" : "Redid";
   const first = cutToWidth(escapeToLine(message.replace(/\s+/g, " ")), LONGEST_MESSAGE);
   const canRedo = direction === "undo" && restored.length > 0 && kept.length === 0;
   const lines = [
     restored.length === 0
-      ? `Nothing could be changed of “${first}”.`
-      : `${did} ${countOf(restored.length, "change")} of “${first}”:`,
+      ? `Nothing could be reverted from “${first}”.`
+      : `${did} ${countOf(restored.length, "change")} from “${first}”:`,
     ...shownPaths(restored, cwd),
     ...keptLines(result, cwd),
-    ...(canRedo ? ["/redo makes them again."] : []),
+    ...(canRedo ? ["/redo applies them again."] : []),
     ...(direction === "undo" && restored.length === 0 ? ["/undo continues with the message before it."] : []),
   ];
   return { lines, ...(restored.length > 0 && { told: tell(direction, restored, cwd) }) };
@@ -41,7 +41,7 @@ export async function moveChanges(
 
 function tell(direction: "undo" | "redo", restored: readonly string[], cwd: string): string {
   const names = restored.map((path) => relative(cwd, path)).join(", ");
-  const done = direction === "undo" ? "took back your changes to" : "made these changes again:";
+  const done = direction === "undo" ? "reverted your changes to" : "reapplied these changes:";
   const when = direction === "undo" ? "before" : "after";
   return `[The user ${done} ${names}. The files are as they were ${when} them.]`;
 }

@@ -10,7 +10,7 @@ export type DialogResult = PersonDecision | "changed" | "ignored";
 
 const SCOPES: Readonly<Record<GrantScope, string>> = {
   session: "in this session",
-  project: "in this project, also later",
+  project: "in this project",
 };
 
 /**
@@ -66,19 +66,19 @@ export class ApprovalDialog {
 
   rows(width: number, style: Style): string[] {
     if (this.#stage === "reason") {
-      return wrapWords(
-        "No. What should it do instead? Enter sends this, also empty · esc goes back",
-        width,
-        0,
-      );
+      return wrapWords("Declined. What should it do instead? (optional) · enter send · esc back", width, 0);
     }
     if (this.#stage === "question") {
       const always = this.#choices.length > 0 ? " · a always…" : "";
       const question = style.bold(questionText(this.request));
-      return wrapWords(`${question} y yes · n no${always} · esc stops the answer`, width, 0);
+      return wrapWords(`${question} y yes · n no${always} · esc interrupt`, width, 0);
     }
     return [
-      ...wrapWords(`Always, ${style.bold(SCOPES[this.#scope])} (tab changes that) · esc goes back`, width, 0),
+      ...wrapWords(
+        `Always allow · ${style.bold(SCOPES[this.#scope])} (tab: ${this.#scope === "session" ? "this project" : "this session only"}) · esc back`,
+        width,
+        0,
+      ),
       ...this.#choices.flatMap(({ label }, at) => wrapWords(`  ${at + 1} ${escapeToLine(label)}`, width, 4)),
     ];
   }

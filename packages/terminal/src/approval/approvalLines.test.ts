@@ -23,7 +23,7 @@ function edited(path: string, lines: readonly string[]) {
 describe("the question about a call", () => {
   test("shows a short command whole, and nothing else", () => {
     expect(question({ command: "ls -l\nпривет, мир" })).toEqual([
-      "? run_bash wants to run with",
+      "? run_bash",
       "│ command: ls -l",
       "│   привет, мир",
     ]);
@@ -32,8 +32,7 @@ describe("the question about a call", () => {
   test("a command longer than a row continues right of the bar", () => {
     const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, 24);
     expect(rows.map((row) => row.trimEnd())).toEqual([
-      "? run_bash wants to",
-      "│   run with",
+      "? run_bash",
       "│ command: echo one",
       "│   two three four",
     ]);
@@ -49,7 +48,7 @@ describe("the question about a call", () => {
     const preview = { changes: [edited("a", ["+x"])], shows: ["content"] };
     const args = { path: "a", content: "x", mode: "sly" };
     expect(approvalLines(call(args, [], { preview }), PLAIN_STYLE)).toEqual([
-      "? run_bash wants to run with",
+      "? run_bash",
       "│ path: a",
       "│ mode: sly",
       "│ 1 +x",

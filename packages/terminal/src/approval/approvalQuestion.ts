@@ -86,7 +86,7 @@ function shortened(title: string): string {
 /** The call and its arguments, without those that the diff makes redundant. */
 function callLines({ name, args, preview, label: agent }: AskedCall, style: Style): string[] {
   const who = agent === undefined ? "" : `${style.bold(escapeToLine(spellOut(agent)))} asks: `;
-  const lines = [`${style.yellow("?")} ${who}${style.bold(escapeToLine(spellOut(name)))} wants to run with`];
+  const lines = [`${style.yellow("?")} ${who}${style.bold(escapeToLine(spellOut(name)))}`];
   const entries = Object.entries(args).filter(
     ([key]) => preview?.changes.length === 0 || !preview?.shows?.includes(key),
   );

@@ -11,7 +11,7 @@ export const MODE_HELP: Readonly<Record<Mode, string>> = {
   plan: "only tools that read; nothing can be changed",
   ask: "asks before anything is changed, run or fetched",
   edits: "edits files in the project; asks before anything else",
-  auto: "asks only what the configuration says",
+  auto: "asks only where the configuration says so",
 };
 
 /** Sent to the model in plan mode: the missing tools alone do not tell it why they are missing. */

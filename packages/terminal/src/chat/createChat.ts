@@ -149,7 +149,7 @@ function leavingLines(ready: ReadyChat | undefined): string[] {
       ({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
     ),
     ...(sessions && agent.conversation.sessionContext.length > 0
-      ? [`Go on with this conversation: agent --resume ${sessions.id()}`]
+      ? [`To resume: agent --resume ${sessions.id()}`]
       : []),
   ];
 }

@@ -6,7 +6,7 @@ import type { TerminalView } from "../screen/terminalView.js";
 // A question that appears this soon after the last typed key gets no answer from the keyboard: the user is still
 // typing a message.
 const TYPING_MS = 500;
-const UNCLEAR = "Please answer with one of the keys above.";
+const UNCLEAR = "Press one of the keys above.";
 // These keys keep their meaning while a question is open: stop, expand, clear, suspend, switch the mode.
 const PASSED_ON = ["escape", "ctrl-c", "ctrl-o", "ctrl-l", "ctrl-z", "shift-tab"];
 

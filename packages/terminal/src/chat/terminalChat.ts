@@ -20,7 +20,7 @@ import type { ChatPlaces } from "./types.js";
 // Terminals send sequences at once: an escape character that stays alone this long is the escape key.
 const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
-const LEAVE_HINT = "Ctrl-C again leaves.";
+const LEAVE_HINT = "Press Ctrl-C again to leave.";
 
 /** The keyboard of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {

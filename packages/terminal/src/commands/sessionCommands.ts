@@ -59,7 +59,7 @@ async function resume(
   if (argument === "") {
     const found = (await sessions.list()).filter((session) => session.id !== sessions.id());
     if (found.length === 0) return ["There is no other session for this directory."];
-    id = await view.pick("Go on with", found.map(sessionItem));
+    id = await view.pick("Resume a session", found.map(sessionItem));
     if (id === undefined) return [];
   }
   await sessions.open(id);
@@ -95,7 +95,7 @@ async function fork(_argument: string, { settings, busy }: CommandContext): Prom
   if (!settings.sessions) return [NOT_KEPT];
   const old = settings.sessions.id();
   await settings.sessions.fork();
-  return [`This is a copy now. The original stays: /resume ${old}`];
+  return [`Forked. The original is still at /resume ${old}`];
 }
 
 async function compact(focus: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
@@ -110,11 +110,7 @@ async function compact(focus: string, { agent, busy, usage, work }: CommandConte
   if (changed === "stopped") return ["Stopped. The conversation is as it was."];
   usage.forgetSize();
   const after = agent.conversation.sessionContext.length;
-  return [
-    changed
-      ? `Older messages are a summary now: ${before} → ${after} messages.`
-      : "There is nothing to sum up yet.",
-  ];
+  return [changed ? `Compacted: ${before} → ${after} messages.` : "There is nothing to sum up yet."];
 }
 
 async function exportConversation(

@@ -82,6 +82,6 @@ async function status(argument: string, context: CommandContext): Promise<readon
   if (await settings.jobs.end(id)) return [`Ended ${escapeToLine(id)}.`];
   const known = endableIds(log, settings.jobs);
   return [
-    `Nothing that runs is called ${quote(id)}. ${known.length === 0 ? "Nothing runs." : `Running: ${escapeToLine(known.join(", "))}.`}`,
+    `No running call or job is called ${quote(id)}. ${known.length === 0 ? "Nothing is running." : `Running: ${escapeToLine(known.join(", "))}.`}`,
   ];
 }

@@ -277,14 +277,14 @@ describe("Activity", () => {
     subject.event({ type: "text", text: "wrong" });
     subject.event({ type: "retry", attempt: 1, delayMs: 0, reason: "cut off" });
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({
-      above: ["", "↻ cut off: asking again"],
+      above: ["", "↻ cut off. Retrying…"],
       rows: [],
     });
     subject.event({ type: "text", text: "line\n".repeat(50) });
     subject.frame(WIDTH, ROWS);
     subject.event({ type: "retry", attempt: 2, delayMs: 0, reason: "cut off" });
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({
-      above: ["↻ cut off: asking again; the unfinished answer above is void"],
+      above: ["↻ cut off. Retrying; ignore the partial answer above."],
       rows: [],
     });
   });

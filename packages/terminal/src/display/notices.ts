@@ -32,7 +32,8 @@ export function cutOffText(done: DoneEvent): string | undefined {
 /** `voidAbove`: a part of the failed answer is on the screen and cannot be erased. */
 export function retryText({ reason, delayMs }: RetryEvent, voidAbove: boolean): string {
   const time = delayMs < LONG_WAIT_MS ? "" : ` in ${formatDuration(delayMs)}`;
-  return `↻ ${escapeToLine(reason)}: asking again${time}${voidAbove ? "; the unfinished answer above is void" : ""}`;
+  const rest = voidAbove ? "; ignore the partial answer above." : "…";
+  return `↻ ${escapeToLine(reason).replace(/[.:]+$/, "")}. Retrying${time}${rest}`;
 }
 
 /** A notice of the provider, on one line. */

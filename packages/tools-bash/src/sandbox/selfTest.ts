@@ -173,7 +173,7 @@ async function report(name: string, attempt: Attempt, place: Place): Promise<Dia
   const subject = `sandbox: ${name}`;
   try {
     const got = (await attempt(place))?.trim();
-    if (!got) return { subject, ok: true, detail: "tried from inside, and stopped" };
+    if (!got) return { subject, ok: true, detail: "blocked (tested)" };
     return { subject, ok: false, detail: `got through: ${got}`, cure: "Do not rely on the sandbox here." };
   } catch (error) {
     return { subject, ok: false, detail: `could not be tried: ${errorMessage(error)}` };

@@ -9,6 +9,6 @@ import { installPackages } from "../packages/npm.js";
  */
 export async function offerProvider(name: string): Promise<void> {
   const packageName = providerPackage(name);
-  const question = `The provider ${name} is not installed. Install ${packageName} with npm, for you alone?`;
+  const question = `The provider ${name} is not installed. Install ${packageName} with npm, for your user only?`;
   if (await askYesNo(question)) await installPackages(userPackagesDirectory(), [packageName]);
 }

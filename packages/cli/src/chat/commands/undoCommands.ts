@@ -12,7 +12,7 @@ export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<R
     },
     "/redo": {
       usage: "/redo",
-      help: "make the changes again that /undo took back",
+      help: "reapply the changes that /undo reverted",
       run: (_argument, context) => move("redo", undo, context),
     },
   };

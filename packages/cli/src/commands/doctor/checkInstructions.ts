@@ -17,7 +17,7 @@ export function checkInstructions(cwd: string): Diagnosis[] {
       isOwn || answer === true
         ? "used"
         : answer === false
-          ? "left out, as you said"
+          ? "ignored, as you chose"
           : "used without a terminal; in one you are asked first";
     return { subject: "instructions", ok: true, detail: `${one.file} (${instructionSize(one)}), ${use}` };
   });
