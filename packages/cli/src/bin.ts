@@ -6,9 +6,9 @@ const args = process.argv.slice(2);
 
 if (!(args.length === 1 && (args[0] === "--version" || args[0] === "-V") && printVersion())) {
   // Without arguments the command is a chat: show its prompt while the rest is loaded.
-  const isPromptShown = args.length === 0 && drawFirstPrompt();
+  if (args.length === 0) drawFirstPrompt();
   const { main } = await import("./main.js");
-  process.exit(await main(args, { isPromptShown, exit: (code) => process.exit(code) }));
+  process.exit(await main(args, (code) => process.exit(code)));
 }
 
 /** Prints the version before anything is loaded, even the process's streams. If that write fails, the full program runs. */

@@ -6,24 +6,18 @@ import { flush, note, reserveStandardOutput, watchOutput } from "./process/outpu
 
 const FIRST_SIGNAL = 128;
 
-interface Start {
-  /** Whether the first prompt of a chat is on the terminal already. */
-  readonly isPromptShown: boolean;
-  /** Ends the process immediately, after an uncaught error. */
-  readonly exit: (code: number) => never;
-}
-
 /**
- * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects.
+ * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects. `exit` ends the
+ * process immediately, after an uncaught error.
  */
-export async function main(args: readonly string[], start: Start): Promise<ExitCode> {
+export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
   const outputProblem = watchOutput();
   reserveStandardOutput();
   const guard = new CrashGuard();
-  guard.watch(start.exit);
+  guard.watch(exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await run(args, guard, start);
+    exitCode = await run(args, guard);
   } catch (error) {
     exitCode = report(error);
   }
@@ -40,10 +34,10 @@ export async function main(args: readonly string[], start: Start): Promise<ExitC
 }
 
 /** Without arguments the parser is not loaded, so that the first prompt does not wait for it. */
-async function run(args: readonly string[], guard: CrashGuard, { isPromptShown }: Start): Promise<ExitCode> {
+async function run(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
   if (args.length === 0 && process.stdin.isTTY) {
     const { chatCommand } = await import("./commands/chat.js");
-    return await chatCommand({}, { resume: undefined, guard, isPromptShown });
+    return await chatCommand({}, { resume: undefined, guard });
   }
   const { runProgram } = await import("./program.js");
   return await runProgram(args, guard);

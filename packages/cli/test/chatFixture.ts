@@ -11,14 +11,16 @@ import {
   createToolRegistry,
   type ExecutableTool,
 } from "@agent/core";
+import { Permissions } from "@agent/core/host";
 import { functionTool, requireString } from "@agent/core/toolkit";
-import type { ChatSettings } from "@agent/terminal/host";
+import type { ChatOptions } from "@agent/terminal/host";
 import { createChat } from "@agent/terminal/host";
 import { createGate } from "../src/assembly/gate.js";
+import { SwitchableProvider } from "../src/assembly/provider/switchable.js";
+import { modelCommands } from "../src/chat/commands/modelCommands.js";
 import { permissionCommands } from "../src/chat/commands/permissionCommands.js";
 import { undoCommands } from "../src/chat/commands/undoCommands.js";
-import { Grants } from "../src/permissions/grants.js";
-import { Permissions } from "../src/permissions/permissions.js";
+import { ProjectGrants } from "../src/permissions/grants.js";
 import { UndoLog } from "../src/undo/undoLog.js";
 
 /**
@@ -172,6 +174,12 @@ const registry = createToolRegistry(conversation, [
       pack.register(runBash);
       pack.register(editFile);
       pack.register(readNote, { enabled: process.env.CHAT_NOTES === "on" });
+      pack.provide?.({
+        jobs: {
+          list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
+          end: async (id) => jobs.delete(id),
+        },
+      });
     },
   },
 ]);
@@ -185,26 +193,27 @@ const permissions = new Permissions({
   registry,
   confirm,
   rules: { allow: [], ask: [], deny: [] },
-  grants: new Grants(join(state, "permissions"), process.cwd()),
+  grants: new ProjectGrants(join(state, "permissions"), process.cwd()),
   mode: "auto",
   root: process.cwd(),
 });
+const switchable = new SwitchableProvider(provider);
 const undoLog = new UndoLog(join(state, "undo"), process.cwd());
 const undo = () => undoLog;
-const settings: ChatSettings = {
+const options: ChatOptions = {
   banner: ["A scripted model answers."],
-  model: "scripted",
-  confirm,
-  permissions,
+  model: () => switchable.model,
   turns: { begin: (message) => undoLog.beginTurn(message), end: () => undoLog.endTurn() },
-  commands: { ...undoCommands({ undo }), ...permissionCommands({ permissions, tools: { confirm } }) },
-  jobs: {
-    list: () => [...jobs].map(([id, command]) => ({ id, command, pids: [4242, 4243], startedAt })),
-    end: async (id) => jobs.delete(id),
+  commands: {
+    ...undoCommands({ undo }),
+    ...permissionCommands({ permissions }),
+    ...modelCommands({
+      provider: switchable,
+      chosen: { withModel: async (model) => ({ ...provider, model }) },
+    }),
   },
-  explain: (tool) => (tool.enabled ? "on by default" : "off by default"),
+  explainTool: (tool) => (tool.enabled ? "on by default" : "off by default"),
   contextTokens: () => 10_000,
-  switchModel: async (model) => model,
 };
 const gate = createGate({
   permissions,
@@ -212,7 +221,7 @@ const gate = createGate({
   undo,
   onProblem: chat.notice,
 });
-const agent = new Agent(provider, {
+const agent = new Agent(switchable, {
   conversation,
   registry,
   rules: gate.rules,
@@ -223,7 +232,7 @@ process.exitCode = await chat.run(async (left) => {
   const { CHAT_GATE: file, CHAT_ENDED: ended } = process.env;
   while (file !== undefined && !existsSync(file) && !left.aborted) await wait(20);
   if (process.env.CHAT_BROKEN) throw new Error(process.env.CHAT_BROKEN);
-  return { agent, settings, end: async () => void (ended && writeFileSync(ended, "")) };
+  return { agent, permissions, options, end: async () => void (ended && writeFileSync(ended, "")) };
 });
 process.stdout.write(`left with ${process.exitCode}\n`);
 // What a tool left running must not keep the test waiting.

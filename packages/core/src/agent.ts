@@ -11,7 +11,7 @@ import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import { AgentError, throwIfAborted } from "./errors.js";
 import type { AgentEvent, DoneEvent } from "./events.js";
-import { type ApprovalDecisions, ApprovalGate, type Approve } from "./loop/approval.js";
+import { type ApprovalDecisions, ApprovalGate, type Approve, type CallRules } from "./loop/approval.js";
 import { Budget, limitsOf } from "./loop/budget.js";
 import { CallSlots } from "./loop/callPath.js";
 import { compactToFit } from "./loop/compact.js";
@@ -109,7 +109,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #provider: ChatProvider;
   readonly #options: AgentOptions;
   #effort: Effort | undefined;
-  readonly #gate: ApprovalGate | undefined;
+  #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock: RunLock;
   /** What the conversation may take; `undefined` if there is no limit. */
@@ -348,6 +348,18 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   setEffort(effort: Effort | undefined): void {
     if (effort !== undefined) checkEffort("effort", effort);
     this.#effort = effort;
+  }
+
+  /**
+   * Lets a host ask about calls of an agent that it did not create: replaces `approve` and `rules`, from the next message on.
+   * The returned function restores what was there.
+   */
+  setApproval({ approve, rules }: { readonly approve: Approve; readonly rules: CallRules }): () => void {
+    const before = this.#gate;
+    this.#gate = new ApprovalGate(approve, rules);
+    return () => {
+      this.#gate = before;
+    };
   }
 
   /**

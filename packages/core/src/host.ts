@@ -19,6 +19,16 @@ export { matchesGlob } from "./rules/glob.js";
 export { GrantedRules } from "./rules/grantedRules.js";
 export { MODES, type Mode, onlyEdits, onlyReads } from "./rules/mode.js";
 export { offerRules, type RuleOffer } from "./rules/offers.js";
+export {
+  type AlwaysChoice,
+  type AskPerson,
+  type Grant,
+  type GrantScope,
+  type Grants,
+  Permissions,
+  type PermissionsOptions,
+  type PersonDecision,
+} from "./rules/permissions.js";
 export { formatRule, parseRule, type Rule } from "./rules/rule.js";
 export { EFFORTS } from "./toolkit/hostOptions/checks.js";
 export { isWithinShown, TOOL_KINDS } from "./tools/callDescription.js";

@@ -7,41 +7,31 @@ export {
   questionText,
   readDecision,
 } from "./approval/approvalQuestion.js";
-export {
-  type AlwaysChoice,
-  type AskPermit,
-  type AskPerson,
-  type GrantScope,
-  PERMIT_CHOICES,
-  type PersonDecision,
-} from "./approval/decision.js";
-export { MODE_HELP, MODE_NAMES, nextMode, PLAN_NOTE } from "./approval/mode.js";
+export { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "./approval/mode.js";
+export { type AskPermit, PERMIT_CHOICES } from "./approval/personQuestion.js";
 export { CallLog } from "./chat/callLog.js";
 export { createChat } from "./chat/createChat.js";
 export { composeMessage } from "./chat/outgoing.js";
-export type { Aside, Chat, ChatSessions, ChatSettings, ReadyChat } from "./chat/types.js";
+export type { Aside, Chat, ReadyChat } from "./chat/types.js";
 export { UsageMeter } from "./chat/usageMeter.js";
-export { BUSY, type CommandContext, type SlashCommand } from "./commands/context.js";
-export { sessionItem } from "./commands/sessionCommands.js";
+export { BUSY } from "./commands/context.js";
 export { COMMANDS, sendMade } from "./commands/slashCommands.js";
-export { Activity } from "./display/activity.js";
 export { commandMessage, withNotes } from "./display/addedParts.js";
 export { isEmptyAnswer, usageText } from "./display/notices.js";
 export { plainActivity } from "./display/plainActivity.js";
 export { splitMessage } from "./display/splitMessage.js";
+export { transcriptLines } from "./display/transcript.js";
 export { workingRow } from "./display/workingRow.js";
+export * from "./index.js";
 export { FileIndex } from "./input/fileIndex.js";
-export { attach, isImagePath, type MentionPlace } from "./input/mentions.js";
+export { attach, isImagePath } from "./input/mentions.js";
 export { drawFirstPrompt } from "./screen/firstPrompt.js";
-export { Frames } from "./screen/frames.js";
-export { LiveRegion } from "./screen/liveRegion.js";
-export { isLiveTerminal, refreshSize, terminalSize, terminalStyle } from "./screen/terminalKind.js";
+export { LiveScreen, streamScreen } from "./screen/liveScreen.js";
+export { isLiveTerminal, terminalStyle } from "./screen/terminalKind.js";
 export { absolutePath, ensurePrivateDirectory, homeDirectory } from "./system/directories.js";
 export { ownStandardOutput } from "./system/output.js";
 export { ownProgram } from "./system/ownProgram.js";
 export { CHAT_EXITS, ENDING_SIGNALS, SIGNAL_EXITS } from "./system/signals.js";
-export { sizeText } from "./text/amounts.js";
-export { formatCost } from "./text/cost.js";
-export { formatDuration } from "./text/duration.js";
+export { formatAge, formatCost, formatDuration, sizeText } from "./text/amounts.js";
 export { PLAIN_STYLE, type Style } from "./text/style.js";
 export { clipRow, cutToWidth, styledWidth, wrapWords } from "./text/width.js";

@@ -1,2 +1,6 @@
-export { createChat } from "./chat/createChat.js";
-export type { Chat, ChatPlaces, ChatSettings, ReadyChat } from "./chat/types.js";
+/** A terminal chat with an agent, for any program: the one of the `agent` command. */
+
+export { type RunChatOptions, runChat } from "./chat/runChat.js";
+export type { ChatOptions, ReadInstruction, TurnObserver } from "./chat/types.js";
+export type { CommandContext, SlashCommand } from "./commands/context.js";
+export type { MentionPlace } from "./input/mentions.js";

@@ -9,11 +9,11 @@ import {
   type PackHost,
   type Telemetry,
 } from "@agent/core";
+import type { AskPerson, Permissions } from "@agent/core/host";
 import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
-import type { AskPermit, AskPerson } from "@agent/terminal/host";
-import type { Permissions } from "../permissions/permissions.js";
+import type { AskPermit } from "@agent/terminal/host";
 import { createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";

@@ -4,13 +4,13 @@ import {
   findRuleProblem,
   formatRule,
   type Mode,
+  Permissions,
   parseRule,
   type RuleSet,
   watchRules,
 } from "@agent/core/host";
 import { canonicalPath } from "@agent/internal";
-import { Grants } from "../permissions/grants.js";
-import { Permissions } from "../permissions/permissions.js";
+import { ProjectGrants } from "../permissions/grants.js";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 import { projectDirectory } from "../settings/access.js";
@@ -47,7 +47,7 @@ export async function createPermissions(
     confirm,
     root,
     rules,
-    grants: new Grants(join(stateDirectory(), "permissions"), root),
+    grants: new ProjectGrants(join(stateDirectory(), "permissions"), root),
     mode: settings.mode ?? mode,
     unattended,
   });

@@ -1,8 +1,5 @@
 import type { Approve, CallHooks } from "@agent/core";
-import { type CallRules, parseRule } from "@agent/core/host";
-import { errorMessage } from "@agent/core/toolkit";
-import type { AskPerson, GrantScope } from "@agent/terminal/host";
-import type { Permissions } from "../permissions/permissions.js";
+import type { AskPerson, CallRules, Permissions } from "@agent/core/host";
 import type { UndoLog } from "../undo/undoLog.js";
 
 const HOOK_LIMIT_MS = 120_000;
@@ -28,24 +25,8 @@ export interface Gate {
  */
 export function createGate(options: GateOptions): Gate {
   const { permissions, ask, undo, onProblem } = options;
-  const grant = (rule: string, scope: GrantScope): Promise<void> =>
-    permissions.grant(parseRule(rule), scope).catch((error: unknown) => {
-      onProblem(`this is allowed for the session only, because it cannot be stored: ${errorMessage(error)}`);
-    });
   return {
-    rules: {
-      decide: (request) => permissions.decide(request),
-      allow: (rule) => grant(rule, "session"),
-    },
-    approve: async (request) => {
-      const runsInAuto = async (): Promise<boolean> =>
-        (await permissions.decide(request, "auto")).type === "allow";
-      const decision = await ask(request, await permissions.alwaysChoices(request), runsInAuto);
-      if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
-      if ("mode" in decision) permissions.mode = decision.mode;
-      else await grant(decision.always, decision.scope);
-      return "allow";
-    },
+    ...permissions.approval(ask, onProblem),
     hooks: {
       name: "undo",
       timeoutMs: HOOK_LIMIT_MS,

@@ -1,18 +1,13 @@
 import { escapeToLine } from "@agent/internal";
-import {
-  type Chat,
-  type ChatSessions,
-  type ChatSettings,
-  type ReadyChat,
-  sessionItem,
-} from "@agent/terminal/host";
+import type { Chat, ChatOptions, ReadyChat } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { instructionSize } from "../assembly/instructions.js";
-import type { SessionRecording } from "../assembly/sessionRecording.js";
-import { idOf, listSessions, openSession } from "../assembly/sessions.js";
+import { idOf, listSessions } from "../assembly/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
+import { modelCommands } from "./commands/modelCommands.js";
 import { ownSlashCommands } from "./commands/ownSlashCommands.js";
 import { permissionCommands } from "./commands/permissionCommands.js";
+import { sessionCommands, sessionItem } from "./commands/sessionCommands.js";
 import { undoCommands } from "./commands/undoCommands.js";
 import type { ChatSetup, StartOptions } from "./startChat.js";
 
@@ -39,12 +34,13 @@ export async function prepareChat(
     onProblem: notice,
     signal: left,
   });
-  const { agent, chosen, problems, recording, dispose } = assembled;
+  const { agent, chosen, permissions, problems, recording, dispose } = assembled;
   const { notify } = loaded.settings;
   return {
     agent,
-    settings: {
-      ...chatSettings(assembled, loaded),
+    permissions,
+    options: {
+      ...chatOptions(assembled, loaded),
       // One sentence per line: a terminal would break longer lines inside words.
       banner: [
         ...chosen.description.split(/(?<=\.) /),
@@ -55,48 +51,32 @@ export async function prepareChat(
         ),
       ],
       ...(notify !== false && { notifyAfterMs: notify ?? NOTIFY_AFTER_MS }),
-      ...(recording && { sessions: chatSessions(recording) }),
+      farewell: () =>
+        recording && agent.conversation.sessionContext.length > 0
+          ? [`To resume: agent --resume ${idOf(recording.file)}`]
+          : [],
     },
     end: dispose,
   };
 }
 
 /** What commands of a chat or an editor show and change. */
-export function chatSettings(assembled: AssembledAgent, { settings }: LoadedSettings): ChatSettings {
-  const { agent, tools, chosen, provider, permissions, undo, instructions } = assembled;
-  const { withModel, listModels } = chosen;
+export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSettings): ChatOptions {
+  const { tools, provider, undo, instructions, recording } = assembled;
   return {
-    banner: [],
-    model: chosen.model,
-    confirm: tools.confirm,
-    permissions,
-    turns: { begin: (message) => undo()?.beginTurn(message), end: async () => await undo()?.endTurn() },
-    commands: { ...undoCommands(assembled), ...permissionCommands(assembled) },
-    ownCommands: ownSlashCommands(assembled.ownCommands),
-    instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
-    jobs: agent.registry.services.jobs,
-    explain: ({ name }) => tools.reasons.get(name) ?? "",
+    model: () => provider.model,
     contextTokens: () => settings.contextTokens ?? provider.contextTokens,
-    efforts: () => provider.efforts,
-    ...(listModels && { listModels: onceDone(async () => (await listModels()).map(({ id }) => id)) }),
-    ...(withModel && {
-      switchModel: async (model: string) => {
-        provider.use(await withModel(model));
-        return model;
-      },
-    }),
-  };
-}
-
-/** Does the work with the first call. A failure is not kept: the next call tries again. */
-function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
-  let done: Promise<T> | undefined;
-  return () => {
-    done ??= work().catch((error: unknown) => {
-      done = undefined;
-      throw error;
-    });
-    return done;
+    sessionName: () => recording && idOf(recording.file),
+    explainTool: ({ name }) => tools.reasons.get(name) ?? "",
+    instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
+    turns: { begin: (message) => undo()?.beginTurn(message), end: async () => await undo()?.endTurn() },
+    commands: {
+      ...undoCommands(assembled),
+      ...sessionCommands(assembled),
+      ...permissionCommands(assembled),
+      ...modelCommands(assembled),
+    },
+    ownCommands: ownSlashCommands(assembled.ownCommands),
   };
 }
 
@@ -105,18 +85,4 @@ async function pickSession(pick: Chat["pick"]): Promise<string | true | undefine
   const sessions = await listSessions(process.cwd());
   if (sessions.length < 2) return true;
   return await pick("Resume a session", sessions.map(sessionItem));
-}
-
-function chatSessions(recording: SessionRecording): ChatSessions {
-  const cwd = process.cwd();
-  return {
-    id: () => idOf(recording.file),
-    list: () => listSessions(cwd),
-    open: async (id) => {
-      const { file, session } = await openSession(cwd, id);
-      if (session) await recording.switchTo(file, session);
-    },
-    startNew: () => recording.startNew(),
-    fork: () => recording.fork(),
-  };
 }

@@ -11,8 +11,6 @@ export interface StartOptions {
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
   readonly guard: CrashGuard;
-  /** Whether `drawFirstPrompt` has shown the prompt. */
-  readonly isPromptShown?: boolean;
 }
 
 /** What is read from the disk before the provider is chosen. Questions meanwhile are asked in plain lines. */
@@ -32,5 +30,5 @@ export async function startChat(
   return await chat.run(async (left) => {
     const [setup, { prepareChat }] = await Promise.all([setUp(chat.aside), import("./prepareChat.js")]);
     return await prepareChat(setup, options, chat, left);
-  }, options.isPromptShown);
+  });
 }

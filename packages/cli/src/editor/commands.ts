@@ -4,8 +4,7 @@ import type { CommandContext } from "@agent/terminal/host";
 import { CallLog, COMMANDS, commandMessage, PLAIN_STYLE, UsageMeter } from "@agent/terminal/host";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
 import { expandOwnCommand } from "../assembly/ownCommands.js";
-import { idOf, listSessions } from "../assembly/sessions.js";
-import { chatSettings } from "../chat/prepareChat.js";
+import { chatOptions } from "../chat/prepareChat.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 
 /**
@@ -29,7 +28,7 @@ export function editorCommands(
 ): EditorCommands {
   const [log, usage] = [new CallLog(), new UsageMeter()];
   const context = commandContext(assembled, loaded, { log, usage, tellModel });
-  const own = Object.entries({ ...COMMANDS, ...context.settings.commands })
+  const own = Object.entries({ ...COMMANDS, ...context.options.commands })
     .filter(([name]) => !EDITORS_OWN.has(name))
     .map(
       ([name, { usage: form, help, run }]): SessionCommand => ({
@@ -68,22 +67,12 @@ function commandContext(
   loaded: LoadedSettings,
   given: Pick<CommandContext, "log" | "usage" | "tellModel">,
 ): CommandContext {
-  const { agent, provider, recording } = assembled;
+  const { agent } = assembled;
   return {
     ...given,
     agent,
-    settings: {
-      ...chatSettings(assembled, loaded),
-      ...(recording && {
-        sessions: {
-          id: () => idOf(recording.file),
-          list: () => listSessions(process.cwd()),
-          open: () => Promise.reject(new Error("Open it in the editor's list of sessions.")),
-          startNew: () => Promise.reject(new Error("Start it in the editor.")),
-          fork: () => Promise.reject(new Error("Copy it in the editor.")),
-        },
-      }),
-    },
+    permissions: assembled.permissions,
+    options: chatOptions(assembled, loaded),
     view: {
       style: PLAIN_STYLE,
       columns: COLUMNS,
@@ -100,14 +89,6 @@ function commandContext(
     send: () => undefined,
     work: (_doing, run) => run(new AbortController().signal),
     updateStatus: () => undefined,
-    model: {
-      get name() {
-        return provider.model;
-      },
-      set name(_name: string) {
-        // The provider knows its model.
-      },
-    },
     switched: new Map(),
     exported: new Set(),
   };

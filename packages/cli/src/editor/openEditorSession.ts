@@ -10,16 +10,21 @@ import type {
   SessionMode,
 } from "@agent/acp";
 import type { Agent } from "@agent/core";
-import { EFFORTS, MODES, type Mode } from "@agent/core/host";
+import {
+  type AlwaysChoice,
+  type AskPerson,
+  EFFORTS,
+  MODES,
+  type Mode,
+  type Permissions,
+  type PersonDecision,
+} from "@agent/core/host";
 import { errorMessage, isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { escapeToLine, spellOut } from "@agent/internal";
 import {
-  type AlwaysChoice,
   type AskPermit,
-  type AskPerson,
   MODE_HELP,
   PERMIT_CHOICES,
-  type PersonDecision,
   PLAN_NOTE,
   splitMessage,
   withNotes,
@@ -29,7 +34,6 @@ import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { choicesFile, idOf, isSessionId, sessionFile } from "../assembly/sessions.js";
 import { loadOptional } from "../commands/optionalPackage.js";
-import type { Permissions } from "../permissions/permissions.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
 import type { SettingsFlags } from "../settings/flags.js";

@@ -1,21 +1,16 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatRule, parseRule, type Rule } from "@agent/core/host";
+import { formatRule, type Grant, type GrantScope, type Grants, parseRule, type Rule } from "@agent/core/host";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { canonicalPath } from "@agent/internal";
-import { ensurePrivateDirectory, type GrantScope } from "@agent/terminal/host";
-
-export interface Grant {
-  readonly rule: Rule;
-  readonly scope: GrantScope;
-}
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 
 /**
  * What a user allowed permanently. Grants for a project are kept in the user's own state, under the project's path: a
  * project cannot contain grants, and a copy of it elsewhere has none.
  */
-export class Grants {
+export class ProjectGrants implements Grants {
   readonly #directory: string;
   readonly #project: string;
   #session: Rule[] = [];

@@ -1,8 +1,8 @@
 import type { PackHost, PermitAnswer, PermitRequest } from "@agent/core";
+import type { Permissions } from "@agent/core/host";
 import { formatRule, matchesGlob, parseRule } from "@agent/core/host";
 import { errorMessage } from "@agent/core/toolkit";
 import type { AskPermit } from "@agent/terminal/host";
-import type { Permissions } from "./permissions.js";
 
 export interface PermitOptions {
   readonly permissions: () => Pick<Permissions, "rules" | "grants" | "grant">;

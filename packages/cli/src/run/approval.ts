@@ -1,8 +1,8 @@
+import type { AskPerson } from "@agent/core/host";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import {
   type AskPermit,
-  type AskPerson,
   approvalLines,
   denial,
   describeNeed,

@@ -1,12 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Conversation, createToolRegistry, defineTool, type ToolCapability } from "@agent/core";
-import { MODES, type Mode, parseRule } from "@agent/core/host";
-import { nextMode } from "@agent/terminal/host";
 import { afterAll, describe, expect, test } from "vitest";
-import { Grants } from "./grants.js";
+import { Conversation } from "../conversation/conversation.js";
+import { defineTool } from "../tools/defineTool.js";
+import { createToolRegistry } from "../tools/factory.js";
+import type { ToolCapability } from "../tools/types.js";
+import { MODES, type Mode } from "./mode.js";
 import { Permissions } from "./permissions.js";
+import { parseRule } from "./rule.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-permissions-"));
 const root = join(folder, "project");
@@ -26,10 +28,8 @@ function permissionsFor(name: string, capabilities: readonly ToolCapability[], p
   const registry = createToolRegistry(new Conversation(), [
     { packName: pack, register: (to) => to.register(tool) },
   ]);
-  const grants = new Grants("/dev/null/none", root);
-  const rules = { allow: [], ask: [], deny: [] };
   return {
-    permissions: new Permissions({ registry, rules, grants, confirm: new Set(), mode, root }),
+    permissions: new Permissions({ registry, mode, root }),
     call: async () => {
       const prepared = await registry.prepare(name);
       if ("outcome" in prepared) throw new Error(prepared.text);
@@ -69,38 +69,27 @@ test("an edit can be allowed by its directory, and edits from now on", async () 
 });
 
 test("the modes follow each other", () => {
-  expect(MODES.map(nextMode)).toEqual(["ask", "edits", "auto", "plan"]);
+  const { permissions } = permissionsFor("write", ["write"], "@agent/tools-x", "plan");
+  expect(MODES.map(() => permissions.cycle())).toEqual(["ask", "edits", "auto", "plan"]);
 });
 
-describe("what was allowed permanently", () => {
-  const state = join(folder, "state");
-
-  test("holds in the project it was given for, after a restart, until it is reverted", async () => {
-    const grants = new Grants(state, root);
-    await grants.add(parseRule("run_bash(npm test *)"), "project");
-    await grants.add(parseRule("run_bash(npm test *)"), "project");
-    await grants.add(parseRule("fetch"), "session");
-    const again = new Grants(state, root);
-    expect(again.list()).toEqual([{ rule: parseRule("run_bash(npm test *)"), scope: "project" }]);
-    expect(new Grants(state, folder).list()).toEqual([]);
-    const [grant] = again.list();
-    if (grant) expect(await again.revoke(grant)).toBe(true);
-    expect(new Grants(state, root).list()).toEqual([]);
-  });
-
-  test("two chats in one project keep each other's", async () => {
-    const [one, two] = [new Grants(state, root), new Grants(state, root)];
-    await one.add(parseRule("a"), "project");
-    await two.add(parseRule("b"), "project");
-    expect(new Grants(state, root).list().map(({ rule: { tool } }) => tool)).toEqual(["a", "b"]);
-  });
-
-  test("a damaged file allows nothing, and one that cannot be written holds for the session", async () => {
-    for (const name of readdirSync(state))
-      writeFileSync(join(state, name), '{"project":"/elsewhere","allow":["*"]}');
-    expect(new Grants(state, root).list()).toEqual([]);
-    const grants = new Grants("/dev/null/x", root);
-    await expect(grants.add(parseRule("a"), "project")).rejects.toThrow();
-    expect(grants.list()).toEqual([{ rule: parseRule("a"), scope: "session" }]);
-  });
+test("decide for an agent that the program made: a rule runs the call, a question decides about others", async () => {
+  const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
+  const problems: string[] = [];
+  const asked: (readonly string[])[] = [];
+  const { rules, approve } = permissions.approval(
+    async (_request, always) => {
+      asked.push(always.map(({ label }) => label));
+      return { always: "write", scope: "project" };
+    },
+    (problem) => problems.push(problem),
+  );
+  const { args, capabilities, description } = await call();
+  const { signal } = new AbortController();
+  const request = { name: "write", args, capabilities, description, scope: "", turn: 1, id: "1", signal };
+  expect(await rules.decide(request)).toEqual({ type: "ask" });
+  expect(await approve(request)).toBe("allow");
+  expect(asked[0]).toContain("every call of write");
+  expect(await rules.decide(request)).toEqual({ type: "allow" });
+  expect(problems).toEqual([]);
 });

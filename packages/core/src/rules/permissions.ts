@@ -1,44 +1,101 @@
-import type { ApprovalRequest, ToolInfo, ToolRegistry } from "@agent/core";
-import {
-  decideCall,
-  type Mode,
-  offerRules,
-  onlyEdits,
-  onlyReads,
-  type Rule,
-  type RuledCall,
-  type RuleSet,
-  type Ruling,
-} from "@agent/core/host";
-import { type AlwaysChoice, type GrantScope, nextMode } from "@agent/terminal/host";
-import type { Grant, Grants } from "./grants.js";
+import { errorMessage } from "@agent/internal";
+import type { ApprovalRequest, Approve, CallRules } from "../loop/approval.js";
+import type { ToolInfo, ToolRegistry } from "../tools/registry.js";
+import { decideCall, type RuledCall, type RuleSet, type Ruling } from "./decide.js";
+import { MODES, type Mode, onlyEdits, onlyReads } from "./mode.js";
+import { offerRules, type RuleOffer } from "./offers.js";
+import { formatRule, parseRule, type Rule } from "./rule.js";
+
+/** How long a grant lasts: until the conversation ends, or in this project until it is revoked. */
+export type GrantScope = "session" | "project";
+
+export interface Grant {
+  readonly rule: Rule;
+  readonly scope: GrantScope;
+}
+
+/** Where the grants of a user are kept. */
+export interface Grants {
+  list(): readonly Grant[];
+  /** Rejects if a grant for the project cannot be stored; the grant then holds for the session. */
+  add(rule: Rule, scope: GrantScope): Promise<void>;
+  /** Revokes a grant. Resolves to whether there was one. */
+  revoke(grant: Grant): Promise<boolean>;
+}
+
+/** A user's answer to a question about a call. `always` is a rule, `mode` a mode to switch to. */
+export type PersonDecision =
+  | "allow"
+  | { readonly always: string; readonly scope: GrantScope }
+  | { readonly mode: Mode }
+  | { readonly deny: string };
+
+/** What a user can choose instead of allowing one call: a rule, or another mode. */
+export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: string };
+
+/**
+ * Asks a user about a call. `always` is what they can allow permanently; `runsInAuto` resolves to whether the call would
+ * run without a question in auto mode.
+ */
+export type AskPerson = (
+  request: ApprovalRequest,
+  always: readonly AlwaysChoice[],
+  runsInAuto: () => Promise<boolean>,
+) => Promise<PersonDecision | "suspend">;
+
+/** Grants that end with the process. */
+class SessionGrants implements Grants {
+  #grants: Grant[] = [];
+
+  list(): readonly Grant[] {
+    return this.#grants;
+  }
+
+  async add(rule: Rule): Promise<void> {
+    await this.revoke({ rule, scope: "session" });
+    this.#grants.push({ rule, scope: "session" });
+  }
+
+  async revoke({ rule }: Grant): Promise<boolean> {
+    const before = this.#grants.length;
+    this.#grants = this.#grants.filter((one) => formatRule(one.rule) !== formatRule(rule));
+    return this.#grants.length < before;
+  }
+}
 
 const OWN_PACKS = /^@agent\//;
 const SERVER_TOOL = /^mcp__/;
 
 export interface PermissionsOptions {
   readonly registry: ToolRegistry;
-  readonly rules: RuleSet;
-  readonly grants: Grants;
-  readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
   /** Whether no one can be asked: then calls inside a sandbox run without a question. */
   readonly unattended?: boolean;
-  /** Where patterns for files begin. */
-  readonly root: string;
+  /** The rules of the configuration. Default: none. */
+  readonly rules?: RuleSet;
+  /** Default: grants are forgotten when the process ends. */
+  readonly grants?: Grants;
+  /** Tools whose calls are asked about in every mode. Default: none. */
+  readonly confirm?: ReadonlySet<string>;
+  /** Where patterns for files begin. Default: the working directory. */
+  readonly root?: string;
 }
 
 /** What the agent may do now: the mode, the rules of the configuration, and what the user allowed permanently. */
 export class Permissions {
   readonly rules: RuleSet;
+  readonly confirm: ReadonlySet<string>;
   readonly #options: PermissionsOptions;
+  readonly #grants: Grants;
   #mode: Mode;
   /** Tools that plan mode turned off: they come back when it ends. */
   #turnedOff: string[] = [];
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
-    this.rules = options.rules;
+    this.rules = options.rules ?? { allow: [], ask: [], deny: [] };
+    this.confirm = options.confirm ?? new Set();
+    this.#grants = options.grants ?? new SessionGrants();
     this.#mode = options.mode;
     if (options.mode === "plan") this.#turnOff();
     const { registry } = options;
@@ -60,7 +117,7 @@ export class Permissions {
 
   /** Switches to the next mode and returns it. */
   cycle(): Mode {
-    this.mode = nextMode(this.#mode);
+    this.mode = MODES[(MODES.indexOf(this.#mode) + 1) % MODES.length] ?? "ask";
     return this.#mode;
   }
 
@@ -70,44 +127,68 @@ export class Permissions {
   }
 
   get grants(): readonly Grant[] {
-    return this.#options.grants.list();
+    return this.#grants.list();
   }
 
   /** Rejects if the grant cannot be stored for the project; it then holds for the session. */
   async grant(one: Rule, scope: GrantScope): Promise<void> {
-    await this.#options.grants.add(one, scope);
+    await this.#grants.add(one, scope);
   }
 
   async revoke(grant: Grant): Promise<boolean> {
-    return await this.#options.grants.revoke(grant);
+    return await this.#grants.revoke(grant);
   }
 
   /** `mode`: the decision in another mode than the current one. */
   async decide(call: RuledCall, mode = this.#mode): Promise<Ruling> {
-    const { registry: tools, rules, confirm, root, unattended: allowsContained = false } = this.#options;
+    const { rules, confirm } = this;
+    const { unattended: allowsContained = false } = this.#options;
     const granted = this.grants.map((one) => one.rule);
     const isForeign = (name: string): boolean => this.#isForeign(name);
-    return await decideCall(call, {
-      tools,
-      root,
-      rules,
-      granted,
-      confirm,
-      mode,
-      isForeign,
-      allowsContained,
-    });
+    const options = { ...this.#places, rules, granted, confirm, mode, isForeign, allowsContained };
+    return await decideCall(call, options);
   }
 
   /** What the user can choose when asked about this call, the narrowest first. */
   async alwaysChoices(call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">) {
-    const { registry: tools, root, confirm } = this.#options;
-    const offers: AlwaysChoice[] = await offerRules(call, { tools, root });
-    const wouldRun = this.#mode === "ask" && onlyEdits(call.capabilities) && !confirm.has(call.name);
+    const offers: AlwaysChoice[] = await offerRules(call, this.#places);
+    const wouldRun = this.#mode === "ask" && onlyEdits(call.capabilities) && !this.confirm.has(call.name);
     if (wouldRun && offers.length > 0 && !this.#isForeign(call.name)) {
       offers.push({ mode: "edits", label: "accept edits from now on" });
     }
     return offers;
+  }
+
+  /**
+   * The `rules` and the `approve` of an agent: the rules decide first, then `ask`. `onProblem` is called if a grant cannot be
+   * stored.
+   */
+  approval(
+    ask: AskPerson,
+    onProblem: (message: string) => void,
+  ): { readonly rules: CallRules; readonly approve: Approve } {
+    const grant = (rule: string, scope: GrantScope): Promise<void> =>
+      this.grant(parseRule(rule), scope).catch((error: unknown) => {
+        onProblem(
+          `this is allowed for the session only, because it cannot be stored: ${errorMessage(error)}`,
+        );
+      });
+    return {
+      rules: { decide: (request) => this.decide(request), allow: (rule) => grant(rule, "session") },
+      approve: async (request) => {
+        const runsInAuto = async (): Promise<boolean> => (await this.decide(request, "auto")).type === "allow";
+        const decision = await ask(request, await this.alwaysChoices(request), runsInAuto);
+        if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
+        if ("mode" in decision) this.mode = decision.mode;
+        else await grant(decision.always, decision.scope);
+        return "allow";
+      },
+    };
+  }
+
+  get #places(): { readonly tools: ToolRegistry; readonly root: string } {
+    const { registry, root = globalThis.process?.cwd?.() ?? "/" } = this.#options;
+    return { tools: registry, root };
   }
 
   /**

@@ -1,12 +1,9 @@
-import {
-  Conversation,
-  createToolRegistry,
-  defineTool,
-  type ToolCapability,
-  type ToolRegistry,
-} from "@agent/core";
 import { expect, test } from "vitest";
-import { Grants } from "./grants.js";
+import { Conversation } from "../conversation/conversation.js";
+import { defineTool } from "../tools/defineTool.js";
+import { createToolRegistry } from "../tools/factory.js";
+import type { ToolRegistry } from "../tools/registry.js";
+import type { ToolCapability } from "../tools/types.js";
 import { Permissions } from "./permissions.js";
 
 const tool = (name: string, capability: ToolCapability) =>
@@ -19,14 +16,7 @@ const tool = (name: string, capability: ToolCapability) =>
   });
 
 function permissionsOf(registry: ToolRegistry): Permissions {
-  return new Permissions({
-    registry,
-    rules: { allow: [], ask: [], deny: [] },
-    grants: new Grants("/dev/null/none", "/"),
-    confirm: new Set(),
-    mode: "auto",
-    root: "/",
-  });
+  return new Permissions({ registry, mode: "auto", root: "/" });
 }
 
 test("tools that come while the user plans are off until they leave plan mode", () => {

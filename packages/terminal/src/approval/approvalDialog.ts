@@ -1,9 +1,9 @@
 import type { ApprovalRequest } from "@agent/core";
+import type { AlwaysChoice, GrantScope, PersonDecision } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 import type { Style } from "../text/style.js";
 import { wrapWords } from "../text/width.js";
 import { denial, questionText } from "./approvalQuestion.js";
-import type { AlwaysChoice, GrantScope, PersonDecision } from "./decision.js";
 
 /** The effect of a key: an answer, a change of the dialog, or none. */
 export type DialogResult = PersonDecision | "changed" | "ignored";

@@ -1,11 +1,11 @@
 import type { AccessNeed, ApprovalRequest, ToolKind } from "@agent/core";
+import type { PersonDecision } from "@agent/core/host";
 import { parseRule } from "@agent/core/host";
 import { countOf, escapeToLine, misreadings, spellOut } from "@agent/internal";
 import { type DiffLines, diffLines } from "../display/fileDiff.js";
 import { shownPath } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { wrapLine } from "../text/width.js";
-import type { PersonDecision } from "./decision.js";
 import { MODE_NAMES } from "./mode.js";
 
 const NO_REASON = "the user said no.";

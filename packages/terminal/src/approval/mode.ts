@@ -1,4 +1,4 @@
-import { MODES, type Mode } from "@agent/core/host";
+import type { Mode } from "@agent/core/host";
 
 export const MODE_NAMES: Readonly<Record<Mode, string>> = {
   plan: "plan",
@@ -17,7 +17,3 @@ export const MODE_HELP: Readonly<Record<Mode, string>> = {
 /** Sent to the model in plan mode: the missing tools alone do not tell it why they are missing. */
 export const PLAN_NOTE =
   "You are in plan mode: only tools that read are available. Find out what is needed, then answer with a plan. The user leaves plan mode when it is to be carried out.";
-
-export function nextMode(mode: Mode): Mode {
-  return MODES[(MODES.indexOf(mode) + 1) % MODES.length] ?? "ask";
-}

@@ -1,9 +1,23 @@
 import type { PermitRequest, PersonAnswer, PersonQuestion, QuestionField } from "@agent/core";
+import type { GrantScope } from "@agent/core/host";
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { ChatView } from "../chat/view.js";
 import type { MenuItem } from "../input/menu.js";
-import { PERMIT_CHOICES, type PermitScope } from "./decision.js";
+
+/** How long the user allows a running call to do more than was approved: for the call that asks, or as a grant. */
+export type PermitScope = "once" | GrantScope;
+
+/** Asks the user. `undefined`: the question was closed without an answer. */
+export type AskPermit = (request: PermitRequest) => Promise<PermitScope | "no" | undefined>;
+
+/** The choices of a question, in the order in which they are shown. One careless Enter must not allow anything. */
+export const PERMIT_CHOICES: readonly { readonly value: PermitScope | "no"; readonly label: string }[] = [
+  { value: "no", label: "no, refuse" },
+  { value: "once", label: "yes, for this call" },
+  { value: "session", label: "yes, in this session" },
+  { value: "project", label: "yes, in this project" },
+];
 
 const YES = "yes";
 const NO = "no";

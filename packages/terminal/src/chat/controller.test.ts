@@ -1,8 +1,8 @@
 import { Agent, type ChatProvider } from "@agent/core";
+import { Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
 import { slashCommands } from "../commands/slashCommands.js";
 import { ChatController } from "./controller.js";
-import type { ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
 /** A chat without a screen: `turns` counts the turns that have ended. */
@@ -21,13 +21,9 @@ function chatWith(provider: ChatProvider) {
     },
   });
   const agent = new Agent(provider);
-  const settings = {
-    model: "scripted",
-    permissions: { mode: "auto" },
-    jobs: { list: () => [], end: async () => false },
-  } as unknown as ReadyChat["settings"];
+  const permissions = new Permissions({ registry: agent.registry, mode: "auto" });
   const controller = new ChatController(view);
-  controller.start({ agent, settings }, slashCommands);
+  controller.start({ agent, permissions, options: {} }, slashCommands);
   return { controller, agent, printed, turn };
 }
 

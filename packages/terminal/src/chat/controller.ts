@@ -1,23 +1,20 @@
-import type { AgentEvent, Content, MentionSource, WakeNotice } from "@agent/core";
+import type { Agent, AgentEvent, BackgroundJobs, Content, MentionSource, WakeNotice } from "@agent/core";
 import type { Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { CommandContext } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
+import { runningJobs } from "../screen/statusRow.js";
 import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
 import { CallLog } from "./callLog.js";
-import { type ComposedMessage, Composer } from "./composer.js";
-import { currentStatus } from "./currentStatus.js";
-import { exchange } from "./exchange.js";
-import { type Message, MessageQueue } from "./messageQueue.js";
-import { moveToBackground } from "./moveToBackground.js";
-import { NoticeQueue } from "./noticeQueue.js";
-import { takeBackUnanswered } from "./outgoing.js";
-import { ShellLines } from "./shellLines.js";
+import { type ComposedMessage, Composer, takeBackUnanswered } from "./outgoing.js";
+import { type Message, MessageQueue, NoticeQueue } from "./queues.js";
 import type { ReadyChat } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
+
+const STOPPED = "Stopped. The conversation continues from here.";
 
 /** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
 export type SlashCommands = typeof import("../commands/slashCommands.js").slashCommands;
@@ -59,10 +56,11 @@ export class ChatController {
   }
 
   /** The agent is loaded: sends the waiting messages first. */
-  start({ agent, settings }: Omit<ReadyChat, "end">, slash: SlashCommands): void {
+  start({ agent, permissions, options }: Omit<ReadyChat, "end">, slash: SlashCommands): void {
     const commands: CommandContext = {
       agent,
-      settings,
+      permissions,
+      options,
       log: this.#log,
       view: this.#view,
       usage: this.#usage,
@@ -73,11 +71,10 @@ export class ChatController {
       send: (content, shown) => this.#send({ text: shown, shown, made: content }),
       work: (doing, run) => this.#work(doing, run),
       updateStatus: () => this.#updateStatus(),
-      model: { name: settings.model },
       switched: new Map(),
       exported: new Set(),
     };
-    this.#running = { agent, settings, commands, slash };
+    this.#running = { agent, permissions, options, commands, slash };
     this.#updateStatus();
     const early = this.#early.splice(0);
     if (early.length > 0) this.#view.queued([]);
@@ -134,14 +131,14 @@ export class ChatController {
 
   /** Switches to the next mode and returns it; `undefined` while the agent is being loaded. */
   cycleMode(): Mode | undefined {
-    const mode = this.#running?.settings.permissions.cycle();
+    const mode = this.#running?.permissions.cycle();
     this.#updateStatus();
     return mode;
   }
 
   /** Lets the newest running command go on in the background; the answer continues without waiting for it. */
   async moveToBackground(): Promise<void> {
-    this.#view.print([await moveToBackground(this.#log, this.#running?.settings.jobs)]);
+    this.#view.print([await moveToBackground(this.#log, this.#running?.agent.registry.services.jobs)]);
   }
 
   /** Stops the answer that is being written; waiting messages go back to the user's line. */
@@ -239,7 +236,7 @@ export class ChatController {
   /** If something the message mentions cannot be attached: `undefined`, and the message goes back on the line. */
   async #compose(message: Message, signal?: AbortSignal): Promise<ComposedMessage | undefined> {
     const place = { ...this.#mentions, sources: this.mentionSources(), signal };
-    const isPlanning = this.#running?.settings.permissions.mode === "plan";
+    const isPlanning = this.#running?.permissions.mode === "plan";
     try {
       const composed = await this.#composer.compose(message, place, isPlanning);
       const attached = composed.attached.map(escapeToLine).join(", ");
@@ -280,8 +277,8 @@ export class ChatController {
 
   async #exchange(content: Content, message: Message, turn: AbortController): Promise<void> {
     if (!this.#running) return;
-    const { agent, settings } = this.#running;
-    settings.turns?.begin(message.shown);
+    const { agent, options } = this.#running;
+    options.turns?.begin(message.shown);
     this.#view.turnStarted();
     const startedAt = performance.now();
     const { problem, hasFailed } = await exchange(
@@ -291,7 +288,7 @@ export class ChatController {
       (event) => this.#see(event),
       message.from,
     );
-    await settings.turns?.end();
+    await options.turns?.end();
     await this.#shellLines.settled();
     this.#log.endTurn();
     const undelivered = this.#queue.takeSteering();
@@ -306,7 +303,7 @@ export class ChatController {
     this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
     if (problem === undefined) this.#queue.putFirst(back);
     else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));
-    const { notifyAfterMs = Number.POSITIVE_INFINITY } = settings;
+    const { notifyAfterMs = Number.POSITIVE_INFINITY } = options;
     if (performance.now() - startedAt >= notifyAfterMs) this.#view.notify();
     this.#afterTurn();
   }
@@ -329,6 +326,86 @@ export class ChatController {
   }
 
   #updateStatus(): void {
-    if (this.#running) this.#view.status(currentStatus(this.#running, this.#usage));
+    if (!this.#running) return;
+    const { agent, permissions, options } = this.#running;
+    const { size, tokens, cost, costIsEstimate } = this.#usage;
+    const room = options.contextTokens?.();
+    this.#view.status({
+      mode: permissions.mode,
+      model: options.model?.() ?? "",
+      effort: agent.effort,
+      directory: process.cwd(),
+      tokens,
+      jobs: runningJobs(agent.registry.services.jobs).length,
+      ...(room !== undefined && size > 0 && { contextShare: size / room }),
+      ...(cost !== undefined && { cost, costIsEstimate }),
+    });
   }
+}
+
+/** The lines that the user runs with `!`, alone or beside an answer. */
+class ShellLines {
+  readonly #emit: (event: AgentEvent) => void;
+  readonly #running = new Set<Promise<string>>();
+  #count = 0;
+
+  constructor(emit: (event: AgentEvent) => void) {
+    this.#emit = emit;
+  }
+
+  /** Resolves to a note for the model. */
+  async run(command: string, signal: AbortSignal): Promise<string> {
+    const line = this.#run(command, signal);
+    this.#running.add(line);
+    return await line.finally(() => this.#running.delete(line));
+  }
+
+  /** Resolves when no line runs any more. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+
+  async #run(command: string, signal: AbortSignal): Promise<string> {
+    // Loaded with the first line: the first prompt does not wait for it.
+    const { runShellLine } = await import("./shellLine.js");
+    return await runShellLine(command, this.#emit, signal, `shell-${++this.#count}`);
+  }
+}
+
+/** How an exchange ended. */
+interface ExchangeEnd {
+  /** Why there is no answer, if there is none, in words that are safe to show. */
+  readonly problem: string | undefined;
+  /** Whether it ended because something failed, and not because the user stopped it. */
+  readonly hasFailed: boolean;
+}
+
+/** Has a message answered, and reports every event of it, also of tools that end after the answer was given up. */
+async function exchange(
+  agent: Agent,
+  content: Content,
+  signal: AbortSignal,
+  see: (event: AgentEvent) => void,
+  from?: string,
+): Promise<ExchangeEnd> {
+  try {
+    for await (const event of agent.streamChat(content, { signal, ...(from !== undefined && { from }) }))
+      see(event);
+    return { problem: undefined, hasFailed: false };
+  } catch (error) {
+    // Tools that were told to stop return their own results.
+    for (const event of await agent.settled()) see(event);
+    return signal.aborted
+      ? { problem: STOPPED, hasFailed: false }
+      : { problem: escapeInvisible(errorMessage(error)), hasFailed: true };
+  }
+}
+
+/** Moves the newest running command to the background. Resolves to a message for the user. */
+async function moveToBackground(log: CallLog, jobs: BackgroundJobs | undefined): Promise<string> {
+  const call = log.running.findLast(({ pid }) => pid !== undefined);
+  const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));
+  return moved
+    ? `#${call.number} ${escapeToLine(call.name)} continues in the background. /status lists it.`
+    : "No command runs that could go on in the background.";
 }

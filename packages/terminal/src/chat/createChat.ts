@@ -1,7 +1,7 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
 import { askPermit, askPersonQuestion } from "../approval/personQuestion.js";
-import { ERASE_FIRST_PROMPT } from "../screen/firstPrompt.js";
+import { eraseFirstPrompt } from "../screen/firstPrompt.js";
 import { runningJobs } from "../screen/statusRow.js";
 import { isLiveTerminal, terminalStyle } from "../screen/terminalKind.js";
 import { divertOutput, ownStandardOutput } from "../system/output.js";
@@ -62,7 +62,7 @@ export function createChat(places: ChatPlaces): Chat {
       if (view) view.print(escapeInvisible(message).split("\n"));
       else process.stderr.write(`${escapeInvisible(message)}\n`);
     },
-    run: async (load, isPromptShown = false) => {
+    run: async (load) => {
       const plain = isPlain();
       let farewell: readonly string[] = [];
       // Plain lines cannot be put above a prompt that is there already.
@@ -78,8 +78,11 @@ export function createChat(places: ChatPlaces): Chat {
         ReturnType<typeof loadAll>
       >): void => {
         ready = loaded;
-        const { agent, settings } = loaded;
-        front.view.print([...settings.banner.flatMap((line) => escapeInvisible(line).split("\n")), WELCOME]);
+        const { agent, options } = loaded;
+        front.view.print([
+          ...(options.banner ?? []).flatMap((line) => escapeInvisible(line).split("\n")),
+          WELCOME,
+        ]);
         if (agent.conversation.sessionContext.length > 0)
           front.view.print(transcriptLines(agent.conversation, front.view.style));
         controller.start(loaded, slashCommands);
@@ -87,7 +90,7 @@ export function createChat(places: ChatPlaces): Chat {
       let loading: Promise<ReadyChat | undefined> = Promise.resolve(all?.[0]);
       try {
         if (all) start(all);
-        if (isPromptShown) ownStandardOutput().write(ERASE_FIRST_PROMPT);
+        eraseFirstPrompt();
         front.open(controller);
         shown = front;
         if (!plain) release = divert();
@@ -99,7 +102,7 @@ export function createChat(places: ChatPlaces): Chat {
         }
         // Ends when the user leaves or the agent fails to load.
         const code = await Promise.race([controller.finished, loading.then(() => controller.finished)]);
-        farewell = leavingLines(ready);
+        farewell = ready ? leavingLines(ready) : [];
         return code;
       } finally {
         left.abort();
@@ -108,7 +111,7 @@ export function createChat(places: ChatPlaces): Chat {
         release();
         view = undefined;
         const late = loading.catch(() => undefined);
-        await (ready ?? (await withTimeout(late, LEAVING_MS, () => undefined)))?.end();
+        await (ready ?? (await withTimeout(late, LEAVING_MS, () => undefined)))?.end?.();
         if (farewell.length > 0) process.stdout.write(`${farewell.join("\n")}\n`);
       }
     },
@@ -139,19 +142,13 @@ function inTurn(ask: Chat["question"]): Chat["question"] {
   };
 }
 
-/** How to come back, and what ends together with the chat. */
-function leavingLines(ready: ReadyChat | undefined): string[] {
-  if (!ready) return [];
-  const { agent, settings } = ready;
-  const { sessions } = settings;
-  return [
-    ...runningJobs(settings.jobs).map(
-      ({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
-    ),
-    ...(sessions && agent.conversation.sessionContext.length > 0
-      ? [`To resume: agent --resume ${sessions.id()}`]
-      : []),
-  ];
+/** What ends together with the chat, and how to come back. */
+function leavingLines({ agent, options }: ReadyChat): string[] {
+  const jobs = runningJobs(agent.registry.services.jobs);
+  const ending = jobs.map(
+    ({ id, command }) => `Ending ${escapeToLine(id)}: ${escapeToLine(command.slice(0, 200))}`,
+  );
+  return [...ending, ...(options.farewell?.() ?? [])];
 }
 
 function isPlain(): boolean {

@@ -1,10 +1,18 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { onAbort } from "@agent/core/toolkit";
+import type { AgentEvent, ApprovalRequest, FileDiff, TextEvent } from "@agent/core";
+import type { PersonDecision } from "@agent/core/host";
+import { escapeInvisible, onAbort } from "@agent/core/toolkit";
+import { escapeToLine } from "@agent/internal";
+import { approvalLines, approvalPrompt, readDecision } from "../approval/approvalQuestion.js";
+import { contextText, cutOffText, noticeText, retryText, usageText } from "../display/notices.js";
+import { finishedLines, headerLines } from "../display/toolBlock.js";
 import { History } from "../input/history.js";
+import type { MenuItem } from "../input/menu.js";
 import { CHAT_EXITS, onEndingSignals } from "../system/signals.js";
+import { PLAIN_STYLE } from "../text/style.js";
 import type { ChatController } from "./controller.js";
-import { PlainView } from "./plainView.js";
+import type { ChatView, PickOptions } from "./view.js";
 
 const PROMPT = "> ";
 
@@ -98,4 +106,175 @@ export class PlainChat {
     if (this.#controller?.busy && !this.#controller.stopping) this.#controller.stopTurn();
     else this.#controller?.quit(CHAT_EXITS.interrupted);
   };
+}
+
+// Plain output cannot be expanded later, so more is shown than in the live terminal.
+const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40, readRows: 40 };
+const CLOSED = "the user closed the question.";
+const KEYS = [
+  ["Enter", "send; \\ at the end of a line continues it"],
+  ["Ctrl+C", "stop the answer; without one, leave, as Ctrl+D does"],
+] as const;
+
+/** The functions plain output needs: print, ask, and a callback when the agent is idle. */
+interface PlainIo {
+  readonly write: (text: string) => void;
+  /** Resolves to nothing when the signal aborts or the input ends. */
+  readonly readLine: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
+  readonly idle: () => void;
+}
+
+/** The chat as plain lines: no colour, no animation, nothing printed is changed later. */
+class PlainView implements ChatView {
+  readonly style = PLAIN_STYLE;
+  readonly columns = OPTIONS.width;
+  readonly keys = KEYS;
+  /** Always empty: plain output cannot be expanded. */
+  readonly expandable: readonly string[] = [];
+  readonly #io: PlainIo;
+  readonly #titles = new Map<string, string>();
+  /** The changes that questions showed, by the ids of their calls. */
+  readonly #previewed = new Map<string, readonly FileDiff[]>();
+  #unwritten = "";
+  /** Whether part of the current answer is printed. */
+  #writing = false;
+
+  constructor(io: PlainIo) {
+    this.#io = io;
+  }
+
+  print(lines: readonly string[]): void {
+    this.#finishLine();
+    if (lines.length === 0) return;
+    this.#io.write(`${lines.join("\n")}\n`);
+  }
+
+  event(event: AgentEvent): void {
+    if (event.type === "text") this.#text(event.whole ?? event.text);
+    else this.print(this.#linesOf(event));
+  }
+
+  /** Prints nothing: the terminal has echoed the line. */
+  echo(): void {}
+
+  turnStarted(): void {
+    this.#writing = false;
+  }
+
+  turnEnded(problem: string | undefined): void {
+    this.#finishLine();
+    this.#titles.clear();
+    this.#previewed.clear();
+    if (problem !== undefined) this.print([problem]);
+  }
+
+  queued(messages: readonly string[]): void {
+    if (messages.length > 0) this.print([`(queued: ${messages.length})`]);
+  }
+
+  idle(): void {
+    this.#io.idle();
+  }
+
+  giveBack(text: string): void {
+    this.print(["Not sent:", escapeInvisible(text)]);
+  }
+
+  expand(): void {}
+
+  status(): void {}
+
+  notify(): void {}
+
+  /**
+   * Prints a numbered list and reads one of its numbers, or the answer itself with `takesText`; anything else chooses
+   * nothing.
+   */
+  async pick(
+    title: string,
+    items: readonly MenuItem[],
+    { takesText = false, signal }: PickOptions = {},
+  ): Promise<string | undefined> {
+    if (takesText) {
+      const [suggested] = items;
+      const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
+      const text = await this.#io.readLine(`${title}${hint}: `, signal);
+      return text === "" ? (suggested?.value ?? "") : text;
+    }
+    const lines = items.map(
+      ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
+    );
+    this.print([`${title}:`, ...lines]);
+    const answer = await this.#io.readLine("Number, or Enter for none: ", signal);
+    return items[Number(answer?.trim()) - 1]?.value;
+  }
+
+  async ask(request: ApprovalRequest): Promise<PersonDecision> {
+    this.print(approvalLines(request, this.style));
+    this.#previewed.set(request.id, request.preview?.changes ?? []);
+    for (;;) {
+      const answer = await this.#io.readLine(`${approvalPrompt(request)}\n? `, request.signal);
+      if (answer === undefined) return { deny: CLOSED };
+      const decision = readDecision(answer, request.name);
+      if (decision) return decision;
+    }
+  }
+
+  #linesOf(event: Exclude<AgentEvent, TextEvent>): readonly string[] {
+    switch (event.type) {
+      case "retry":
+        this.#unwritten = "";
+        return [retryText(event, this.#writing)];
+      case "tool_requested":
+        this.#writing = false;
+        this.#titles.set(event.id, escapeToLine(event.title ?? ""));
+        return [];
+      case "tool_start": {
+        const title = event.about ? escapeToLine(event.about.title) : (this.#titles.get(event.id) ?? "");
+        this.#titles.set(event.id, title);
+        return [`${headerLines(event.name, title, OPTIONS).join("\n")}  executing…`];
+      }
+      case "tool_end": {
+        const title = this.#titles.get(event.id) ?? escapeToLine(event.about?.title ?? "");
+        this.#titles.delete(event.id);
+        const previewed = this.#previewed.get(event.id);
+        this.#previewed.delete(event.id);
+        return finishedLines({ title, event, ...(previewed && { previewed }) }, OPTIONS).lines;
+      }
+      case "done":
+        return [cutOffText(event), usageText(event)].filter((text) => text !== undefined);
+      case "context":
+        return [contextText(event)];
+      case "notice":
+        return [noticeText(event)];
+      case "reasoning":
+      case "tool_draft":
+      case "tool_output":
+      case "tool_process":
+      case "tool_progress":
+      case "child":
+      case "steered":
+      case "usage":
+        return [];
+      default:
+        event satisfies never;
+        return [];
+    }
+  }
+
+  /** Prints whole lines only: printed text cannot be changed, and screen readers read by line. */
+  #text(text: string): void {
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) {
+      this.#writing = true;
+      const lines = this.#unwritten + text.slice(0, end);
+      this.#io.write(escapeInvisible(lines.replaceAll("\r\n", "\n")));
+      this.#unwritten = "";
+    }
+    this.#unwritten += text.slice(end);
+  }
+
+  #finishLine(): void {
+    if (this.#unwritten !== "") this.#text("\n");
+  }
 }

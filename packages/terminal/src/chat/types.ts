@@ -1,29 +1,16 @@
-import type { Agent, BackgroundJobs, Effort, PackHost, ToolInfo } from "@agent/core";
-import type { Mode } from "@agent/core/host";
-import type { AskPermit, AskPerson } from "../approval/decision.js";
+import type { Agent, PackHost, ToolInfo } from "@agent/core";
+import type { AskPerson, Permissions } from "@agent/core/host";
+import type { AskPermit } from "../approval/personQuestion.js";
 import type { SlashCommand } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
 import type { ChatExit } from "../system/signals.js";
 
-/** One kept conversation. */
-export interface ChatSessionInfo {
-  readonly id: string;
-  /** The first words of the conversation. */
-  readonly title: string;
-  readonly savedAt: string;
-  readonly messages: number;
-  /** The size of its file. */
-  readonly bytes: number;
-}
-
-/** What the agent may do without asking, as far as the chat shows and switches it. */
-export interface ChatPermissions {
-  readonly mode: Mode;
-  /** Switches to the next mode and returns it. */
-  cycle(): Mode;
-  /** Called when the user turned a tool off, which must stay so. */
-  leaveOff(name: string): void;
+/** An instruction file of the project or the user, given to the model at the start. */
+export interface ReadInstruction {
+  readonly path: string;
+  /** How large it is, and how much of it the model sees. */
+  readonly size: string;
 }
 
 /** Is informed when a message begins and ends. */
@@ -32,61 +19,30 @@ export interface TurnObserver {
   end(): Promise<void>;
 }
 
-/** Leaves the terminal to `work` while it asks in plain lines. */
-export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** The kept conversations of a project, as the chat switches between them. */
-export interface ChatSessions {
-  /** The name of the current one, for `agent --resume`. */
-  readonly id: () => string;
-  list(): Promise<readonly ChatSessionInfo[]>;
-  /** Continues with another one, by the start of its name. Rejects if there is none. */
-  open(id: string): Promise<void>;
-  /** Starts a new one, without the conversation so far. */
-  startNew(): Promise<void>;
-  /** Continues in a copy. */
-  fork(): Promise<void>;
-}
-
-/** An instruction file of the project or the user, given to the model at the start. */
-interface ReadInstruction {
-  readonly path: string;
-  /** How large it is, and how much of it the model sees. */
-  readonly size: string;
-}
-
-/** Information the chat needs besides the agent. */
-export interface ChatSettings {
-  /** Shown when the chat starts: which model answers, what is not available, warnings. */
-  readonly banner: readonly string[];
-  readonly model: string;
-  /** Tools whose calls run only after approval. */
-  readonly confirm: ReadonlySet<string>;
-  readonly permissions: ChatPermissions;
-  /** Is informed about each message, to record what it changes. */
-  readonly turns?: TurnObserver;
-  /** Background work of all packs together, for `/status`. */
-  readonly jobs: BackgroundJobs;
-  /** Why a tool is on or off, for `/tools`: "off by default", "enabled in agent.config.ts". */
-  readonly explain: (tool: ToolInfo) => string;
-  /** Switches to another model for the next message and resolves to its name; absent where that is not possible. */
-  readonly switchModel?: (model: string) => Promise<string>;
-  /** The models the server has, where it says so. */
-  readonly listModels?: () => Promise<readonly string[]>;
-  /** The kept conversations; absent where none is kept. */
-  readonly sessions?: ChatSessions;
+/** What a chat shows and offers besides the agent. */
+export interface ChatOptions {
+  /** Lines that are shown when the chat starts: which model answers, what is not available. */
+  readonly banner?: readonly string[];
+  /** The name of the model, for the status row. */
+  readonly model?: () => string | undefined;
+  /** The size of the model's context, where it is known, for the status row and `/context`. */
+  readonly contextTokens?: () => number | undefined;
+  /** The name of the conversation, for the title of an export. */
+  readonly sessionName?: () => string | undefined;
+  /** Why a tool is on or off, for `/tools`: "off by default". */
+  readonly explainTool?: (tool: ToolInfo) => string;
   /** What was read from AGENTS.md and the like, for `/context`. */
   readonly instructions?: () => readonly ReadInstruction[];
-  /** Commands of the host, by their names with the slash. One with the name of a built-in command replaces it. */
+  /** Commands by their names with the slash. One with the name of a built-in command replaces it. */
   readonly commands?: Readonly<Record<string, SlashCommand>>;
   /** Commands of the user and the project. One with the name of another command is left out. */
   readonly ownCommands?: Readonly<Record<string, SlashCommand>>;
-  /** The size of the model's context, where it is known. */
-  readonly contextTokens?: () => number | undefined;
-  /** The reasoning efforts of the model, where they are known. */
-  readonly efforts?: () => readonly Effort[] | undefined;
+  /** Is informed about each message, to record what it changes. */
+  readonly turns?: TurnObserver;
   /** A turn that took this long ends with a bell. Absent: there is no bell. */
   readonly notifyAfterMs?: number;
+  /** Lines that are printed after the chat, such as how to continue the conversation. */
+  readonly farewell?: () => readonly string[];
 }
 
 /** Paths of the chat's own files. */
@@ -100,10 +56,14 @@ export interface ChatPlaces {
 /** The agent, and everything the chat needs to know about it. */
 export interface ReadyChat {
   readonly agent: Agent;
-  readonly settings: ChatSettings;
+  readonly permissions: Permissions;
+  readonly options: ChatOptions;
   /** Called once when the chat is over and the terminal is restored. */
-  end(): Promise<void>;
+  end?(): Promise<void>;
 }
+
+/** Leaves the terminal to `work` while it asks in plain lines. */
+export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The chat in a terminal. Created first, because the agent asks it for approval. */
 export interface Chat {
@@ -122,9 +82,8 @@ export interface Chat {
   readonly pick: (title: string, items: readonly MenuItem[]) => Promise<string | undefined>;
   /**
    * Runs the chat until the user quits; the terminal is restored whatever happens. Messages written while `load` runs
-   * wait for its end. Its signal aborts when the user leaves meanwhile; what it makes all the same is ended. `isPromptShown`
-   * says that `drawFirstPrompt` has drawn the first prompt. Rejects with what `load`
-   * rejects with.
+   * wait for its end. Its signal aborts when the user leaves meanwhile; what it makes all the same is ended. A prompt of
+   * `drawFirstPrompt` is taken over. Rejects with what `load` rejects with.
    */
-  run(load: (left: AbortSignal) => Promise<ReadyChat>, isPromptShown?: boolean): Promise<ChatExit>;
+  run(load: (left: AbortSignal) => Promise<ReadyChat>): Promise<ChatExit>;
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
-import type { AlwaysChoice, PersonDecision } from "../approval/decision.js";
+import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
 import type { MenuItem } from "../input/menu.js";
 import type { Status } from "../screen/statusRow.js";
 import type { Style } from "../text/style.js";

@@ -1,13 +1,15 @@
 import type { Agent, Content } from "@agent/core";
+import type { Permissions } from "@agent/core/host";
 import type { CallLog } from "../chat/callLog.js";
-import type { ChatSettings } from "../chat/types.js";
+import type { ChatOptions } from "../chat/types.js";
 import type { UsageMeter } from "../chat/usageMeter.js";
 import type { ChatView } from "../chat/view.js";
 
 /** The state that commands work on. */
 export interface CommandContext {
   readonly agent: Agent;
-  readonly settings: ChatSettings;
+  readonly permissions: Permissions;
+  readonly options: ChatOptions;
   readonly log: CallLog;
   readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand">;
   readonly usage: UsageMeter;
@@ -22,7 +24,6 @@ export interface CommandContext {
   /** Runs slow work as a turn: `doing` is shown meanwhile, Esc stops it, and messages wait for its end. */
   readonly work: <T>(doing: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   readonly updateStatus: () => void;
-  readonly model: { name: string };
   /** Tools that were switched in this chat, for `/tools`. */
   readonly switched: Map<string, boolean>;
   /** Files that `/export` wrote in this chat, which it may write again. */

@@ -1,13 +1,11 @@
 import type { Content } from "@agent/core";
-import { EFFORTS } from "@agent/core/host";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine } from "@agent/internal";
 import { commandMessage } from "../display/addedParts.js";
 import type { MenuItem } from "../input/menu.js";
 import { wrapWords } from "../text/width.js";
 import type { CommandContext, SlashCommand } from "./context.js";
-import { FILE_COMMANDS } from "./fileCommands.js";
-import { SESSION_COMMANDS } from "./sessionCommands.js";
+import { CONVERSATION_COMMANDS } from "./conversationCommands.js";
 import { TOOL_COMMANDS } from "./toolCommands.js";
 
 const NAME_COLUMN = 23;
@@ -15,20 +13,8 @@ const NAME_COLUMN = 23;
 /** The commands of every chat. */
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
-  ...FILE_COMMANDS,
-  ...SESSION_COMMANDS,
+  ...CONVERSATION_COMMANDS,
   ...TOOL_COMMANDS,
-  "/model": {
-    usage: "/model [NAME] [EFFORT]",
-    help: "which model answers and how much it thinks; or change either",
-    words: async ({ settings }, before) =>
-      before.length === 1
-        ? [...((await settings.listModels?.()) ?? []), ...EFFORTS]
-        : before.length === 2
-          ? EFFORTS
-          : [],
-    run: switchModel,
-  },
   "/quit": {
     usage: "/quit",
     help: "leave; Ctrl+D does the same",
@@ -100,7 +86,7 @@ function commandItems(context: CommandContext): MenuItem[] {
  * of them can take the other names of built-in commands: a user who types `/exit` wants to leave.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
-  const commands = new Map(Object.entries({ ...COMMANDS, ...context.settings.commands }));
+  const commands = new Map(Object.entries({ ...COMMANDS, ...context.options.commands }));
   const add = (name: string, command: SlashCommand): void => {
     if (!commands.has(name) && !OTHER_NAMES.has(name)) commands.set(name, command);
   };
@@ -118,7 +104,7 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
       },
     });
   }
-  for (const [name, command] of Object.entries(context.settings.ownCommands ?? {})) add(name, command);
+  for (const [name, command] of Object.entries(context.options.ownCommands ?? {})) add(name, command);
   return commands;
 }
 
@@ -138,50 +124,6 @@ function helpLines(context: CommandContext): string[] {
     "",
     ...context.view.keys.flatMap(([keys, does]) => row(keys, does)),
   ];
-}
-
-async function switchModel(argument: string, context: CommandContext): Promise<string[]> {
-  const { settings, model, view, agent, updateStatus } = context;
-  const words = argument.split(/\s+/).filter((word) => word !== "");
-  const effort = EFFORTS.find((one) => one === words.at(-1));
-  const name = (effort === undefined ? words : words.slice(0, -1)).join(" ");
-  if (effort !== undefined && name === "") {
-    agent.setEffort(effort);
-    updateStatus();
-    return [effortLine(model.name, context)];
-  }
-  const known = await settings.listModels?.().catch(() => undefined);
-  let wanted: string | undefined = name;
-  if (name === "") {
-    if (!known || known.length === 0 || !settings.switchModel)
-      return [`${escapeToLine(model.name)} answers.`];
-    const items = known.map((one) => ({
-      value: one,
-      label: one,
-      detail: one === model.name ? "answers now" : "",
-    }));
-    wanted = await view.pick("Which model", items);
-    if (wanted === undefined) return [];
-  }
-  if (!settings.switchModel) return ["The model cannot be switched in this chat. Start again with --model."];
-  if (known && known.length > 0 && !known.includes(wanted)) {
-    return [`The server has no model ${quote(wanted)}. ${didYouMean(wanted, [...known, ...EFFORTS])}`];
-  }
-  model.name = await settings.switchModel(wanted);
-  if (effort !== undefined) agent.setEffort(effort);
-  updateStatus();
-  return [
-    `${escapeToLine(model.name)} answers from the next message on.`,
-    ...(effort === undefined ? [] : [effortLine(model.name, context)]),
-  ];
-}
-
-function effortLine(model: string, { agent, settings }: CommandContext): string {
-  const efforts = settings.efforts?.();
-  const supported = agent.effort === undefined || !efforts || efforts.includes(agent.effort);
-  return supported
-    ? `Reasoning effort: ${agent.effort}.`
-    : `${escapeToLine(model)} does not support the effort ${agent.effort}; the nearest it has is used. It has: ${efforts.join(", ") || "none"}.`;
 }
 
 /** What the chat does with a line that starts with a slash. */

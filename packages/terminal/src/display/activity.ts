@@ -1,19 +1,19 @@
 import type { AgentEvent, FileDiff, ToolDraftEvent } from "@agent/core";
 import { draftTitle } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
-import { formatDuration } from "../text/duration.js";
+import { formatDuration } from "../text/amounts.js";
+import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
-import { wrapWords } from "../text/width.js";
+import { cutToWidth, wrapWords } from "../text/width.js";
 import { AnswerStream } from "./answerStream.js";
 import { ExpandStore } from "./expandStore.js";
 import { contextText, cutOffText, noticeText, progressText, retryText, usageText } from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
-import { Reasoning } from "./reasoning.js";
-import { Sections } from "./sections.js";
 import { type BlockOptions, type FinishedCall, finishedLines } from "./toolBlock.js";
 
 const LONGEST_DRAFT = 16 * 1024;
 const LONGEST_SUBJECT = 200;
+const LONGEST_REASONING = 64 * 1024;
 
 export interface ActivityOptions {
   readonly style: Style;
@@ -300,5 +300,82 @@ class CallDraft {
     const title = draftTitle(this.#titleFrom, this.#start).slice(0, LONGEST_SUBJECT);
     const size = this.#size < 1024 ? "" : ` (${(this.#size / 1024).toFixed(1)} KB)`;
     return `${escapeToLine(`${this.#name} ${title}`.trim())}${size}`;
+  }
+}
+
+/** The model's reasoning while it is written. */
+class Reasoning {
+  readonly startedAt: number;
+  #text = "";
+
+  constructor(startedAt: number) {
+    this.startedAt = startedAt;
+  }
+
+  add(text: string): void {
+    if (this.#text.length < LONGEST_REASONING) this.#text += text;
+  }
+
+  /** All of it, safe to show; none if it is blank. */
+  get lines(): string[] {
+    const text = this.#text.trim();
+    return text === "" ? [] : safeProse(text).split("\n");
+  }
+
+  /** Its end, on one row. */
+  row(width: number): string {
+    const line = this.#text.trimEnd().split("\n").at(-1) ?? "";
+    const room = Math.max(10, width - 4);
+    return cutToWidth(`∴ ${safeProse(line.slice(-room)).replaceAll("\t", " ")}`, width);
+  }
+}
+
+/** The kinds of parts of a conversation; a blank line separates two of different kinds. */
+type Section = "answer" | "calls" | "chat";
+
+/** Finished parts of a conversation, in order, until they are printed for the width of that moment. */
+class Sections {
+  #waiting: ((options: BlockOptions) => string[])[] = [];
+  #last: Section | undefined;
+  #afterBlank = false;
+
+  /** Begins a section: a blank line comes first, unless the last part was of the same kind. The chat's own always have one. */
+  begin(section: Section): void {
+    const starts = section === "chat" || this.#last !== section;
+    if (starts && !this.#afterBlank) this.#waiting.push(() => [""]);
+    this.#afterBlank ||= starts;
+    this.#last = section;
+  }
+
+  /** Begins a section right below what was printed last. */
+  continueBelow(section: Section): void {
+    this.#last = section;
+  }
+
+  /** Adds a part to the section. */
+  add(render: (options: BlockOptions) => string[]): void {
+    this.#waiting.push(render);
+    this.#afterBlank = false;
+  }
+
+  /** Adds a part that belongs to what is above it. The next section begins with a blank line. */
+  addBelow(render: (options: BlockOptions) => string[]): void {
+    this.#last = undefined;
+    this.add(render);
+  }
+
+  /** Something is written that is not a part yet: the next section begins with a blank line. */
+  touched(): void {
+    this.#afterBlank = false;
+  }
+
+  /** The blank row before rows of this kind that are not a part yet, as when they will be. */
+  gapBefore(section: Section): string[] {
+    return this.#last === section || this.#afterBlank ? [] : [""];
+  }
+
+  /** The rows of all parts that wait; they wait no longer. */
+  take(options: BlockOptions): string[] {
+    return this.#waiting.splice(0).flatMap((render) => render(options));
   }
 }

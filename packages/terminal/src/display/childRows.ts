@@ -1,6 +1,6 @@
 import type { AgentEvent, ChildEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
-import { formatDuration } from "../text/duration.js";
+import { formatDuration } from "../text/amounts.js";
 
 interface ShownChild {
   readonly startedAt: number;

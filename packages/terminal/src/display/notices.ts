@@ -1,7 +1,6 @@
 import type { ContextEvent, DoneEvent, NoticeEvent, RetryEvent, ToolProgressEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { formatCost } from "../text/cost.js";
-import { formatDuration } from "../text/duration.js";
+import { formatCost, formatDuration } from "../text/amounts.js";
 
 // A wait this long is announced with its length.
 const LONG_WAIT_MS = 60_000;

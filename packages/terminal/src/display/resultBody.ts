@@ -1,8 +1,7 @@
 import type { ResultView, ToolEndEvent } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import { tableLines } from "../markdown/table.js";
-import { sizeText } from "../text/amounts.js";
-import { formatDuration } from "../text/duration.js";
+import { formatDuration, sizeText } from "../text/amounts.js";
 import { safeLine, safeLines, shownPath, trimBlankLines } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";

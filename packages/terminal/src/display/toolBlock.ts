@@ -1,6 +1,6 @@
 import type { FileDiff, ToolEndEvent } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { formatDuration } from "../text/duration.js";
+import { formatDuration } from "../text/amounts.js";
 import type { Style } from "../text/style.js";
 import { clipRow, textWidth, wrapLine, wrapWords } from "../text/width.js";
 import type { LiveOutput } from "./liveOutput.js";

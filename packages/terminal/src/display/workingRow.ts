@@ -1,4 +1,4 @@
-import { formatDuration } from "../text/duration.js";
+import { formatDuration } from "../text/amounts.js";
 import type { Style } from "../text/style.js";
 import { cutToWidth } from "../text/width.js";
 

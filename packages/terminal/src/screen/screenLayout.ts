@@ -1,13 +1,20 @@
+import { escapeToLine } from "@agent/internal";
+import type { ApprovalDialog } from "../approval/approvalDialog.js";
 import type { ActivityFrame } from "../display/activity.js";
+import { workingRow } from "../display/workingRow.js";
 import type { Editor } from "../input/editor.js";
 import { viewEditor } from "../input/editorView.js";
+import type { Menu, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
-import { clipRow } from "../text/width.js";
-import { promptText } from "./promptText.js";
-import { type Above, rowsBefore } from "./rowsBefore.js";
-import { type Below, lastOf, rowsBelow } from "./rowsBelow.js";
+import { clipRow, cutToWidth } from "../text/width.js";
+import { PROMPT } from "./firstPrompt.js";
+import type { ScreenLayout } from "./liveScreen.js";
+import { type Status, statusRow } from "./statusRow.js";
 
 const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
+const LONGEST_QUEUED = 500;
+const MOST_HINTS = 6;
+const ASKING = "? ";
 
 /** What is on the screen at one moment, apart from the conversation itself. */
 export interface ScreenParts extends Above, Below {
@@ -19,11 +26,6 @@ export interface ScreenParts extends Above, Below {
 interface Size {
   readonly width: number;
   readonly height: number;
-}
-
-/** The rows to draw, and those that go into the scrollback above them. */
-export interface ScreenLayout extends ActivityFrame {
-  readonly cursor: { readonly row: number; readonly column: number };
 }
 
 /**
@@ -60,4 +62,65 @@ export function layOut(
     answerRows: top.length === rows.length + before.length ? answerRows : 0,
     cursor: { row: top.length + input.cursor.row, column: input.cursor.column + indent },
   };
+}
+
+/** The content of the rows above the input line. */
+interface Above {
+  readonly dialog: ApprovalDialog | undefined;
+  readonly picker: Picker | undefined;
+  /** The running turn: its work in a few words, and its start. */
+  readonly turn: { readonly doing: string; readonly startedAt: number } | undefined;
+  readonly queued: readonly string[];
+}
+
+/** The rows above the input line: an open question, else an open list, else the running turn; and queued messages. */
+function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, style: Style): string[] {
+  const waiting = queued.map((text) =>
+    style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, LONGEST_QUEUED))}`, width)),
+  );
+  if (dialog) return ["", ...waiting, ...dialog.rows(width, style)];
+  if (picker) return ["", cutToWidth(picker.heading, width)];
+  if (!turn) return ["", ...waiting];
+  return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
+}
+
+/** What can be shown below the input line. */
+interface Below {
+  readonly menu: Menu | undefined;
+  readonly hints: readonly string[];
+  readonly status: Status | undefined;
+}
+
+/** The rows below the input line: an open list, else hints, else the status. */
+function rowsBelow(
+  { menu, hints, status }: Below,
+  { width, room }: { readonly width: number; readonly room: number },
+  style: Style,
+): string[] {
+  if (menu) return menu.rows(width, room, style).slice(0, room);
+  if (hints.length > 0) {
+    const more = hints.length > MOST_HINTS ? [`… ${hints.length - MOST_HINTS} more`] : [];
+    const lines = lastOf([...hints.slice(0, MOST_HINTS), ...more], room);
+    return lines.map((line) => style.dim(cutToWidth(`  ${line}`, width)));
+  }
+  return status && room > 0 ? [clipRow(statusRow(status, width, style), width)] : [];
+}
+
+/** The last `count` rows, which may be none. */
+function lastOf(rows: readonly string[], count: number): string[] {
+  return count > 0 ? rows.slice(-count) : [];
+}
+
+/** The prompt in front of the input line, and its width: a mark, or words such as those of a search. */
+function promptText(
+  words: string | undefined,
+  isAsking: boolean,
+  width: number,
+  style: Style,
+): { readonly text: string; readonly columns: number } {
+  if (words !== undefined) {
+    const shown = cutToWidth(words, Math.floor(width / 2));
+    return { text: style.cyan(shown), columns: shown.length };
+  }
+  return { text: isAsking ? style.yellow(ASKING) : style.bold(PROMPT), columns: PROMPT.length };
 }

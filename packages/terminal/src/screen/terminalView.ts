@@ -1,24 +1,33 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
+import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
 import { escapeInvisible, onAbort } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { ApprovalDialog } from "../approval/approvalDialog.js";
 import { approvalRows, decisionText } from "../approval/approvalQuestion.js";
-import type { AlwaysChoice, PersonDecision } from "../approval/decision.js";
 import type { ChatView, PickOptions } from "../chat/view.js";
-import { Activity } from "../display/activity.js";
 import { Editor } from "../input/editor.js";
-import { Menu, type MenuItem } from "../input/menu.js";
-import { Picker } from "../input/picker.js";
+import { Menu, type MenuItem, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
 import { PROMPT } from "./firstPrompt.js";
-import { Frames } from "./frames.js";
-import { LiveRegion } from "./liveRegion.js";
-import type { Screen } from "./screen.js";
-import { layOut } from "./screenLayout.js";
+import { LiveScreen, type Screen } from "./liveScreen.js";
+import { layOut, type ScreenParts } from "./screenLayout.js";
 import type { Status } from "./statusRow.js";
-import { TERMINAL_KEYS } from "./terminalKeys.js";
 
 const BELL = "\x07";
+
+/** What `/help` says about the keys of the chat on a terminal: each with what it does. */
+const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ["Enter", "send; while an answer is written, steer it"],
+  ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
+  ["Up, Down", "recall earlier input; Ctrl+R searches it"],
+  ["Ctrl+_", "revert an edit of the line; Ctrl+G opens it in $EDITOR"],
+  ["@file, @a.ts:10-40", "attach a file, or some of its lines; Tab completes"],
+  ["!command", "run a command and tell the model what it printed"],
+  ["Shift+Tab", "switch the mode: plan, ask, accept edits, auto"],
+  ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D leaves"],
+  ["Ctrl+B", "move a running command to the background"],
+  ["Ctrl+O", "show a shortened call whole, then the one before; /expand lists them"],
+];
 
 interface Question {
   readonly dialog: ApprovalDialog;
@@ -35,12 +44,7 @@ export class TerminalView implements ChatView {
   readonly keys = TERMINAL_KEYS;
   readonly editor = new Editor();
   readonly #screen: Screen;
-  readonly #region: LiveRegion;
-  readonly #activity: Activity;
-  readonly #frames = new Frames(
-    () => this.#draw(),
-    () => this.#screen.refreshSize(),
-  );
+  readonly #live: LiveScreen;
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;
@@ -50,28 +54,27 @@ export class TerminalView implements ChatView {
   #queued: readonly string[] = [];
   #status: Status | undefined;
   #turn: { readonly doing: string | undefined; readonly startedAt: number } | undefined;
-  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
-  #answerRows = 0;
 
   constructor(screen: Screen, style: Style) {
     this.#screen = screen;
     this.style = style;
-    this.#region = new LiveRegion((text) => screen.write(text));
-    this.#activity = new Activity({ style, now: Date.now, expandHint: "ctrl+o expands" });
+    this.#live = new LiveScreen(screen, { style, expandHint: "ctrl+o expands" }, (activity, size) =>
+      layOut(this.#parts(), activity, size, style),
+    );
   }
 
   get columns(): number {
-    return this.#screen.columns - 1;
+    return this.#live.columns;
   }
 
   print(lines: readonly string[], indent?: number): void {
-    this.#activity.print(lines, indent);
-    this.#frames.request();
+    this.#live.activity.print(lines, indent);
+    this.#live.request();
   }
 
   event(event: AgentEvent): void {
-    this.#activity.event(event);
-    this.#frames.request();
+    this.#live.activity.event(event);
+    this.#live.request();
   }
 
   echo(input: string): void {
@@ -85,25 +88,26 @@ export class TerminalView implements ChatView {
 
   turnStarted(doing?: string): void {
     this.#turn = { doing, startedAt: Date.now() };
-    this.#frames.tick();
+    this.#live.tick();
   }
 
   turnEnded(problem: string | undefined): void {
-    this.#frames.rest();
+    this.#live.rest();
     this.#turn = undefined;
-    this.#activity.end();
-    if (problem !== undefined) this.#activity.print(problem.split("\n").map((line) => this.style.red(line)));
-    this.#frames.request();
+    this.#live.activity.end();
+    if (problem !== undefined)
+      this.#live.activity.print(problem.split("\n").map((line) => this.style.red(line)));
+    this.#live.request();
   }
 
   queued(messages: readonly string[]): void {
     this.#queued = [...messages];
-    this.#frames.request();
+    this.#live.request();
   }
 
   status(status: Status): void {
     this.#status = status;
-    this.#frames.request();
+    this.#live.request();
   }
 
   notify(): void {
@@ -114,7 +118,7 @@ export class TerminalView implements ChatView {
 
   giveBack(text: string): void {
     this.editor.set(this.editor.text === "" ? text : `${text}\n${this.editor.text}`);
-    this.#frames.request();
+    this.#live.request();
   }
 
   ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision> {
@@ -123,9 +127,9 @@ export class TerminalView implements ChatView {
         if (this.#question?.dialog.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
-        this.#activity.answered();
+        this.#live.activity.answered();
         request.signal.removeEventListener("abort", close);
-        this.#frames.request();
+        this.#live.request();
       };
       const answer = (decision: PersonDecision): void => {
         close();
@@ -135,8 +139,8 @@ export class TerminalView implements ChatView {
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request, always), draft: this.editor.take(), answer };
       const rows = approvalRows(request, this.style, this.columns);
-      this.#activity.ask(request.id, rows, request.preview?.changes);
-      this.#frames.request();
+      this.#live.activity.ask(request.id, rows, request.preview?.changes);
+      this.#live.request();
     });
   }
 
@@ -151,7 +155,7 @@ export class TerminalView implements ChatView {
   }
 
   answerQuestion(decision: PersonDecision): void {
-    this.#activity.answered(`? ${escapeToLine(decisionText(decision))}`);
+    this.#live.activity.answered(`? ${escapeToLine(decisionText(decision))}`);
     this.#question?.answer(decision);
   }
 
@@ -168,7 +172,7 @@ export class TerminalView implements ChatView {
         this.#picker = undefined;
         this.#menu = undefined;
         this.editor.set(draft);
-        this.#frames.request();
+        this.#live.request();
         resolve(value);
       };
       this.#picker = new Picker(title, items, choose, takesText);
@@ -195,91 +199,72 @@ export class TerminalView implements ChatView {
     // A list that is filtered says when nothing fits; text that is an answer needs no list.
     const isShown = menu !== undefined && (menu.items.length > 0 || this.#picker?.takesText === false);
     this.#menu = isShown ? menu : undefined;
-    this.#frames.request();
+    this.#live.request();
   }
 
   /** Replaces the prompt by words, or restores it. The words must be safe to show. */
   set prompt(words: string | undefined) {
     this.#prompt = words;
-    this.#frames.request();
+    this.#live.request();
   }
 
   expandNext(): void {
-    const isLast = this.#activity.expandable.length > 0;
-    if (!this.#activity.expand())
+    const isLast = this.#live.activity.expandable.length > 0;
+    if (!this.#live.activity.expand())
       this.hint([isLast ? "That was the oldest. Ctrl+O begins anew." : "Nothing was shortened."]);
-    this.#frames.request();
+    this.#live.request();
   }
 
   get expandable(): readonly string[] {
-    return this.#activity.expandable;
+    return this.#live.activity.expandable;
   }
 
   expand(place: number): void {
-    this.#activity.expand(place);
-    this.#frames.request();
+    this.#live.activity.expand(place);
+    this.#live.request();
   }
 
   /** Shows lines below the input line until the next key. They must be safe to show. */
   hint(lines: readonly string[]): void {
     this.#hints = lines;
-    this.#frames.request();
+    this.#live.request();
   }
 
   /** The terminal changed its size. */
   resized(): void {
-    this.#frames.resized(() => {
-      if (this.#answerRows > 0) this.#activity.keepShown();
-      this.#region.resized(this.#screen.columns, this.#answerRows);
-    });
+    this.#live.resized();
   }
 
   /** Draws on an empty row, because another program has written to the terminal: erases nothing. */
   redraw(): void {
-    this.#region.forget();
-    this.#answerRows = 0;
-    this.draw();
+    this.#live.redraw();
   }
 
   /** Erases the live rows; the conversation stays. `draw` brings them back. */
   hide(): void {
-    this.#frames.settle();
-    const { above } = this.#activity.frame(this.columns, this.#screen.rows);
-    this.#answerRows = 0;
-    this.#region.draw({ above, rows: [] });
-    this.#region.clear();
+    this.#live.hide();
   }
 
   /** Hides permanently. */
   close(): void {
-    this.#frames.close();
-    this.#activity.end();
-    this.hide();
+    this.#live.close();
   }
 
   draw(): void {
-    this.#frames.draw();
+    this.#live.draw();
   }
 
-  #draw(): void {
-    const turn = this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#activity.doing };
-    const { answerRows, ...frame } = layOut(
-      {
-        editor: this.editor,
-        prompt: this.#prompt,
-        dialog: this.dialog,
-        picker: this.#picker,
-        turn,
-        queued: this.#queued,
-        menu: this.#menu,
-        hints: this.#hints,
-        status: this.#status,
-      },
-      (width, room) => this.#activity.frame(width, room),
-      { width: this.columns, height: this.#screen.rows },
-      this.style,
-    );
-    this.#answerRows = answerRows;
-    this.#region.draw(frame);
+  #parts(): ScreenParts {
+    return {
+      editor: this.editor,
+      prompt: this.#prompt,
+      dialog: this.dialog,
+      picker: this.#picker,
+      turn: this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#live.activity.doing },
+      queued: this.#queued,
+      menu: this.#menu,
+      hints: this.#hints,
+      status: this.#status,
+    };
   }
 }

@@ -17,3 +17,25 @@ export function sizeText(bytes: number): string {
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
+
+/** A time span as a user reads it: `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)}s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}m ${pad(whole % 60)}s`;
+  return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+/** `$0.0123`, `$1.20`, `≈ $0.0123` for an estimate: at least two significant digits, also of small amounts. */
+export function formatCost(dollars: number, isEstimate = false): string {
+  const mark = isEstimate ? "≈ " : "";
+  if (dollars === 0) return `${mark}$0`;
+  const digits = dollars >= 1 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(dollars)));
+  return `${mark}$${dollars.toFixed(digits)}`;
+}

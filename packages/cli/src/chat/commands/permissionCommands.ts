@@ -5,9 +5,7 @@ import { MODE_HELP, MODE_NAMES, type SlashCommand } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import { shownRule } from "../../permissions/shownRule.js";
 
-interface Asked extends Pick<AssembledAgent, "permissions"> {
-  readonly tools: Pick<AssembledAgent["tools"], "confirm">;
-}
+type Asked = Pick<AssembledAgent, "permissions">;
 
 /** Commands about what may run without a question. */
 export function permissionCommands(assembled: Asked): Readonly<Record<string, SlashCommand>> {
@@ -31,11 +29,8 @@ export function permissionCommands(assembled: Asked): Readonly<Record<string, Sl
   };
 }
 
-async function listOrRevoke(
-  argument: string,
-  { permissions: current, tools: { confirm } }: Asked,
-): Promise<readonly string[]> {
-  const { grants, rules, mode } = current;
+async function listOrRevoke(argument: string, { permissions: current }: Asked): Promise<readonly string[]> {
+  const { grants, rules, mode, confirm } = current;
   const revoked = /^revoke\s+(\d+)$/.exec(argument)?.[1];
   if (revoked !== undefined) {
     const grant = grants[Number(revoked) - 1];

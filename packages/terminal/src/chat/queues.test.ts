@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NoticeQueue } from "./noticeQueue.js";
+import { NoticeQueue } from "./queues.js";
 
 const noop = (): void => undefined;
 

@@ -1,0 +1,44 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseRule } from "@agent/core/host";
+import { afterAll, describe, expect, test } from "vitest";
+import { ProjectGrants } from "./grants.js";
+
+const folder = mkdtempSync(join(tmpdir(), "agent-grants-"));
+const root = join(folder, "project");
+mkdirSync(root);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("what was allowed permanently", () => {
+  const state = join(folder, "state");
+
+  test("holds in the project it was given for, after a restart, until it is reverted", async () => {
+    const grants = new ProjectGrants(state, root);
+    await grants.add(parseRule("run_bash(npm test *)"), "project");
+    await grants.add(parseRule("run_bash(npm test *)"), "project");
+    await grants.add(parseRule("fetch"), "session");
+    const again = new ProjectGrants(state, root);
+    expect(again.list()).toEqual([{ rule: parseRule("run_bash(npm test *)"), scope: "project" }]);
+    expect(new ProjectGrants(state, folder).list()).toEqual([]);
+    const [grant] = again.list();
+    if (grant) expect(await again.revoke(grant)).toBe(true);
+    expect(new ProjectGrants(state, root).list()).toEqual([]);
+  });
+
+  test("two chats in one project keep each other's", async () => {
+    const [one, two] = [new ProjectGrants(state, root), new ProjectGrants(state, root)];
+    await one.add(parseRule("a"), "project");
+    await two.add(parseRule("b"), "project");
+    expect(new ProjectGrants(state, root).list().map(({ rule: { tool } }) => tool)).toEqual(["a", "b"]);
+  });
+
+  test("a damaged file allows nothing, and one that cannot be written holds for the session", async () => {
+    for (const name of readdirSync(state))
+      writeFileSync(join(state, name), '{"project":"/elsewhere","allow":["*"]}');
+    expect(new ProjectGrants(state, root).list()).toEqual([]);
+    const grants = new ProjectGrants("/dev/null/x", root);
+    await expect(grants.add(parseRule("a"), "project")).rejects.toThrow();
+    expect(grants.list()).toEqual([{ rule: parseRule("a"), scope: "session" }]);
+  });
+});

@@ -1,0 +1,122 @@
+import { existsSync, lstatSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Agent } from "@agent/core";
+import { errorMessage, escapeInvisible, writeFileAtomic } from "@agent/core/toolkit";
+import { countOf, escapeToLine, quotePath } from "@agent/internal";
+import { exportHtml } from "../export/html.js";
+import { exportMarkdown } from "../export/markdown.js";
+import { BUSY, type CommandContext, type SlashCommand } from "./context.js";
+
+const DEFAULT_REASON = "saved by /save";
+
+/** Commands about the conversation and what the model sees of it. */
+export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
+  "/context": {
+    usage: "/context",
+    help: "what the model sees: size, instructions, files",
+    run: (_argument, context) => contextLines(context),
+  },
+  "/clear": {
+    usage: "/clear",
+    help: "forget the conversation so far",
+    run: (_argument, { agent, busy, usage }) => {
+      if (busy()) return [BUSY];
+      usage.forgetSize();
+      agent.clearContext();
+      return ["The conversation is forgotten."];
+    },
+  },
+  "/compact": {
+    usage: "/compact [WHAT TO KEEP]",
+    help: "replace older messages by a summary",
+    run: compact,
+  },
+  "/export": {
+    usage: "/export [FILE]",
+    help: "write the conversation to a file: .md, or .html to read in a browser",
+    run: exportConversation,
+  },
+  "/save": {
+    usage: "/save [REASON]",
+    help: "save the conversation to its file",
+    run: async (reason, { agent }) =>
+      escapeInvisible(await agent.saveContext(reason || DEFAULT_REASON)).split("\n"),
+  },
+};
+
+function contextLines({ agent, options, usage }: CommandContext): string[] {
+  const { sessionContext, systemPrompt } = agent.conversation;
+  const room = options.contextTokens?.();
+  const share =
+    room === undefined || usage.size === 0
+      ? ""
+      : ` of ${room} tokens (${Math.round((usage.size / room) * 100)}%)`;
+  const instructions = options.instructions?.() ?? [];
+  // After /compact the size of the last request is that of another conversation.
+  const unknown =
+    usage.tokens.input === 0 ? "No request yet." : "How large it is now shows with the next request.";
+  return [
+    usage.size === 0 ? unknown : `The last request and its answer: ${usage.size} tokens${share}`,
+    `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
+    ...(instructions.length === 0 ? ["No instructions (AGENTS.md) were read."] : ["Instructions"]),
+    ...instructions.map(({ path, size }) => `  ${escapeToLine(path)}  ${size}`),
+    ...packPrompts(agent),
+  ];
+}
+
+/** What packs add to the system prompt, and what is wrong with it. */
+function packPrompts(agent: Agent): string[] {
+  const problems: string[] = [];
+  const sections = agent.registry.services.prompts((problem) => problems.push(problem));
+  if (sections.length + problems.length === 0) return [];
+  return [
+    "Added by packs",
+    ...sections.map(
+      ({ source, title, tokens, isCut }) =>
+        `  ${escapeToLine(title)}  ${escapeToLine(source)}  ${tokens} tokens${isCut ? ", cut" : ""}`,
+    ),
+    ...problems.map((problem) => `  ${escapeToLine(problem)}`),
+  ];
+}
+
+async function compact(focus: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
+  if (busy()) return [BUSY];
+  const before = agent.conversation.sessionContext.length;
+  const changed = await work("summing up older messages", (signal) =>
+    agent.compact({ signal, focus, onEvent: (event) => usage.see(event) }).catch((error: unknown) => {
+      if (signal.aborted) return "stopped";
+      throw error;
+    }),
+  );
+  if (changed === "stopped") return ["Stopped. The conversation is as it was."];
+  usage.forgetSize();
+  const after = agent.conversation.sessionContext.length;
+  return [changed ? `Compacted: ${before} → ${after} messages.` : "There is nothing to sum up yet."];
+}
+
+async function exportConversation(
+  argument: string,
+  { agent, options, exported }: CommandContext,
+): Promise<string[]> {
+  const messages = agent.conversation.sessionContext;
+  if (messages.length === 0) return ["There is nothing to export yet."];
+  const name = options.sessionName?.();
+  const path = resolve(argument || `agent-${name ?? "session"}.md`);
+  const shown = escapeToLine(quotePath(path));
+  // A file that has the session's own name is an earlier export of it.
+  const isOwn = argument === "" || exported.has(path);
+  // A dangling link is there, too: writing through it would create its target.
+  if (!isOwn && lstatSync(path, { throwIfNoEntry: false }))
+    return [`${shown} is there already. Name another file, or remove it first.`];
+  if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
+  const content = /\.html?$/i.test(path)
+    ? exportHtml(agent.conversation, name ?? "Conversation")
+    : exportMarkdown(agent.conversation, name ?? "Conversation");
+  try {
+    await writeFileAtomic(path, content, { follow: false });
+  } catch (error) {
+    return [`It cannot be written: ${escapeToLine(errorMessage(error))}`];
+  }
+  exported.add(path);
+  return [`Wrote ${countOf(messages.length, "message")} to ${shown}.`];
+}

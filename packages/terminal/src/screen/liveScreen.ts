@@ -1,0 +1,150 @@
+import type { WriteStream } from "node:tty";
+import { Activity, type ActivityFrame } from "../display/activity.js";
+import type { Style } from "../text/style.js";
+import { Frames } from "./frames.js";
+import { type Cursor, LiveRegion } from "./liveRegion.js";
+import { refreshSize, terminalSize } from "./terminalKind.js";
+
+/** A terminal to draw on: its size and a write function. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): void;
+  /** Reads the size again. If it has changed, the listeners for a new size are called before this returns. */
+  refreshSize(): void;
+}
+
+/** The stream of a terminal as a screen. */
+export function streamScreen(output: WriteStream): Screen {
+  return {
+    get columns() {
+      return terminalSize(output).columns;
+    },
+    get rows() {
+      return terminalSize(output).rows;
+    },
+    write: (text) => void output.write(text),
+    refreshSize: () => refreshSize(output),
+  };
+}
+
+/** The rows to draw, and those that go into the scrollback above them. */
+export interface ScreenLayout extends ActivityFrame {
+  readonly cursor: Cursor;
+}
+
+/** Adds rows of the host, such as an input line, to those of the activity. One column is left free. */
+export type LayOut = (
+  activity: (width: number, room: number) => ActivityFrame,
+  size: { readonly width: number; readonly height: number },
+) => ScreenLayout;
+
+export interface LiveScreenOptions {
+  readonly style: Style;
+  /** How a user expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
+  readonly expandHint?: string;
+}
+
+/**
+ * What an agent does, on a terminal: finished work goes into the scrollback; what changes is drawn at the bottom, at most about
+ * thirty times a second.
+ */
+export class LiveScreen {
+  readonly activity: Activity;
+  readonly #screen: Screen;
+  readonly #layOut: LayOut;
+  readonly #region: LiveRegion;
+  readonly #frames: Frames;
+  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
+  #answerRows = 0;
+  /** Whether something else writes to the terminal, below what was drawn. */
+  #isLent = false;
+
+  constructor(screen: Screen, options: LiveScreenOptions, layOut: LayOut) {
+    this.#screen = screen;
+    this.#layOut = layOut;
+    this.activity = new Activity({ ...options, now: Date.now });
+    this.#region = new LiveRegion((text) => screen.write(text));
+    this.#frames = new Frames(
+      () => this.#draw(),
+      () => screen.refreshSize(),
+    );
+  }
+
+  /** The width to draw for: some terminals wrap a row that fills the whole width. */
+  get columns(): number {
+    return this.#screen.columns - 1;
+  }
+
+  /** Requests a frame, because something has changed. */
+  request(): void {
+    this.#frames.request();
+  }
+
+  draw(): void {
+    this.#frames.draw();
+  }
+
+  /** Draws repeatedly, for a clock, until `rest`. */
+  tick(): void {
+    this.#frames.tick();
+  }
+
+  rest(): void {
+    this.#frames.rest();
+  }
+
+  /** The terminal changed its size. */
+  resized(): void {
+    if (this.#isLent) return;
+    this.#frames.resized(() => {
+      if (this.#answerRows > 0) this.activity.keepShown();
+      this.#region.resized(this.#screen.columns, this.#answerRows);
+    });
+  }
+
+  /** Draws on an empty row, because another program has written to the terminal: erases nothing. */
+  redraw(): void {
+    this.#region.forget();
+    this.#answerRows = 0;
+    this.draw();
+  }
+
+  /** Erases the live rows; the conversation stays. `draw` brings them back. */
+  hide(): void {
+    this.#frames.settle();
+    const { above } = this.activity.frame(this.columns, this.#screen.rows);
+    this.#answerRows = 0;
+    this.#region.draw({ above, rows: [] });
+    this.#region.clear();
+  }
+
+  /** Hides while `work` writes to the terminal. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.hide();
+    this.#isLent = true;
+    try {
+      return await work();
+    } finally {
+      this.#isLent = false;
+      this.request();
+    }
+  }
+
+  /** Hides permanently. */
+  close(): void {
+    this.#frames.close();
+    this.activity.end();
+    this.hide();
+  }
+
+  #draw(): void {
+    if (this.#isLent) return;
+    const { answerRows, ...frame } = this.#layOut((width, room) => this.activity.frame(width, room), {
+      width: this.columns,
+      height: this.#screen.rows,
+    });
+    this.#answerRows = answerRows;
+    this.#region.draw(frame);
+  }
+}
