@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { Conversation } from "../conversation/conversation.js";
 import { defineTool } from "../tools/defineTool.js";
 import { createToolRegistry } from "../tools/factory.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 import { MODES, type Mode } from "./mode.js";
 import { Permissions } from "./permissions.js";
 import { parseRule } from "./rule.js";

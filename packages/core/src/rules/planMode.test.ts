@@ -3,7 +3,7 @@ import { Conversation } from "../conversation/conversation.js";
 import { defineTool } from "../tools/defineTool.js";
 import { createToolRegistry } from "../tools/factory.js";
 import type { ToolRegistry } from "../tools/registry.js";
-import type { ToolCapability } from "../tools/types.js";
+import type { ToolCapability } from "../tools/tool.js";
 import { Permissions } from "./permissions.js";
 
 const tool = (name: string, capability: ToolCapability) =>
