@@ -176,7 +176,8 @@ export class Permissions {
     return {
       rules: { decide: (request) => this.decide(request), allow: (rule) => grant(rule, "session") },
       approve: async (request) => {
-        const runsInAuto = async (): Promise<boolean> => (await this.decide(request, "auto")).type === "allow";
+        const runsInAuto = async (): Promise<boolean> =>
+          (await this.decide(request, "auto")).type === "allow";
         const decision = await ask(request, await this.alwaysChoices(request), runsInAuto);
         if (decision === "suspend" || decision === "allow" || "deny" in decision) return decision;
         if ("mode" in decision) this.mode = decision.mode;
