@@ -104,6 +104,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       "--resume [session]",
       "continue with a conversation: its name or the start of it; without one, choose",
     )
+    .option("--worktree [name]", "work in a git work tree of its own, on the branch agent/NAME")
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)
     .option("--no-session", "do not keep the conversation")

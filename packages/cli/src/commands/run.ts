@@ -1,11 +1,14 @@
+import { dirname } from "node:path";
 import type { JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
+import { note } from "../process/output.js";
 import { createReporter, OUTPUT_FORMATS, type OutputFormat } from "../run/reporters.js";
 import { timeSpan } from "../settings/environment.js";
 import type { SettingsFlags } from "../settings/flags.js";
+import { enterDirectory } from "../settings/workingDirectory.js";
 import { loadRunSettings, mayUseInstructions } from "./runSettings.js";
 
 export interface RunFlags extends SettingsFlags {
@@ -18,14 +21,34 @@ export interface RunFlags extends SettingsFlags {
   readonly instructions?: boolean;
   readonly image?: readonly string[];
   readonly schema?: string;
+  readonly worktree?: string | true;
 }
 
-/** `agent`: a chat in a terminal, or one task from the arguments or standard input. */
+/** `agent`: a chat in a terminal, or one task from the arguments or standard input. With `--worktree`, in its own work tree. */
 export async function runCommand(
   words: readonly string[],
   flags: RunFlags,
   guard: CrashGuard,
 ): Promise<ExitCode> {
+  if (flags.worktree === undefined) return await runHere(words, flags, guard);
+  const { worktree, cwd, ...others } = flags;
+  // A sentence after the flag is the task.
+  const isTask = typeof worktree === "string" && /\s/.test(worktree);
+  const { openWorktree } = await import("../assembly/worktree.js");
+  enterDirectory(cwd);
+  const tree = await openWorktree(process.cwd(), isTask ? true : worktree);
+  for (const notice of tree.notices) note(`agent: ${notice}`);
+  note(`agent: working in ${tree.path} on the branch ${tree.branch}`);
+  process.chdir(tree.path);
+  try {
+    return await runHere(isTask ? [worktree, ...words] : words, others, guard);
+  } finally {
+    process.chdir(dirname(tree.path));
+    note(`agent: ${await tree.close()}`);
+  }
+}
+
+async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGuard): Promise<ExitCode> {
   const { resume, task } = splitResume(flags.resume, words);
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);

@@ -1,0 +1,289 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { errorMessage, quote } from "@agent/core/toolkit";
+import { canonicalPath, findRepository, isRecord, readRegularFile } from "@agent/internal";
+import { CliError } from "../process/errors.js";
+import { stateDirectory } from "../process/paths.js";
+import { PrivateGit } from "../undo/privateGit.js";
+
+const NAME = /^[A-Za-z0-9][\w-]{0,60}$/;
+const COMMIT = /^[0-9a-f]{40}$/;
+const REF = /^refs\/(?!.*\.\.)[\w./-]+$/;
+const LARGEST_LINE = 4096;
+const LARGEST_REFS = 64 * 1024 * 1024;
+const LARGEST_INCLUDED = 16 * 1024 * 1024;
+const MOST_INCLUDED = 1000;
+/** Names of files that hold secrets: no copy of them is made, whatever `.worktreeinclude` says. */
+const SECRET =
+  /^(\.env(?!\.(example|sample|template)$)(\..*)?|\.envrc|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(pem|key|p12|pfx|jks|keystore)|.*credentials.*|.*secrets?\b.*)$/i;
+
+/** What is kept beside a worktree, so that its end can be compared with its beginning. */
+interface Beginning {
+  readonly commit: string;
+  readonly source: string;
+  /** The files of `.worktreeinclude` that were copied. */
+  readonly included: readonly string[];
+}
+
+/** A work tree of the project's repository in the user's state directory, on its own branch. */
+export interface OpenWorktree {
+  readonly name: string;
+  readonly path: string;
+  readonly branch: string;
+  /** What the user should know about the beginning, such as secret files that were not copied. */
+  readonly notices: readonly string[];
+  /** Removes it if nothing was changed. Resolves to one sentence about what happened. Never rejects. */
+  close(): Promise<string>;
+}
+
+/**
+ * Makes a work tree with the files of the newest commit, or opens the one of that name again. Git never runs under the
+ * configuration of the project: the files are written by a private repository, and the entry in the project's repository
+ * is written here. Throws a `CliError`.
+ */
+export async function openWorktree(cwd: string, wanted: string | true): Promise<OpenWorktree> {
+  const name = wanted === true ? `w${randomBytes(3).toString("hex")}` : wanted;
+  if (!NAME.test(name)) {
+    throw new CliError(
+      `--worktree ${quote(name)}: a name has letters, digits, "_" and "-", and starts with a letter or digit.`,
+    );
+  }
+  const repository = findRepository(join(canonicalPath(cwd), "file"));
+  if (!repository) throw new CliError("--worktree: this directory is in no git repository of yours.");
+  const { worktree: source, gitDirectories } = repository;
+  const [own = "", common = own] = gitDirectories;
+  const id = createHash("sha256").update(common).digest("hex").slice(0, 8);
+  const root = join(dirname(stateDirectory()), "agent-worktrees", `${basename(source)}-${id}`);
+  const tree = new Worktree(name, source, own, common, root);
+  try {
+    return await tree.open();
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`--worktree ${name}: ${errorMessage(error)}`);
+  }
+}
+
+class Worktree {
+  readonly #name: string;
+  readonly #source: string;
+  readonly #own: string;
+  readonly #common: string;
+  readonly #root: string;
+
+  constructor(name: string, source: string, own: string, common: string, root: string) {
+    this.#name = name;
+    this.#source = source;
+    this.#own = own;
+    this.#common = common;
+    this.#root = root;
+  }
+
+  get #path(): string {
+    return join(this.#root, this.#name);
+  }
+
+  /** The entry of this work tree in the project's repository. */
+  get #entry(): string {
+    return join(this.#common, "worktrees", this.#name);
+  }
+
+  get #ref(): string {
+    return `refs/heads/agent/${this.#name}`;
+  }
+
+  get #beginningFile(): string {
+    return join(this.#root, `${this.#name}.json`);
+  }
+
+  async open(): Promise<OpenWorktree> {
+    const known = existsSync(this.#path) ? this.#readBeginning() : undefined;
+    const { beginning, notices } = known ? { beginning: known, notices: [] } : await this.#create();
+    return {
+      name: this.#name,
+      path: this.#path,
+      branch: `agent/${this.#name}`,
+      notices,
+      close: () => this.#close(beginning),
+    };
+  }
+
+  async #create(): Promise<{ readonly beginning: Beginning; readonly notices: readonly string[] }> {
+    if (existsSync(join(this.#common, "reftable")))
+      throw new Error("repositories whose references are in a reftable are not supported.");
+    if (existsSync(this.#path) || existsSync(this.#entry) || this.#readRef(this.#ref) !== undefined) {
+      throw new Error(
+        `there is a work tree or a branch agent/${this.#name} already. Choose another name, or remove it.`,
+      );
+    }
+    const commit = this.#head();
+    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    try {
+      await this.#checkOut(commit);
+      const { included, notices } = await this.#include(commit);
+      const beginning = { commit, source: this.#source, included };
+      writeFileSync(this.#beginningFile, JSON.stringify(beginning), { mode: 0o600 });
+      return { beginning, notices };
+    } catch (error) {
+      this.#remove();
+      throw error;
+    }
+  }
+
+  /** Works in a repository of our own that has the project's objects. */
+  async #withGit<T>(worktree: string, work: (git: PrivateGit, directory: string) => Promise<T>): Promise<T> {
+    const directory = join(this.#root, `.git-${this.#name}-${randomBytes(3).toString("hex")}`);
+    try {
+      return await work(PrivateGit.create(directory, worktree, join(this.#common, "objects")), directory);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+
+  async #checkOut(commit: string): Promise<void> {
+    await this.#withGit(this.#path, async (git, directory) => {
+      await git.run(["read-tree", commit]);
+      await git.run(["checkout-index", "--all", "--quiet", "--index"]);
+      mkdirSync(this.#entry, { recursive: true });
+      copyFileSync(join(directory, "index"), join(this.#entry, "index"));
+    });
+    writeFileSync(join(this.#entry, "commondir"), "../..\n");
+    writeFileSync(join(this.#entry, "gitdir"), `${join(this.#path, ".git")}\n`);
+    const ref = join(this.#common, this.#ref);
+    mkdirSync(dirname(ref), { recursive: true });
+    writeFileSync(ref, `${commit}\n`, { flag: "wx" });
+    writeFileSync(join(this.#entry, "HEAD"), `ref: ${this.#ref}\n`);
+    writeFileSync(join(this.#path, ".git"), `gitdir: ${this.#entry}\n`);
+  }
+
+  /** Copies the files that `.worktreeinclude` names and git does not know, except for secret ones. */
+  async #include(
+    commit: string,
+  ): Promise<{ readonly included: readonly string[]; readonly notices: readonly string[] }> {
+    const list = join(this.#source, ".worktreeinclude");
+    if (!lstatSync(list, { throwIfNoEntry: false })?.isFile()) return { included: [], notices: [] };
+    const names = await this.#withGit(this.#source, async (git) => {
+      await git.run(["read-tree", commit]);
+      const args = ["ls-files", "-z", "--others", "--ignored", `--exclude-from=${list}`];
+      return (await git.run(args)).toString().split("\0").filter(Boolean);
+    });
+    const included: string[] = [];
+    const secret: string[] = [];
+    for (const name of names.slice(0, MOST_INCLUDED)) {
+      const from = join(this.#source, name);
+      const to = join(this.#path, name);
+      const info = lstatSync(from, { throwIfNoEntry: false });
+      if (name.split("/").some((part) => SECRET.test(part))) secret.push(name);
+      // A link could lead anywhere, and nothing of the commit is replaced.
+      else if (info?.isFile() && info.size <= LARGEST_INCLUDED && !existsSync(to)) {
+        mkdirSync(dirname(to), { recursive: true });
+        copyFileSync(from, to);
+        chmodSync(to, info.mode & 0o777);
+        included.push(name);
+      }
+    }
+    const notices = [
+      ...(secret.length > 0
+        ? [`.worktreeinclude: not copied, because they may hold secrets: ${secret.join(", ")}`]
+        : []),
+      ...(names.length > MOST_INCLUDED
+        ? [`.worktreeinclude names ${names.length} files; the first ${MOST_INCLUDED} were copied.`]
+        : []),
+    ];
+    return { included, notices };
+  }
+
+  async #close(beginning: Beginning): Promise<string> {
+    const kept = `branch agent/${this.#name}, ${this.#path}`;
+    let changes: string;
+    try {
+      changes = await this.#changes(beginning);
+    } catch (error) {
+      // What cannot be compared may hold work.
+      return `The work tree ${this.#name} was kept, since it could not be compared: ${errorMessage(error)} (${kept})`;
+    }
+    if (changes !== "") {
+      return `The work tree ${this.#name} was kept: ${changes} (${kept}). Open it again with agent --worktree ${this.#name}.`;
+    }
+    this.#remove();
+    return `The work tree ${this.#name} was removed: nothing was changed in it.`;
+  }
+
+  /** What was changed since the beginning; empty if nothing was. Ignored files do not count. */
+  async #changes({ commit, source, included }: Beginning): Promise<string> {
+    if (readLine(join(this.#entry, "HEAD")) !== `ref: ${this.#ref}`) return "it is on another branch";
+    if (this.#readRef(this.#ref) !== commit) return "it has new commits";
+    if (existsSync(join(this.#entry, "locked"))) return "it is locked";
+    const listed = await this.#withGit(this.#path, async (git) => {
+      await git.run(["read-tree", commit]);
+      // Fails if files were changed: the list says which.
+      await git.run(["update-index", "-q", "--refresh"]).catch(() => undefined);
+      const args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
+      return (await git.run(args)).toString().split("\0").filter(Boolean);
+    });
+    const isCopy = (name: string): boolean =>
+      isSameFile(join(source, name), join(this.#path, name), LARGEST_INCLUDED);
+    const copied = new Set(included);
+    const changed = new Set([
+      ...listed.filter((name) => !copied.has(name)),
+      ...included.filter((name) => existsSync(join(this.#path, name)) && !isCopy(name)),
+    ]);
+    return changed.size === 0 ? "" : `${changed.size} changed ${changed.size === 1 ? "file" : "files"}`;
+  }
+
+  #remove(): void {
+    const isOwn = readLine(join(this.#entry, "gitdir")) === join(this.#path, ".git");
+    rmSync(this.#path, { recursive: true, force: true });
+    rmSync(this.#beginningFile, { force: true });
+    if (!isOwn) return;
+    rmSync(this.#entry, { recursive: true, force: true });
+    rmSync(join(this.#common, this.#ref), { force: true });
+    rmSync(join(this.#common, "logs", this.#ref), { force: true });
+  }
+
+  #readBeginning(): Beginning {
+    const value: unknown = JSON.parse(readFileSync(this.#beginningFile, "utf8"));
+    const { commit, source, included } = isRecord(value) ? value : {};
+    if (typeof commit === "string" && typeof source === "string" && Array.isArray(included))
+      return { commit, source, included: included.map(String) };
+    throw new Error(`${this.#beginningFile} does not say what the work tree began with.`);
+  }
+
+  #head(): string {
+    const line = readLine(join(this.#own, "HEAD")) ?? "";
+    const [, ref] = /^ref: (.+)$/.exec(line) ?? [];
+    const commit = ref === undefined ? line : REF.test(ref) ? this.#readRef(ref) : undefined;
+    if (commit !== undefined && COMMIT.test(commit)) return commit;
+    throw new Error("the repository has no commit yet, or one that cannot be read.");
+  }
+
+  #readRef(ref: string): string | undefined {
+    const loose = readLine(join(this.#common, ref));
+    if (loose !== undefined) return loose;
+    const packed = readRegularFile(join(this.#common, "packed-refs"), LARGEST_REFS)?.toString() ?? "";
+    return packed
+      .split("\n")
+      .find((line) => line.endsWith(` ${ref}`))
+      ?.split(" ", 1)[0];
+  }
+}
+
+function readLine(file: string): string | undefined {
+  const text = readRegularFile(file, LARGEST_LINE)?.toString();
+  return text === undefined ? undefined : text.split("\n", 1)[0]?.trim();
+}
+
+function isSameFile(one: string, other: string, largest: number): boolean {
+  const [a, b] = [readRegularFile(one, largest + 1), readRegularFile(other, largest + 1)];
+  return a !== undefined && b !== undefined && a.equals(b) && statSync(one).size <= largest;
+}

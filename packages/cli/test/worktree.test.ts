@@ -1,0 +1,130 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Sandbox } from "./agent.js";
+
+/** A project with one commit, in a repository of the real git. */
+function project(files: Readonly<Record<string, string>> = { "a.txt": "one\n" }) {
+  const box = new Sandbox();
+  rmSync(join(box.project, ".git"), { recursive: true });
+  const git = (args: readonly string[], cwd = box.project): string =>
+    execFileSync("git", args, {
+      cwd,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, HOME: box.home, GIT_CONFIG_NOSYSTEM: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  git(["init", "-q", "-b", "main"]);
+  git(["config", "user.email", "a@example.com"]);
+  git(["config", "user.name", "A"]);
+  for (const [name, content] of Object.entries(files)) box.write(name, content);
+  git(["add", "-A"]);
+  git(["commit", "-qm", "first"]);
+  const worktrees = join(box.home, ".local/state/agent-worktrees");
+  const pathOf = (name: string): string => join(worktrees, readdirSync(worktrees)[0] ?? "", name);
+  return { box, git, pathOf };
+}
+
+test("works on the newest commit in its own tree, and removes the tree if nothing was changed", async () => {
+  const { box, git, pathOf } = project({ "a.txt": "one\n", "src/b.sh": "#!/bin/sh\n" });
+  box.write("a.txt", "changed in the project\n");
+  const { code, stdout, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("one")]);
+  expect(stderr).toContain("on the branch agent/fix");
+  expect(stderr).toContain("The work tree fix was removed: nothing was changed in it.");
+  expect(existsSync(pathOf("fix"))).toBe(false);
+  expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(1);
+  expect(git(["branch", "--list", "agent/*"])).toBe("");
+  expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("changed in the project\n");
+});
+
+test("keeps and names a tree with changes, which real git understands, and opens it again", async () => {
+  const { box, git, pathOf } = project();
+  const { code, stderr } = await box.run(["--worktree", "fix", 'write "two" to b.txt']);
+  expect(code).toBe(0);
+  const path = pathOf("fix");
+  expect(stderr).toContain("The work tree fix was kept: 1 changed file (branch agent/fix, ");
+  expect(git(["status", "--porcelain", "--branch"], path)).toBe("## agent/fix\n?? b.txt\n");
+  expect(git(["worktree", "list"])).toContain("[agent/fix]");
+  expect(existsSync(join(box.project, "b.txt"))).toBe(false);
+  expect((await box.run(["--worktree", "fix", "read b.txt"])).stdout).toContain("two");
+  git(["add", "-A"], path);
+  git(["commit", "-qm", "second"], path);
+  const again = await box.run(["--worktree", "fix", "read b.txt"]);
+  expect(again.stderr).toContain("was kept: it has new commits");
+  expect(git(["log", "--format=%s", "agent/fix"])).toBe("second\nfirst\n");
+});
+
+test("copies what .worktreeinclude names, except for secret files", async () => {
+  const { box, git, pathOf } = project({
+    "a.txt": "one\n",
+    ".gitignore": "*.local\n.env*\n*.pem\n",
+    ".worktreeinclude": "*.local\n.env\n*.pem\n",
+  });
+  box.write("config/db.local", "port 1\n");
+  box.write(".env", "KEY=1\n");
+  box.write("tls.pem", "key\n");
+  const { stderr } = await box.run(["--worktree", "fix", 'write "x" to b.txt']);
+  expect(stderr).toContain("not copied, because they may hold secrets: .env, tls.pem");
+  expect(readFileSync(join(pathOf("fix"), "config/db.local"), "utf8")).toBe("port 1\n");
+  expect(existsSync(join(pathOf("fix"), ".env"))).toBe(false);
+  const unchanged = await box.run(["--worktree", "other", "read a.txt"]);
+  expect(unchanged.stderr).toContain("The work tree other was removed");
+  expect(git(["branch", "--list", "agent/other"])).toBe("");
+});
+
+test("never runs git under the configuration of the project", async () => {
+  const { box, git } = project({ "a.txt": "one\n", ".gitattributes": "* filter=evil\n" });
+  const ran = join(box.root, "ran");
+  const program = box.write("evil.sh", `#!/bin/sh\ntouch ${ran}\ncat\n`);
+  execFileSync("chmod", ["+x", program]);
+  for (const key of ["core.fsmonitor", "filter.evil.smudge", "filter.evil.clean"])
+    git(["config", key, program]);
+  mkdirSync(join(box.project, ".git/hooks"), { recursive: true });
+  writeFileSync(join(box.project, ".git/hooks/post-checkout"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+  const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("was removed")]);
+  expect(existsSync(ran)).toBe(false);
+});
+
+test("starts git in one place of all packages", () => {
+  const packages = fileURLToPath(new URL("../..", import.meta.url));
+  const files = execFileSync("git", ["ls-files", "*/src/*.ts"], { cwd: packages, encoding: "utf8" });
+  const starts =
+    /(spawn|spawnSync|exec|execFile|execFileSync|execSync|ownProgram|findProgram)\(\s*["'`]git\b/;
+  const found = files
+    .split("\n")
+    .filter((file) => file !== "" && !file.endsWith(".test.ts") && existsSync(join(packages, file)))
+    .filter((file) => starts.test(readFileSync(join(packages, file), "utf8")));
+  expect(found).toEqual(["cli/src/undo/privateGit.ts"]);
+});
+
+test("reads packed references and a detached head", async () => {
+  const { box, git } = project();
+  git(["pack-refs", "--all"]);
+  expect((await box.run(["--worktree", "one", "read a.txt"])).code).toBe(0);
+  git(["checkout", "-q", "--detach"]);
+  expect((await box.run(["--worktree", "read a.txt"])).code).toBe(0);
+});
+
+test.each([
+  [["--worktree", "../x", "read a.txt"], 'a name has letters, digits, "_" and "-"'],
+  [["--worktree", "taken", "read a.txt"], "there is a work tree or a branch agent/taken already"],
+])("refuses %j and changes nothing", async (args, message) => {
+  const { box, git } = project();
+  git(["branch", "agent/taken"]);
+  const { code, stderr } = await box.run(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  expect(git(["worktree", "list"]).trim().split("\n")).toHaveLength(1);
+  expect(git(["branch", "--list", "agent/*"]).trim()).toBe("agent/taken");
+});
+
+test("refuses a directory without a repository, and one without a commit", async () => {
+  const box = new Sandbox();
+  expect((await box.run(["--worktree", "x", "read a.txt"])).stderr).toContain("no commit yet");
+  rmSync(join(box.project, ".git"), { recursive: true });
+  const { code, stderr } = await box.run(["--worktree", "x", "read a.txt"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("is in no git repository of yours")]);
+});
