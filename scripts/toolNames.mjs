@@ -1,5 +1,5 @@
 // Checks that no host knows a built-in tool: hosts draw and decide by what a tool says about its calls. Prints every line
-// that names a tool or one of its arguments and exits non-zero.
+// that names a tool or one of its arguments and exits non-zero. `--count` prints their number, for scripts/figures.mjs.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,6 +65,7 @@ const found = HOSTS.flatMap((host) =>
         ),
     ),
 );
+if (process.argv.includes("--count")) console.log(found.length);
 for (const line of found) console.error(line);
 if (found.length > 0) {
   console.error(
