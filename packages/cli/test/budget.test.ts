@@ -18,7 +18,7 @@ test("ends a task at its limit of tokens with exit code 7, before the next reque
   expect((await box.run(["--max-tokens", "30000", TASK], { env: model.env })).code).toBe(0);
 });
 
-test("counts dollars by the prices of the config, and goes on counting in a resumed session", async () => {
+test("counts dollars by the prices of the config, and continues counting in a resumed session", async () => {
   const box = new Sandbox();
   const model = await ScriptedModel.start();
   box.write(

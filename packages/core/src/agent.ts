@@ -116,13 +116,13 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
   #session: HookSession | undefined;
-  /** The child agents that work beside the conversation. They wait for each other as children of one message do. */
+  /** The child agents that work in the background. They wait for each other as children of one message do. */
   readonly #background = {
     started: 0,
     running: new Set<BackgroundAgent>(),
     shared: { running: [], exclusive: [] } as Pick<Run["allowance"], "running" | "exclusive">,
   };
-  /** Events that came after the caller was told of the abort. */
+  /** Events that came after the caller's promise was rejected by an abort. */
   #lateEvents: AgentEvent[] = [];
 
   constructor(provider: ChatProvider, options?: AgentOptions<Entries, Context>);
@@ -374,7 +374,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Starts a child agent that works beside the conversation, under the same rules, limits and approvals. `onEvent` gets what
+   * Starts a child agent that works in the background, under the same rules, limits and approvals. `onEvent` gets what
    * it does. `dispose` stops it.
    */
   startAgent(

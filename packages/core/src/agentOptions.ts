@@ -68,7 +68,7 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly host?: HostData;
   /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
   readonly directories?: PackDirectories;
-  /** Finds the provider for a name, for child agents with a `model` of their own. Default: they cannot have one. */
+  /** Finds the provider for a name, for child agents that request a `model`. Default: they use the model of their parent. */
   readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: Approve<NoInfer<Context>>;

@@ -65,7 +65,7 @@ export async function send(
   return last?.type === "done" ? last.text : "no done event";
 }
 
-/** What the model was told by its tools, in order. */
+/** The results that the model got from its tools, in order. */
 export const toolTexts = (agent: Agent): string[] =>
   agent.context.sessionContext.flatMap((message) =>
     message.role === "tool" ? [contentText(message.content)] : [],

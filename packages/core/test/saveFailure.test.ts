@@ -10,7 +10,7 @@ const SYSTEM = ["--dev-bind", "/", "/"];
 const hasBubblewrap = spawnSync(BUBBLEWRAP, [...SYSTEM, "true"]).status === 0;
 const note = hasBubblewrap ? "" : " (skipped: it needs bubblewrap)";
 
-/** Runs the program with a directory mounted as bubblewrap is told. It has to end by itself. */
+/** Runs the program in bubblewrap with these mounts. It has to end by itself. */
 async function saveIn(mount: (directory: string) => readonly string[]): Promise<Record<string, unknown>> {
   const directory = temporaryDirectory();
   const args = [...SYSTEM, ...mount(directory), process.execPath, PROGRAM, directory];

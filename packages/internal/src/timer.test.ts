@@ -17,7 +17,7 @@ test("work that takes too long is replaced by what onTimeout returns or throws",
   await expect(withTimeout(never, 1, fail)).rejects.toThrow("too late");
 });
 
-test("a time that no timer can hold is no limit", async () => {
+test("treats a time that no timer can hold as no limit", async () => {
   const soon = new Promise<string>((resolve) => setTimeout(resolve, 20, "done"));
   expect(await withTimeout(soon, LONGEST_TIMER_MS + 1, () => "instead")).toBe("done");
 });

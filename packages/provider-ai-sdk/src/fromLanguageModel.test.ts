@@ -168,7 +168,7 @@ test.each([
       { type: "finish", finishReason: "unknown", usage: {} },
     ],
   ],
-])("a stream with %s is no answer", async (_name, parts) => {
+])("refuses a stream with %s", async (_name, parts) => {
   const provider = fromLanguageModel(modelOf("v2", {}, parts).model, { maxRetries: 0 });
   await expect(provider.respond(request({ onText: () => undefined }))).rejects.toThrow(
     /before the answer was complete/,

@@ -49,7 +49,7 @@ export function anthropicSettings(options: AnthropicProviderOptions): AnthropicS
     ...checked,
     // A model refuses a higher `max_tokens` than its limit.
     maxTokens: options.maxTokens ?? Math.min(DEFAULT_MAX_TOKENS, facts.outputTokens ?? DEFAULT_MAX_TOKENS),
-    // A gateway may have prices of its own.
+    // A gateway may have its own prices.
     facts: { ...facts, ...(price && isOwn && { price }) },
     cache: options.cache ?? "5m",
   };

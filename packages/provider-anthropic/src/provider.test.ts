@@ -148,7 +148,7 @@ test("thinking of another model, and of a state that someone damaged, is left ou
   }
 });
 
-test("an image that is too large is described in words, and the user is informed", async () => {
+test("replaces an image that is too large by a description, with a notice to the user", async () => {
   const data = "A".repeat(6 * 1024 * 1024);
   const notices: string[] = [];
   const asked = create();

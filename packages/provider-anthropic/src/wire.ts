@@ -157,7 +157,7 @@ export class MessagesWire implements Wire {
     if (effort === undefined) return {};
     if (effort === "off") return { thinking: { type: "disabled" } };
     if (efforts === undefined || efforts.includes("max")) return { thinking: { type: "adaptive" }, effort };
-    // Thinking is part of the answer, which needs room of its own.
+    // Thinking is part of the answer, which needs additional room.
     const most = Math.max(LEAST_THINKING_TOKENS, this.#maxTokens - LEAST_THINKING_TOKENS);
     return { thinking: { type: "enabled", budget_tokens: Math.min(THINKING_TOKENS[effort], most) } };
   }
@@ -252,7 +252,7 @@ function atLeastText(blocks: object[]): object[] {
 }
 
 /**
- * The blocks up to the last one that is no thinking. The server refuses an answer that ends in thinking, as one does
+ * The blocks up to the last one that is not thinking. The server refuses an answer that ends in thinking, as one does
  * that reached its length limit before the model wrote anything.
  */
 function withoutLastThoughts(blocks: readonly Fields[]): object[] {

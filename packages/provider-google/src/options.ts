@@ -28,6 +28,6 @@ export function googleSettings(options: GoogleProviderOptions): GoogleSettings {
   const model = checked.model.replace(/^models\//, "");
   const { price, ...facts } = modelFacts(MODELS, model) ?? {};
   const isOwn = new URL(checked.baseURL).origin === OWN_ADDRESS;
-  // A gateway may have prices of its own.
+  // A gateway may have its own prices.
   return { ...checked, model, facts: { ...facts, ...(price && isOwn && { price }) } };
 }

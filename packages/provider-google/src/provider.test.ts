@@ -127,7 +127,7 @@ describe("blocked, malformed and filtered answers", () => {
     expect((await ask(create())).content).toBe("fine");
   });
 
-  test("an answer that a filter stopped says so", async () => {
+  test("fails with the reason if a filter stopped the answer", async () => {
     server.script(json({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "SAFETY" }] }));
     expect(await ask(create())).toMatchObject({ content: "a", finishReason: "content_filter" });
   });

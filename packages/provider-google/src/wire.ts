@@ -228,7 +228,7 @@ class ContentWriter {
     const nested = this.#isSigned && shown.length > 0;
     return jsonItems([
       { functionResponse: { ...called, response: { output: text }, ...(nested && { parts: shown }) } },
-      // Earlier models see images only as parts beside the result, not inside it.
+      // Earlier models see images only as parts next to the result, not inside it.
       ...(nested ? [] : shown),
     ]);
   }
@@ -321,7 +321,7 @@ function definition({ $defs: known }: JsonSchema, reference: unknown): JsonSchem
   return isRecord(found) ? found : {};
 }
 
-/** The API takes nothing beside a reference, and lists of strings and numbers only. */
+/** The API takes nothing next to a reference, and lists of strings and numbers only. */
 function fitSchema(schema: Record<string, unknown>, leftOut: Set<string>): Record<string, unknown> {
   const { enum: values, ...rest } = schema;
   if (schema.$ref !== undefined) {

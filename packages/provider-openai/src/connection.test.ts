@@ -54,7 +54,7 @@ describe.each(MODES)("fails immediately, with what to do, %s", (mode) => {
 
   test("on a redirect to an invalid address", async () => {
     const address = await web((_, response) => response.writeHead(307, { location: "http://[" }).end());
-    await failsAtOnce(`http://${address}/v1`, /redirects to what is no address/, "Check baseURL.");
+    await failsAtOnce(`http://${address}/v1`, /redirects to an invalid address/, "Check baseURL.");
   });
 
   test("on a redirect to another protocol", async () => {
@@ -69,7 +69,7 @@ describe.each(MODES)("fails immediately, with what to do, %s", (mode) => {
 
   test("on a server that does not speak HTTP at all", async () => {
     const address = await listening(createTcpServer((socket) => socket.end("SSH-2.0-Server\r\n")));
-    await failsAtOnce(`http://${address}/v1`, /does not match the HTTP/, "no HTTP server");
+    await failsAtOnce(`http://${address}/v1`, /does not match the HTTP/, "not an HTTP server");
   });
 
   test("on a certificate that is not trusted", async () => {

@@ -81,14 +81,17 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
   test.each([
     ["seconds", "61"],
     ["a date", new Date(Date.now() + 61_000 * 60).toUTCString()],
-  ])("a wait above the cap fails immediately and says so (%s)", async (_name, wait) => {
-    server.script(errorReply(429, "slow down", {}, { "retry-after": wait }), fine);
-    const error = await failure(askProvider(provider(), mode));
-    expect(error.message).toMatch(
-      /^m could not answer: 429 slow down \(the server asks to wait \d+ s, longer than maxRetryDelayMs/,
-    );
-    expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
-  });
+  ])(
+    "fails immediately, with the reason, if the server asks for a wait above the cap (%s)",
+    async (_name, wait) => {
+      server.script(errorReply(429, "slow down", {}, { "retry-after": wait }), fine);
+      const error = await failure(askProvider(provider(), mode));
+      expect(error.message).toMatch(
+        /^m could not answer: 429 slow down \(the server asks to wait \d+ s, longer than maxRetryDelayMs/,
+      );
+      expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
+    },
+  );
 
   test("that persists is an error after maxRetries, each wait longer than the last", async () => {
     server.script(...Array.from({ length: 9 }, () => errorReply(503, "down")));
@@ -154,7 +157,7 @@ describe.each(MODES)("a permanent failure, %s", (mode) => {
     };
     server.script(moved);
     expect((await failure(askProvider(provider(), mode))).message).toMatch(
-      /redirects with status 301 to "http:.*\/v2\/chat\/completions", which drops the request's body\. Let baseURL/,
+      /redirects with status 301 to "http:.*\/v2\/chat\/completions", which drops the request's body\. Set baseURL/,
     );
   });
 

@@ -129,7 +129,7 @@ describe.each(MODES)(
       expect(error.message.length).toBeLessThan(3000);
     });
 
-    test("deep arguments inside a text are handed on as they came", async () => {
+    test("passes deeply nested arguments inside a text on unchanged", async () => {
       const call = { id: "a", function: { name: "t", arguments: deep(100_000) } };
       server.script(sends(whole(JSON.stringify({ tool_calls: [call] }))));
       const { response } = await askProvider(provider(), mode);

@@ -20,7 +20,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
     expect(retries).toEqual([]);
   });
 
-  test("holds several tool calls in order, beside text", async () => {
+  test("holds several tool calls in order, together with text", async () => {
     const calls = [call("a", "read_file", { path: "x" }), call("b", "list_dir", {})];
     server.script(answer({ content: "Looking.", calls }));
     const { response } = await askProvider(provider(), mode);

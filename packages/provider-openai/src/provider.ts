@@ -236,7 +236,7 @@ function asResponse(error: unknown): Response {
   if (typeof status !== "number") throw error;
   if (status < 400) {
     throw new AttemptError(
-      `the server redirects with status ${status}. It must not get the conversation or the key; if you trust it, let the client's baseURL lead there.`,
+      `the server redirects with status ${status}. It must not get the conversation or the key; if you trust it, set the client's baseURL to it.`,
       { retryable: false },
     );
   }

@@ -117,7 +117,7 @@ function environment(one: Wired, server: StrictServer, key = KEY): Record<string
 describe.each(WIRED)("agent on $name", (one) => {
   const model = `${one.name}/${one.model}`;
 
-  test("answers with the model and the key of its own variables, by flag and by config", async () => {
+  test("answers with the model and the key in the provider's variables, by flag and by config", async () => {
     const server = await strict(one.wire);
     const { run, write } = createHome();
     const env = environment(one, server);

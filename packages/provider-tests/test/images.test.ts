@@ -46,8 +46,8 @@ async function talk(one: (typeof WIRES)[number], ...questions: ContentPart[]) {
 describe.each(WIRES)("images on $name", (one) => {
   test("bytes that are not an image are replaced by a description", async () => {
     const { notices, last } = await talk(one, image(Buffer.from("<html>".repeat(20)).toString("base64")));
-    expect(notices).toEqual([expect.stringContaining("its bytes are no image that can be read")]);
-    expect(last).toContain("its bytes are no image that can be read");
+    expect(notices).toEqual([expect.stringContaining("its bytes are not an image that can be read")]);
+    expect(last).toContain("its bytes are not an image that can be read");
   });
 
   test("an image with the wrong name of its format is sent with the right one", async () => {

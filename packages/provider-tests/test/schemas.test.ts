@@ -28,7 +28,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     { anyOf: [TEXT, { type: "array" }] },
     { $schema: "http://json-schema.org/draft-07/schema#" },
   ),
-  "values that are no text": answerOf({ anyOf: [TEXT, { enum: [true, null] }, { const: false }] }),
+  "values that are not text": answerOf({ anyOf: [TEXT, { enum: [true, null] }, { const: false }] }),
   "one of several": answerOf({ oneOf: [TEXT, { type: "array", items: TEXT, uniqueItems: true }] }),
 };
 

@@ -134,7 +134,7 @@ describe("a tool's result with parts", () => {
     );
   });
 
-  test("is refused with a message where it is no part, and the tool continues", async () => {
+  test("is refused with a message if it is not a part, and the tool continues", async () => {
     const agent = agentWith(
       [call("wrong"), "Done."],
       [

@@ -82,7 +82,7 @@ export function checkContent(content: Content): void {
   throw invalidArgument("content", "a string or an array of parts", content);
 }
 
-/** The text of a message; parts that are no text are described in brackets. */
+/** The text of a message; parts that are not text are described in brackets. */
 export function contentText(content: Content): string {
   checkContent(content);
   return typeof content === "string" ? content : content.map(partText).join("\n");
@@ -95,7 +95,7 @@ export function contentTokens(content: Content): number {
 }
 
 /**
- * The content in a form that a provider accepts: a part it does not accept becomes a description in words, and parts
+ * The content in a form that a provider accepts: a part it does not accept becomes a text that describes it, and parts
  * that are all text become one string, so that a provider that knows no parts never gets any. Content that needs no
  * change is returned as it is.
  */

@@ -84,7 +84,7 @@ const OPTIONS: OptionChecks<ConversationOptions> = {
 };
 
 /**
- * The messages between a user, a model and its tools, and the system prompt beside them. Its history is one that
+ * The messages between a user, a model and its tools, and the system prompt. Its history is one that
  * every provider accepts at any time: an answer with tool calls joins it together with all their results.
  */
 export class Conversation implements ToolContext {
@@ -264,7 +264,7 @@ export class Conversation implements ToolContext {
 
   /**
    * Calls `listener` with every change from now on, until the returned function is called. A recorder also says where
-   * it writes and how to save, so that `save_session_context` does not write beside it.
+   * it writes and how to save, so that `save_session_context` does not write to the same file.
    */
   onChange(listener: (change: ConversationChange) => void, recording?: Recording): () => void {
     checkFunction("listener", listener);
@@ -286,7 +286,7 @@ export class Conversation implements ToolContext {
     if (this.#listeners) this.#tell({ type: "message", message, ...this.infoOf(message) });
   }
 
-  /** Starts a round: recorders get the answer at once; it joins the history together with all results. */
+  /** Starts a round: recorders get the answer immediately; it joins the history together with all results. */
   openRound(answer: AssistantMessage): OpenRound {
     checkObject("answer", answer);
     this.#keepInfo(answer, { at: new Date().toISOString() });

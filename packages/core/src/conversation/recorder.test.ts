@@ -128,7 +128,7 @@ describe("going on with a file", () => {
     expect(await loadSession(path)).toMatchObject({ systemPrompt: "new" });
   });
 
-  test("a call that was in flight when the program was killed has a result that says so", async () => {
+  test("gives a call that was in flight when the program was killed a result that explains it", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();
     recordSession(conversation, path);
@@ -186,7 +186,7 @@ describe("files that are not to be written", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("a file that is no session is refused and stays as it is", () => {
+  test("refuses a file that is not a session and leaves it as it is", () => {
     const path = join(temporaryDirectory(), "notes.txt");
     writeFileSync(path, "dear diary\n");
     expect(() => recordSession(new Conversation(), path)).toThrow(/not an intact session/);

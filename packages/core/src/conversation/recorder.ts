@@ -26,7 +26,7 @@ const OPTIONS: OptionChecks<RecorderOptions> = { onError: checkFunction };
 
 /**
  * Writes a conversation to a session file as it happens, so that a killed program loses nothing that was complete:
- * each answer and each result of a tool is appended as one line and handed to the system before the work continues.
+ * each answer and each result of a tool is appended as one line and written to the file before the work continues.
  * The file is made with the first change. An existing file must hold this very conversation, and one recorder at a
  * time may write to it: a second one is noticed and reported. Throws `session_invalid` for any other file.
  *

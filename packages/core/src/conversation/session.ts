@@ -15,7 +15,7 @@ import type { Spending } from "./spending.js";
 export const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
-// What `save_session_context` leaves behind without a configured path. A model decides how often it saves.
+// Where `save_session_context` writes without a configured path. A model decides how often it saves.
 const MOST_SAVED_FILES = 100;
 const MOST_SAVED_BYTES = 256 * 1024 * 1024;
 const SAVED_FILE = /^agent-session-[0-9a-f]{8}\.jsonl$/;
@@ -63,7 +63,7 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
 }
 
-/** A new path in the directory of the user's state for conversations that have no path of their own. */
+/** A new path in the directory of the user's state for conversations without a path. */
 export function newSavedFile(): string {
   const name = `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
   // Without files there is no directory either, and saving fails with a clear error.
@@ -131,7 +131,10 @@ export function sessionOf(changes: readonly ConversationChange[]): Session {
   try {
     return replayEntries(changes, "");
   } catch (error) {
-    throw new AgentError("session_invalid", `The changes make no conversation: ${errorMessage(error)}.`);
+    throw new AgentError(
+      "session_invalid",
+      `The changes do not form a valid conversation: ${errorMessage(error)}.`,
+    );
   }
 }
 

@@ -103,7 +103,7 @@ describe("approval", () => {
     expect(decide).not.toHaveBeenCalled();
   });
 
-  test.each([[undefined], ["yes"], [true], [{}]])("an answer of %j is no permission", async (decision) => {
+  test.each([[undefined], ["yes"], [true], [{}]])("treats an answer of %j as a denial", async (decision) => {
     const execute = vi.fn(() => "ran");
     const agent = approved([call("t"), "done"], () => decision as unknown as "allow", [
       fakeTool("t", execute),
@@ -113,7 +113,7 @@ describe("approval", () => {
     expect(toolTexts(agent)[0]).toMatch(/^Tool call denied: /);
   });
 
-  test("an approve that throws is no permission", async () => {
+  test("treats an approve that throws as a denial", async () => {
     const execute = vi.fn(() => "ran");
     const agent = approved([call("t"), "done"], () => {
       throw new Error("terminal gone");

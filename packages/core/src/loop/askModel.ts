@@ -195,7 +195,7 @@ function adaptMessage(
   }
 }
 
-/** A message that the user did not write, with a line that says so. */
+/** A message that the user did not write, after a line that names its sender. */
 function noticeContent(from: string, content: Content): Content {
   return join(`[A notice from ${quote(from)}, not written by the user]`, content);
 }
@@ -307,7 +307,7 @@ export interface RequestChange {
 /** A completed tool round, for `stopWhen`. */
 export interface CompletedRound<Context = unknown> {
   readonly turn: number;
-  /** The text beside the calls; often empty. */
+  /** The text that came with the calls; often empty. */
   readonly text: string;
   /** The names of the tools that were called. */
   readonly calls: readonly string[];

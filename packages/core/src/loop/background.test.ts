@@ -10,7 +10,7 @@ import {
   type ToolPack,
 } from "../index.js";
 
-/** A model that answers when it is told to; a message "use TOOL" calls that tool first. */
+/** A model that answers when the test lets it; a message "use TOOL" calls that tool first. */
 function heldModel() {
   const asked: { request: ChatRequest; answer: (text: string) => void }[] = [];
   let onAsked = (): void => undefined;

@@ -177,7 +177,7 @@ test("stops if the user does not raise the limit, or not far enough", async () =
   }
 });
 
-test("keeps what was spent in the session file, so that a resumed one goes on counting", async () => {
+test("keeps what was spent in the session file, so that a resumed one continues counting", async () => {
   const directory = mkdtempSync(join(tmpdir(), "budget-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const file = join(directory, "session.jsonl");

@@ -33,7 +33,7 @@ interface Waiting {
 
 /**
  * Lets readers run together and every other call alone, in the order in which they ask. A call that makes nested calls
- * or starts child agents passes its turn on to them, so that they cannot wait for each other.
+ * or starts child agents passes its slot on to them, so that they cannot wait for each other.
  */
 export class CallSlots {
   #readers = 0;
@@ -70,7 +70,7 @@ export class CallSlots {
   }
 }
 
-/** The turn of one call. */
+/** The slot of one call. */
 class CallSlot {
   readonly #slots: CallSlots;
   readonly #exclusive: boolean;
@@ -90,7 +90,7 @@ class CallSlot {
     this.#release();
   }
 
-  /** The slots of nested calls and child agents. A call that is alone keeps its turn and orders them among themselves. */
+  /** The slots of nested calls and child agents. A call that runs alone keeps its slot and orders them among themselves. */
   forNested(): CallSlots {
     if (this.#exclusive) {
       this.#inner ??= new CallSlots();

@@ -73,7 +73,7 @@ export class ChildSlots {
         await orAborted(turn, signal);
       } catch (error) {
         const index = this.#waiting.indexOf(wake);
-        // A turn that came together with the abort belongs to the next.
+        // A slot that was freed together with the abort belongs to the next.
         if (index === -1) this.#release();
         else this.#waiting.splice(index, 1);
         throw error;
@@ -148,7 +148,7 @@ export function createChildStarter(
   };
 }
 
-/** Waits until the child may run: its turn first, if it is exclusive, then room among those that run. */
+/** Waits until the child may run: first for the exclusive slot, if it is exclusive, then for room among those that run. */
 async function takePlace(
   { allowance, depth, limits }: RunParts,
   exclusive: boolean,

@@ -141,7 +141,7 @@ describe("before a call", () => {
 
   test.each([
     ["throws", () => Promise.reject(new Error("no rules found")), "failed: no rules found"],
-    ["returns what is no decision", () => "yes", 'returned string "yes", which is not a decision'],
+    ["returns an invalid decision", () => "yes", 'returned string "yes", which is not a decision'],
     ["returns an allow that is not true", () => ({ allow: "yes" }), "which is not a decision"],
     ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
   ])("a hook that %s refuses the call by its name", async (_, beforeCall, words) => {
@@ -204,7 +204,7 @@ describe("after a call", () => {
   test.each([
     ["throws", () => Promise.reject(new Error("scanner down")), "scanner down"],
     ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
-    ["returns what is no decision", () => 1, "which is not a decision"],
+    ["returns an invalid decision", () => 1, "which is not a decision"],
   ])(
     "a hook that %s withholds the result: what it was to remove must not pass",
     async (_, afterCall, words) => {

@@ -303,7 +303,7 @@ export async function admitMessage(
   return content;
 }
 
-/** Why the message must not end yet, in the words of the first hook that refuses it. */
+/** Why the run must not end yet: the reason of the first hook that refuses it. */
 export async function refuseStop(
   stop: Omit<HookStop, "context" | "signal">,
   hooks: readonly CallHooks[],

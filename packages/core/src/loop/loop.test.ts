@@ -102,7 +102,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(assistant).toMatchObject({ tool_calls: [{ function: { arguments: "{}" } }] });
   });
 
-  test("empty arguments are no arguments", async () => {
+  test("treats empty arguments as no arguments", async () => {
     const agent = agentWith([call("t", ""), "done"], [fakeTool("t", () => "ran")]);
     await send(agent, "go", mode);
     expect(toolTexts(agent)).toEqual(["ran"]);

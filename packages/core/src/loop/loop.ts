@@ -110,7 +110,7 @@ async function loop(run: Run): Promise<DoneEvent> {
   }
   throw new AgentError(
     "turn_limit",
-    `Stopped after ${limits.maxTurns} turns without an answer. Send another message to go on, or raise maxTurns.`,
+    `Stopped after ${limits.maxTurns} turns without an answer. Send another message to continue, or raise maxTurns.`,
   );
 }
 

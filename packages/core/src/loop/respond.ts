@@ -48,7 +48,7 @@ function conventionalName(id: string): string {
   return name ?? "openai";
 }
 
-// Servers that speak OpenAI's API and have a name of their own in the conventions.
+// Servers that speak OpenAI's API and have a separate name in the conventions.
 const OPENAI_COMPATIBLE: readonly (readonly [RegExp, string])[] = [
   [/\.openai\.azure\.com$/, "azure.ai.openai"],
   [/(^|\.)mistral\.ai$/, "mistral_ai"],

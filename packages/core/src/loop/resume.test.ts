@@ -15,7 +15,7 @@ const TWO_CALLS = {
   ],
 };
 
-/** An agent that reads at once and deploys only after a decision that no one gives now. */
+/** An agent that reads without approval and deploys only after a decision, which is not given yet. */
 function deployer(answers: readonly ScriptedAnswer[], options: AgentOptions = {}) {
   const read = vi.fn(() => "page 1");
   const deploy = vi.fn(({ to }: Record<string, unknown>) => `deployed to ${to}`);

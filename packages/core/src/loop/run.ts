@@ -61,7 +61,7 @@ interface Allowance {
   nestedCalls: number;
   /** The child agents that run, by their depth. One that waits for its own children must not hold up theirs. */
   readonly running: ChildSlots[];
-  /** The turns of exclusive child agents, by their depth. */
+  /** The slots of exclusive child agents, by their depth. */
   readonly exclusive: ChildSlots[];
 }
 
@@ -91,7 +91,7 @@ export interface Run {
   readonly control: StepControl | undefined;
   /** Decisions about calls that waited for them. */
   readonly decisions: ApprovalDecisions;
-  /** The turns of calls, shared with the call that started this child agent. */
+  /** The slots of calls, shared with the call that started this child agent. */
   readonly slots?: CallSlots;
   /** The `context` that the caller of `chat` passed for tools and hooks. */
   readonly context: unknown;

@@ -117,7 +117,7 @@ test("an agent tool answers in the form it declares, with its own tools and mode
   expect(requests).toHaveLength(2);
 });
 
-test("an agent tool without an agent says so", async () => {
+test("fails with a message if an agent tool is called without an agent", async () => {
   const tool = agentTool({ name: "research", description: "Finds facts." });
   await expect(tool.execute({ task: "x" })).rejects.toThrow("only be called by an agent");
 });

@@ -161,7 +161,7 @@ describe("a journal under the agent", () => {
     expect(toolTexts(again)).toEqual(["write ran", "write ran"]);
   });
 
-  test("the answers of child agents have keys of their own, also when a server numbers calls anew", async () => {
+  test("gives the answers of child agents separate keys, also when a server numbers calls anew", async () => {
     const sameId = (name: string): ChatResponse => ({
       content: null,
       toolCalls: [{ id: "call_0", type: "function", function: { name, arguments: "{}" } }],

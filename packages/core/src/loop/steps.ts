@@ -35,7 +35,7 @@ export interface CallKey {
  * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is
  * `aborted`, and gives `run` an `intent` that is awaited after the call was approved and before the tool starts;
  * a call with an intent and no result is run again if it is `repeatable`, and ends `interrupted` otherwise. To end
- * the message and go on later, or elsewhere, either function rejects with an `AgentError` of code `suspended`: no tool
+ * the run and continue it later, or elsewhere, either function rejects with an `AgentError` of code `suspended`: no tool
  * can turn that into a result, also not one whose child agent was suspended.
  */
 export interface Steps {

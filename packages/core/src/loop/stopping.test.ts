@@ -138,7 +138,7 @@ describe("an abort", () => {
     expect(await agent.chat("next")).toBe("Next.");
   });
 
-  test("an infinite grace period waits, and does not fire at once", async () => {
+  test("waits for an infinite grace period instead of ending immediately", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();
     const conversation = new Conversation();

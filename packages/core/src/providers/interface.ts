@@ -26,7 +26,7 @@ export type ChatMessage =
       readonly content: Content;
       /** The program wrote it, not the user: a summary, a correction. Never sent to a provider. */
       readonly generated?: true;
-      /** Who wrote it, if the user did not. A provider gets the content with a line that says so. */
+      /** Who wrote it, if the user did not. A provider gets the content after a line that names the sender. */
       readonly from?: string;
     }
   | {
@@ -159,7 +159,7 @@ export interface ChatProvider {
   readonly price?: ModelPrice | undefined;
   /** The reasoning efforts that the model supports, where they are known. Empty: it does not reason. */
   readonly efforts?: readonly Effort[] | undefined;
-  /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in words. */
+  /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in the prompt. */
   readonly nativeOutput?: boolean | undefined;
   /** Whether the model takes content of this media type. Absent: text only. */
   accepts?(mediaType: string): boolean;

@@ -136,7 +136,7 @@ describe("a recording", () => {
     expect(JSON.parse(await readFile(file, "utf8")).exchanges).toHaveLength(3);
   });
 
-  test("holds every answer of several requests at once", async () => {
+  test("records every answer of concurrent requests", async () => {
     const recorder = recordProvider(scriptedProvider(["a", "b", "c", "d"]), file);
     await Promise.all(
       ["JSON", "streaming", "JSON", "streaming"].map((mode) => askProvider(recorder, mode as Mode)),
@@ -250,7 +250,7 @@ describe("a scripted model", () => {
     },
   );
 
-  test("refuses answers that are no list", () => {
+  test("refuses answers that are not a list", () => {
     expect(() => scriptedProvider("hi" as unknown as string[])).toThrow(
       'answers must be an array, got string "hi".',
     );

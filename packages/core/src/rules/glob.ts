@@ -1,7 +1,7 @@
 /**
  * Whether a text matches a pattern in which `*` stands for any text and `?` for one character. With `separator`, `*`
  * does not cross a separator and `**` does; `**` and a separator stand for any number of whole segments. Simulates all
- * positions in the pattern at once, without backtracking, so that no pattern takes exponential time.
+ * positions in the pattern at the same time, without backtracking, so that no pattern takes exponential time.
  */
 export function matchesGlob(pattern: string, text: string, separator?: string): boolean {
   const tokens = tokenize(pattern, separator);
@@ -57,7 +57,7 @@ function tokenize(pattern: string, separator: string | undefined): Token[] {
   return tokens;
 }
 
-/** Adds the places behind tokens that may stand for nothing. Segments end only where another one can start. */
+/** Adds the places after tokens that may match nothing. Segments end only where another one can start. */
 function closure(places: Set<number>, tokens: readonly Token[], isSegmentStart: boolean): Set<number> {
   for (const place of places) {
     const kind = tokens[place]?.kind;

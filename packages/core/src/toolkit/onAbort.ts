@@ -40,7 +40,7 @@ class AbortListeners {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    // A provider or a tool may add listeners of its own in every turn, and Node would print a warning about the eleventh.
+    // A provider or a tool may add its own listeners in every turn, and Node would print a warning about the eleventh.
     // Other runtimes have no such limit.
     const events = globalThis.process?.getBuiltinModule?.("node:events");
     if (signal instanceof EventTarget) events?.setMaxListeners?.(0, signal);

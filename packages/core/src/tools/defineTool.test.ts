@@ -143,8 +143,8 @@ test("an invalid result is an error of the tool", async () => {
 });
 
 test.each([
-  ["input that is no object", { input: z.string() }, "must be a schema of an object"],
-  ["input that is no schema", { input: 7 }, "input"],
+  ["input that is not an object", { input: z.string() }, "must be a schema of an object"],
+  ["input that is not a schema", { input: 7 }, "input"],
   ["no description", { description: undefined }, "description"],
   ["a misspelt option", { excute: () => "" }, 'Did you mean "execute"?'],
 ])("%s is refused when the tool is defined", (_what, change, problem) => {

@@ -99,7 +99,7 @@ describe("execute", () => {
     expect(await registryWith(fakeTool("t", () => twice)).execute("t", {})).toBe("once");
   });
 
-  test("a tool that never settles ends at its deadline and is told to stop", async () => {
+  test("ends a tool that never settles at its deadline and aborts its signal", async () => {
     const told = deferred<unknown>();
     const tool = fakeTool(
       "t",
@@ -124,7 +124,7 @@ describe("execute", () => {
     expect(await registry.execute("t", {})).toContain("no result after 10 ms");
   });
 
-  test("a tool that is told to stop returns its own result, which counts as aborted", async () => {
+  test("keeps the result that a tool returns after an abort, with the outcome aborted", async () => {
     const controller = new AbortController();
     const tool = fakeTool("t", (_, call) => {
       const stopped = new Promise<string>((resolve) => {
@@ -245,7 +245,7 @@ describe("execute", () => {
     expect((await registry.run("t", {})).outcome).toBe("not_available");
   });
 
-  test("fifty calls at once each get their own result, and Node has nothing to warn about", async () => {
+  test("runs fifty calls at the same time without a warning, and each gets its own result", async () => {
     const registry = registryWith(fakeTool("t", async ({ n }) => `n=${n}`));
     const { signal } = new AbortController();
     const warnings = await warningsDuring(async () => {

@@ -80,7 +80,7 @@ export type ToolEnding = Omit<ToolResult, "durationMs">;
 
 /**
  * Runs one tool with valid arguments and survives it, whatever it does. Never rejects. On abort, or past its
- * deadline, the tool is told to stop and has `abortGraceMs` to return its own result; only then is it given up.
+ * deadline, the signal of the tool is aborted, and it has `abortGraceMs` to return its own result before it is abandoned.
  */
 export function runTool(
   tool: ExecutableTool,
@@ -315,7 +315,7 @@ class Execution {
   }
 
   #lateness(): string {
-    return `no result after ${this.#deadlineMs} ms; it was told to stop.`;
+    return `no result after ${this.#deadlineMs} ms; it was asked to stop.`;
   }
 
   #shorten(text: string): string {

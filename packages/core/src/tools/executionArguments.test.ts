@@ -26,7 +26,7 @@ describe("arguments", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test.each([[null], [[]], ["text"], [7]])("%j are no arguments at all", async (args) => {
+  test.each([[null], [[]], ["text"], [7]])("refuses %j as arguments", async (args) => {
     const { registry, execute } = strict();
     const text = await registry.execute("t", args as unknown as Record<string, unknown>);
     expect(text).toMatch(/^Error executing t: the arguments must be an object, got /);
@@ -43,7 +43,7 @@ describe("arguments", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test("a tool that changes its arguments changes a copy, and a schema handed out is a copy", async () => {
+  test("passes a tool a copy of its arguments, and returns a copy of its schema", async () => {
     const args = { list: [1], nested: { a: 1 } };
     const registry = registryWith(
       fakeTool("t", (given) => {

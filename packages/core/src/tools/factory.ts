@@ -29,7 +29,7 @@ export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = re
 export type HostData = Omit<PackHost, "context" | "options" | "secrets" | "state" | "directories" | "agents">;
 
 /**
- * The configs of the `agent` command, protected unless the host passes names of its own: a program must not change what
+ * The configs of the `agent` command, protected unless the host passes other names: a program must not change what
  * an agent of the command would load in the same project.
  */
 const PROTECTED_NAMES: readonly string[] = [

@@ -114,7 +114,7 @@ describe("late tools", () => {
     expect(registry.isToolEnabled("danger")).toBe(true);
   });
 
-  test("of a pack inside a preset come as well, under the name of their own pack", async () => {
+  test("of a pack inside a preset are registered under the name of that pack", async () => {
     const inner = latePack(async (late) => late.register(fakeTool("look")));
     const preset: ToolPack = {
       packName: "preset",
@@ -146,7 +146,7 @@ describe("late tools", () => {
     expect(load).not.toHaveBeenCalled();
   });
 
-  test("that load when the registry is disposed of are told to stop, and come no more", async () => {
+  test("are aborted and not registered if they still load when the registry is disposed of", async () => {
     let late: PackRegistry | undefined;
     let signal: AbortSignal | undefined;
     const registry = registryOf([

@@ -72,7 +72,7 @@ export interface PackRegistry<Names extends string = string> {
   /** What the registry adds to the host's data for the pack of this name. Called by `registerPack`, also for a pack inside a preset. */
   hostFor?(pack: string): Pick<PackHost, "directories" | "agents">;
   /**
-   * Hands over what this registration brings besides tools. May be called more than once. `source` is the pack, which
+   * Provides what this registration brings besides tools. May be called more than once. `source` is the pack, which
    * `registerPack` sets.
    */
   provide?(services: PackServices, source?: string): void;
@@ -130,7 +130,7 @@ export interface PackHost<Options = unknown> {
   readonly resolveModel?: (name: string) => Promise<HostModel>;
   /** What the pack keeps with the session. Absent where nothing is kept, and for a pack without `packName`. */
   readonly state?: PackState;
-  /** Where the pack may keep files of its own. Absent where the host has no place, and for a pack without `packName`. */
+  /** Where the pack may keep its own files. Absent where the host has no place, and for a pack without `packName`. */
   readonly directories?: PackDirectories;
   /** The agents that all packs define, for a tool that starts them. A live list. */
   readonly agents?: () => readonly PackAgent[];
@@ -190,7 +190,7 @@ export interface PackDirectories {
 
 /** Something that happened while no message was being answered. */
 export interface WakeNotice {
-  /** What it is about: `job-1`. Notices of the same source that wait are joined. */
+  /** Its subject: `job-1`. Notices of the same source that wait are joined. */
   readonly source: string;
   /** What happened, for the model. */
   readonly text: string;
@@ -238,7 +238,7 @@ export interface QuestionField {
   readonly default?: unknown;
 }
 
-/** `values` has what was filled in by name; `no` is a refusal, `dismissed` is no answer at all. */
+/** `values` has what was filled in by name; `no` is a refusal; `dismissed` means that the user did not answer. */
 export type PersonAnswer =
   | { readonly answer: "yes"; readonly values: Readonly<Record<string, unknown>> }
   | { readonly answer: "no" | "dismissed" };
@@ -286,7 +286,7 @@ export interface PackServices {
   /** Ends everything the registration started. Called once; the tools are gone by then. */
   readonly dispose?: () => void | Promise<void>;
   /**
-   * Ends at once what must not outlive the process, without waiting and without throwing. A pack installs no handlers for
+   * Kills what must not outlive the process, without waiting and without throwing. A pack installs no handlers for
    * signals: a host that has them, or wants them (`terminateOnSignals`), calls this when the process is about to end.
    */
   readonly terminate?: () => void;
@@ -424,7 +424,7 @@ export interface NamedPacks {}
 /** A pack, a pack with its options, or a single tool: `fs`, `[fs, { root: "." }]`, `defineTool({ … })`. */
 export type PackEntry = ToolPack | readonly [pack: ToolPack, options: unknown] | ExecutableTool;
 
-/** `string` that does not absorb the literals beside it in a union, so that an editor still completes those. */
+/** `string` that does not absorb the literals next to it in a union, so that an editor still completes those. */
 export type AnyText = string & Record<never, never>;
 
 /** The pack an entry means: a name stands for the pack that added itself under it. */

@@ -221,7 +221,7 @@ describe("createToolRegistry", () => {
     );
   });
 
-  test("packs that are no list are an error", () => {
+  test("refuses packs that are not a list", () => {
     expect(() => createToolRegistry(fakeContext(), {} as never)).toThrow(
       "tools must be an array of packs and tools, got object.",
     );

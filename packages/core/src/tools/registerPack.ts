@@ -9,7 +9,7 @@ import type { ExecutableTool } from "./tool.js";
 export const PACK_API_VERSION = 1;
 
 /**
- * Lets a pack register its tools, all or none: if it throws half-way, nothing of it stays behind. The pack
+ * Lets a pack register its tools, all or none: if it throws half-way, none stays registered. The pack
  * works on a view that can add tools and declare them disabled, but can neither enable a disabled one nor
  * touch another pack's: opt-ins come from the user. Returns the names it registered.
  */
@@ -40,7 +40,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
 
 /**
  * The host's data with the pack's own added: its secrets, state and directories. A preset that registers the pack need not
- * know of them, and passes on none of its own.
+ * know of them, and its own are not passed on.
  */
 function hostOf(
   registry: PackRegistry,
@@ -117,7 +117,7 @@ function checkPack(pack: ToolPack, name: string): void {
 /** The view of the registry that one pack gets. */
 function createScope(registry: PackRegistry, source: string) {
   const own: string[] = [];
-  // Handed on only once the whole pack is registered: one that throws half-way leaves nothing behind.
+  // Published only after the whole pack is registered: a pack that throws half-way leaves nothing registered.
   const provided: { readonly services: PackServices; readonly by: string }[] = [];
   const afterwards: (() => void)[] = [];
   let closed = false;

@@ -189,7 +189,7 @@ function parseArguments(
 
 /** A tool's schema, shared by all agents that have the tool. */
 interface SharedSchema {
-  /** The schema as JSON text: parsing it hands out a fresh copy that no one else can have changed. */
+  /** The schema as JSON text: parsing it returns a fresh copy that no other code can have changed. */
   readonly text: string;
   /** The schema, frozen through and through: for readers that need no copy. */
   readonly schema: ChatTool;

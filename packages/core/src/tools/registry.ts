@@ -56,7 +56,7 @@ export interface ToolRegistryOptions {
   readonly directories?: PackDirectories;
 }
 
-/** What a registry takes; a caller with options of its own adds its checks to these. */
+/** The options of a registry; a caller with further options adds its checks to these. */
 export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   deadlineMs: checkPositive,
   abortGraceMs: checkNotNegative,

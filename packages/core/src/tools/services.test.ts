@@ -51,7 +51,7 @@ describe("what packs bring besides tools", () => {
     expect(await jobs.end("late")).toBe(true);
   });
 
-  test("a check of the machine that fails says so beside the others", async () => {
+  test("reports a failed check of the machine together with the other checks", async () => {
     const fine = { subject: "disk", ok: true, detail: "there" };
     const { services } = registryOf(
       packOf({ diagnose: () => [fine] }, "first"),

@@ -228,7 +228,7 @@ export class PackServiceList {
     return (await Promise.all(found)).flat();
   }
 
-  /** Ends at once what the packs started, without waiting: for a process that is about to end. Never throws. */
+  /** Kills what the packs started, without waiting: for a process that is about to end. Never throws. */
   terminate(): void {
     for (const { terminate } of this.#services) {
       try {

@@ -160,7 +160,7 @@ export interface ChatTool {
   };
 }
 
-/** Valid arguments as the tool wants them, or what is wrong with them in words for the model. */
+/** Valid arguments as the tool wants them, or an error message for the model. */
 export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
 
 export interface DescribeOptions {

@@ -14,7 +14,7 @@ export function processTag(): string {
 
 /**
  * Whether the process with this tag has ended. Undefined if that cannot be told from here: it is one of another
- * machine, boot or container, or the text is no tag.
+ * machine, boot or container, or the text is not a tag.
  */
 export function hasEnded(tag: string): boolean | undefined {
   const [, where, pid] = TAG.exec(tag) ?? [];

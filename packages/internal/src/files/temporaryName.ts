@@ -8,7 +8,7 @@ const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 const MAX_ENTRIES = 2000;
 
 /**
- * A name for a temporary file beside its target: short, since a suffix would push a 250-byte name over the
+ * A name for a temporary file next to its target: short, since a suffix would push a 250-byte name over the
  * limit of 255, and with the process that writes it, so that `removeAbandoned` can tell if that is gone. It
  * need not be secret, since it is only ever created anew; so no cryptography is loaded to write a file.
  */

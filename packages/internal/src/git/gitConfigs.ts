@@ -25,7 +25,7 @@ const COMMAND_KEY =
 /** A program is the first or the second word of a command (`sh ./clean.sh`): what follows may be anything. */
 const PROGRAM_WORDS = 2;
 
-/** A path that git runs or obeys because a configuration names it. */
+/** A path that git runs or reads because a configuration names it. */
 export interface NamedByGit {
   readonly path: string;
   /** The key that names it, such as `core.hookspath`. */

@@ -169,7 +169,7 @@ function level(text: string | undefined, base: string, parent: Level | undefined
   return { matcher: compileIgnoreRules(parseIgnoreFile(text)), baseLength: base.length, size, parent };
 }
 
-/** From the repository's top down to `directory`; empty if that is no place inside a repository. */
+/** From the repository's top down to `directory`; empty outside a repository. */
 function directoriesUpToRepository(directory: string, confinedTo: string | undefined): string[] {
   if (exists(nodePath.join(directory, IGNORE_FILES.repository))) return [];
   const chain: string[] = [];

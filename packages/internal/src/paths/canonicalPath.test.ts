@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("many paths at once are resolved as each of them alone: links, dangling links, missing and existing names", () => {
+test("resolves many paths in one call as each of them alone: links, dangling links, missing and existing names", () => {
   mkdirSync(join(root, "real/inner"), { recursive: true });
   writeFileSync(join(root, "file"), "");
   symlinkSync("real", join(root, "link"));

@@ -68,7 +68,7 @@ export interface Mortal {
 export interface MortalPlaceholders {
   /** Absolute, without links. */
   readonly paths: readonly string[];
-  /** A file beside the notes of others that use the same ones: `LOCK.users/NAME`. The last one removes them. */
+  /** A file next to the notes of others that use the same ones: `LOCK.users/NAME`. The last one removes them. */
   readonly note: string | undefined;
 }
 

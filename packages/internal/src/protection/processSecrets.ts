@@ -59,6 +59,6 @@ export function assertOpenedIsNotProcessSecret(
   const path = nodeFs.readlinkSync(descriptor);
   assertNotProcessSecret(path, shown);
   if (path === "/proc" || path.startsWith("/proc/")) return;
-  // Names are no evidence there: a single file can be mounted under any name.
+  // Names prove nothing there: a single file can be mounted under any name.
   throw new Error(`${quotePath(shown)} lies on a procfs that is mounted outside /proc, which no tool reads.`);
 }

@@ -33,7 +33,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
 
   ...rows("always", "git runs the programs in it", [".git/hooks"]),
   ...rows("always", "it names programs that git runs", [".git/config", ".git/config.worktree"]),
-  ...rows("always", "git directories with hooks and configuration of their own are in it", [
+  ...rows("always", "it contains git directories with their own hooks and configuration", [
     ".git/modules",
     ".git/worktrees",
   ]),
@@ -214,7 +214,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
     "Jenkinsfile*",
   ]),
 
-  ...rows("restricted", "package managers run some of its scripts unasked", [
+  ...rows("restricted", "package managers run some of its scripts without asking", [
     "package.json#scripts",
     "composer.json#scripts",
   ]),

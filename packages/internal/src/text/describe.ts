@@ -50,8 +50,8 @@ const FETCH_FAILED = "fetch failed";
 const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "the connection was cut",
-  EHOSTUNREACH: "there is no way to that host",
-  ENETUNREACH: "there is no way to that network",
+  EHOSTUNREACH: "that host cannot be reached",
+  ENETUNREACH: "that network cannot be reached",
   ENOTFOUND: "there is no host of that name",
   EAI_AGAIN: "the name of the host could not be looked up",
   ETIMEDOUT: "no connection in time",

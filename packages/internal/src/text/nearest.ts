@@ -1,6 +1,6 @@
 import { quote } from "./describe.js";
 
-// Longer names are no typing mistakes of each other, and comparing two costs the product of their lengths.
+// Longer names are not typing mistakes of each other, and comparing two costs the product of their lengths.
 const LONGEST_COMPARED = 100;
 // How many known names a message lists.
 const MOST_LISTED = 50;

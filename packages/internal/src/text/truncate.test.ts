@@ -39,7 +39,7 @@ test("a border of bytes is the last one at or before the limit", () => {
   }
 });
 
-test("bytes that are no text are cut at the limit instead of being lost", () => {
+test("cuts bytes that are not text at the limit instead of dropping them", () => {
   expect(utf8Boundary(Buffer.alloc(100, 0x80), 50)).toBe(50);
   expect(utf8Boundary(Buffer.alloc(100, 0xff), 50)).toBe(50);
 });

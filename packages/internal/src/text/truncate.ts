@@ -1,6 +1,6 @@
 import { fromUtf8, toUtf8, utf8Length } from "./bytes.js";
 
-// A character has at most three continuation bytes. A longer row of them is no text, and is cut anywhere.
+// A character has at most three continuation bytes. A longer row of them is not text, and is cut anywhere.
 const MOST_CONTINUATIONS = 3;
 
 /** The number of bytes of `bytes` up to `limit` that end on a character border. */

@@ -16,7 +16,7 @@ export function hasHiddenTags(text: string): boolean {
 
 /** Makes invisible tag characters visible, so that a file cannot hide instructions for a model; the rest stays. */
 export function revealHiddenTags(text: string): string {
-  // The whole block lies behind one surrogate: texts without it, nearly all, are not looked at twice.
+  // All characters of the block start with one surrogate: texts without it, nearly all, are not looked at twice.
   if (!text.includes("\udb40")) return text;
   return text.replace(HIDDEN_TAGS, (character, flag?: string) => flag ?? escapeCharacter(character));
 }

@@ -11,7 +11,7 @@ test("a text is kept for its object until what it depends on changes", () => {
   expect([texts.get(one), texts.get(one, "ids")]).toEqual([undefined, "2"]);
 });
 
-test("a long text is not kept in memory beside the object", () => {
+test("does not keep a long text in memory next to the object", () => {
   const texts = new JsonTexts<object, string | { readonly text: string }>();
   const [one, other] = [{}, {}];
   const long = "1".padStart(100_000);

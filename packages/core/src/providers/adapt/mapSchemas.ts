@@ -1,7 +1,7 @@
 import { isRecord } from "@agent/internal";
 import { checkFunction } from "../../toolkit/hostOptions/checks.js";
 
-// The values of these keywords are no schemas, and those of the others are schemas by name.
+// The values of the first keywords are not schemas; those of the others map names to schemas.
 const WITH_VALUES = new Set(["enum", "const", "required", "default", "examples"]);
 const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProperties"]);
 // Deeper schemas are cut: a pack may declare one that contains itself.

@@ -54,8 +54,8 @@ test.each([
   ["a beginning", png(640, 480).slice(0, 16)],
   ["no width", png(0, 480)],
   ["a JPEG without a frame", base64([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0], "x".repeat(40))],
-  ["what is no base64", "*".repeat(400)],
-])("bytes that are no image have no header: %s", (_name, data) => {
+  ["not base64", "*".repeat(400)],
+])("returns no header for bytes that are not an image: %s", (_name, data) => {
   expect(readImageHeader(data)).toBeUndefined();
 });
 
@@ -99,7 +99,7 @@ test.each<[string, MediaLimits, ContentPart, string]>([
     image(png(9000, 20)),
     "at most 8000 × 8000 pixels, and this one has 9000 × 20. Scale it down",
   ],
-  ["no image at all", {}, image(base64("<html>")), "its bytes are no image that can be read"],
+  ["no image at all", {}, image(base64("<html>")), "its bytes are not an image that can be read"],
   ["another format", { imageTypes: /png/ }, image(gif(1, 1)), "this model does not take image/gif."],
 ])("what a server would refuse is reported in plain text: %s", (_name, limits, part, words) => {
   const { messages, again, notices } = fit(limits, asked(part));
@@ -112,7 +112,7 @@ test("an image with the wrong name of its format gets the right one", () => {
   expect(partsOf(fit({}, asked(image(gif(1, 1)))).messages)).toEqual(["image/gif"]);
 });
 
-test("of too many images the oldest are left out, some at once, and the newest always stays", () => {
+test("drops the oldest of too many images, several in one step, and always keeps the newest", () => {
   const shown = (count: number, limits: MediaLimits): number =>
     partsOf(fit(limits, ...Array.from({ length: count }, () => asked(image()))).messages).filter(
       (part) => part === "image/png",

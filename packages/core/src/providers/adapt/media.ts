@@ -32,13 +32,13 @@ const checkMessages = arrayOf("messages");
 // Formats whose header we can read. If an image of these formats has no valid header, every server refuses it, in this
 // request and all later ones.
 const READABLE = /^image\/(png|jpeg|gif|webp)$/;
-// When a request gets too large, this share of the limit is freed at once. Freeing just enough would change the
+// When a request gets too large, this share of the limit is freed in one step. Freeing just enough would change the
 // beginning of the request with every further image, and the server's prompt cache would never hit.
 const SHARE_LEFT_OUT = 1 / 4;
 
 /**
  * Replaces the images and files that a server would refuse by a text that says why and what to do, so that the
- * conversation can go on. The model reads the text and the user gets a notice. If there are too many, the oldest go.
+ * conversation can continue. The model reads the text and the user gets a notice. If there are too many, the oldest go.
  */
 export class MediaFitter {
   readonly #limits: MediaLimits;
@@ -105,7 +105,7 @@ export class MediaFitter {
     const header = this.#headerOf(part);
     if (header === undefined) return undefined;
     if (header === "unreadable")
-      return "its bytes are no image that can be read. Check the file it came from.";
+      return "its bytes are not an image that can be read. Check the file it came from.";
     const { width, height, mediaType } = header;
     if (this.#limits.imageTypes?.test(mediaType) === false) return `this model does not take ${mediaType}.`;
     if (Math.max(width, height) <= side) return undefined;

@@ -69,7 +69,7 @@ export class ToolAdapter {
     if (leftOut.length > 0) {
       this.#notices.say(
         request,
-        `${this.#server} does not take ${leftOut.join(", ")} in the parameters of the tool ${quote(name)}: the model is not told about it. Calls are still checked against the whole schema.`,
+        `${this.#server} does not take ${leftOut.join(", ")} in the parameters of the tool ${quote(name)}: the model does not see it. Calls are still checked against the whole schema.`,
       );
     }
     const adapted = { name, description, parameters: schema, strict: strict === true };

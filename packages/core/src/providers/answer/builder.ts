@@ -49,7 +49,7 @@ export class AnswerBuilder {
     this.#callbacks.onText?.(text);
   }
 
-  /** Ends a piece of text. `companion`, such as its signature, is sent back beside it. */
+  /** Ends a piece of text. `companion`, such as its signature, is sent back with it. */
   endText(companion?: unknown): void {
     const length = this.#text.length - this.#textStart;
     if (length === 0) return;
@@ -71,7 +71,7 @@ export class AnswerBuilder {
     this.#pieces.push({ own: value });
   }
 
-  /** Adds a tool call and returns its position. `companion` is sent back beside it. */
+  /** Adds a tool call and returns its position. `companion` is sent back with it. */
   addCall(id: unknown, name: unknown, companion?: unknown): number {
     this.endText();
     this.#limits.addCall();

@@ -13,7 +13,7 @@ export interface AnswerLayout {
 
 /**
  * A value that only the provider understands, the next `text` characters of the text, or the next call. `with` is sent
- * back beside it.
+ * back with it.
  */
 export type LayoutPiece =
   | { readonly own: unknown }

@@ -97,7 +97,10 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
     cure: "The server's answer has more headers than an HTTP client reads. Check baseURL.",
   },
   { sign: /WRONG_VERSION_NUMBER/, cure: "The server does not speak HTTPS. Let baseURL begin with http://." },
-  { sign: /HPE_INVALID_(CONSTANT|VERSION)/, cure: "What answers there is no HTTP server. Check baseURL." },
+  {
+    sign: /HPE_INVALID_(CONSTANT|VERSION)/,
+    cure: "The program at this address is not an HTTP server. Check baseURL.",
+  },
   {
     sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
     cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",

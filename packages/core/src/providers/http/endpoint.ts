@@ -148,7 +148,8 @@ function webPage(sign: string): AttemptError {
 }
 
 function checkIdle(idle: IdleTimeout): void {
-  if (typeof idle?.reset !== "function") throw invalidArgument("idle", "what attempts() hands out", idle);
+  if (typeof idle?.reset !== "function")
+    throw invalidArgument("idle", "the object that attempts() passes", idle);
 }
 
 function bodyOf(response: Response): ReadableStream<Uint8Array> {

@@ -10,7 +10,7 @@ async function messageOf(body: string, status = 502): Promise<string> {
   return (await statusError(new Response(body, { status }))).message;
 }
 
-describe("the message of an answer that is no success", () => {
+describe("the message of an answer with an error status", () => {
   test("an HTML page is one line: its title", async () => {
     expect(await messageOf(PAGE)).toBe("502 Bad Gateway (an HTML page, not an answer of the API)");
   });

@@ -30,11 +30,11 @@ interface ErrorDetails {
   readonly details?: unknown;
 }
 
-/** What to do about a status: in words, or in words for those errors only whose message matches `about`. */
+/** What the user can do about a status; with `about`, only for errors whose message matches it. */
 export type Cure = string | { readonly about: RegExp; readonly words: string };
 
 /**
- * The error for an answer with a status that is no success. `cures` says what to do about a status:
+ * The error for an answer with a status that is not a success. `cures` says what to do about a status:
  * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`. `redact` removes keys before the text is shortened, which
  * could leave half a key: what `createRedactor` returns.
  */
@@ -104,7 +104,7 @@ async function readStart(
       if (size > MAX_ERROR_BODY_BYTES) break;
     }
   } catch {
-    // A body that breaks off is no failure of its own: the status says enough.
+    // A body that breaks off is not a separate failure: the status is the error.
   }
   const text = redact(fromUtf8(concatBytes(parts).subarray(0, MAX_ERROR_BODY_BYTES)));
   return size > MAX_ERROR_BODY_BYTES ? withoutLastWord(text) : text;

@@ -37,7 +37,7 @@ export async function fetchSameOrigin(
 
 function nextAddress(from: URL, location: string, status: number): URL {
   if (!URL.canParse(location, from.href)) {
-    throw refused(`the server redirects to what is no address: ${quotePath(location)}. Check baseURL.`);
+    throw refused(`the server redirects to an invalid address: ${quotePath(location)}. Check baseURL.`);
   }
   const to = new URL(location, from);
   if (to.origin !== from.origin) {
@@ -49,7 +49,7 @@ function nextAddress(from: URL, location: string, status: number): URL {
   if (!REPEATING.has(status)) {
     throw refused(
       `the server redirects with status ${status} to ${quotePath(to.href)}, which drops the request's body. ` +
-        "Let baseURL lead there itself.",
+        "Set baseURL to that address.",
     );
   }
   return to;

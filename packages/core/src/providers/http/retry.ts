@@ -50,7 +50,7 @@ export interface RetryPolicy {
   readonly maxRetries: number;
   /** The first wait; each further one is twice as long. */
   readonly baseDelayMs: number;
-  /** The longest wait. If the server asks for more, the request fails immediately and says so. */
+  /** The longest wait. If the server asks for more, the request fails immediately with that reason. */
   readonly maxDelayMs: number;
 }
 

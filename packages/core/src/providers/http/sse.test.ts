@@ -41,7 +41,7 @@ test("line endings and data split at every place are put together again", async 
   expect(found).toEqual(["{é}", "a\nb"]);
 });
 
-test("comments, blanks and empty events are told apart from data, also in pieces", async () => {
+test("distinguishes comments, blanks and empty events from data, also in pieces", async () => {
   const isData: boolean[] = [];
   const parts = [": ping\n", "\n", "data:\n\n", "id: 1\n", "da", "ta: {", "}", "\n\n", ": ping\n\n"];
   const body = new ReadableStream<Uint8Array>({

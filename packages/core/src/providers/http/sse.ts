@@ -169,7 +169,7 @@ class EventParser {
     checkEventSize(this.#line.length);
   }
 
-  /** Reads the lines of a text and keeps its last one, which may go on. */
+  /** Reads the lines of a text and keeps the last one, which may be incomplete. */
   #lines(given: string): void {
     // A carriage return at the very end may be the first half of "\r\n": leave it until more text comes.
     const text = given.includes("\r") ? given.replace(/\r\n|\r(?!$)/g, "\n") : given;

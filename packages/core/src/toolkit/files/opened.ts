@@ -96,7 +96,7 @@ export const readRegularFile: (path: string, most: number) => FileBytes | undefi
 type FileBytes = Uint8Array & { toString(encoding?: "utf8" | "latin1"): string };
 
 /**
- * A short name for a temporary file beside its target. It names the process that writes it, so that `writeFileAtomic` removes it
+ * A short name for a temporary file next to its target. It names the process that writes it, so that `writeFileAtomic` removes it
  * later if that process was killed.
  *
  * @example

@@ -26,7 +26,7 @@ const SET_ID_BITS = 0o6000;
 const SMALL_BYTES = 1024 * 1024;
 
 /**
- * Replaces a file so that a crash, a full disk or a reader at any moment meets the old content or the new,
+ * Replaces a file so that a crash, a full disk or a reader at any moment finds the old content or the new,
  * never a part: a temporary file in the same directory is written, flushed and renamed. An existing file
  * keeps its mode and owner; one that may not be written is refused, as a plain write would be. A symlink is
  * written through and stays a link, unless `follow` is `false`: then the name itself is replaced, whatever

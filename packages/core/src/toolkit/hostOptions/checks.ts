@@ -94,7 +94,7 @@ const checkTools = arrayOf("tools");
 const CALLBACKS = ["onText", "onReasoning", "onToolDraft", "onRetry", "onNotice"] as const;
 
 /**
- * Throws `invalid_argument` unless a provider of core was handed a whole request. It is here and not beside the providers
+ * Throws `invalid_argument` unless a provider of core got a whole request. It is here and not next to the providers
  * because the build makes its own file for what only some entries share: one more to load with each import.
  */
 export function checkRequest(request: ChatRequest): void {

@@ -99,7 +99,7 @@ describe("what does not fit is one sentence that names the value, what was expec
 describe("what fits", () => {
   test.each<[string, JsonSchema, unknown]>([
     [
-      "an annotation is no rule",
+      "an annotation is not a constraint",
       { format: "email", default: 1, examples: [2], $comment: "x", nullable: false },
       "x",
     ],
@@ -161,7 +161,7 @@ describe("a schema that refers to itself", () => {
   });
 });
 
-describe("what is no valid schema is refused, and the message says where", () => {
+describe("refuses an invalid schema, with its place in the message", () => {
   const refused = (schema: unknown, message: string | RegExp) => {
     const compile = () => compileSchema(schema as JsonSchema, "parameters");
     expect(compile).toThrow(SchemaError);

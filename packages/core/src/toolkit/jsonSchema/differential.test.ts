@@ -76,7 +76,7 @@ function randomSchema(random: Random, depth: number): unknown {
   if (depth === 0 || random.chance(0.1)) return random.pick([true, {}, { type: random.pick(TYPES) }, false]);
   const sub = () => randomSchema(random, depth - 1);
   const schema = Object.assign({}, ...some(random, () => random.pick(KEYWORDS)(random, sub), 4));
-  // ajv 8.20 lets an empty array pass "contains" beside "prefixItems": there it is no measure.
+  // ajv 8.20 lets an empty array pass "contains" next to "prefixItems", so it cannot be compared there.
   if ("contains" in schema) delete schema.prefixItems;
   return schema;
 }

@@ -5,7 +5,7 @@ import { canonicalPath, isInside } from "@agent/internal";
 import { expect, onTestFinished, test } from "vitest";
 import { createPathGuard } from "./createPathGuard.js";
 
-/** A root with something beside it that must not be reached. */
+/** A root next to a file that must not be reached. */
 function scene(): { root: string; outside: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "confine-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
@@ -86,7 +86,7 @@ test("a root that is itself reached by a link is its target", () => {
   expect(guard.resolve(join(outside, "way/x"))).toBe(join(root, "x"));
 });
 
-test("a NUL is refused with or without a root, and a missing root at once", () => {
+test("refuses a NUL with or without a root, and a missing root immediately", () => {
   const { root } = scene();
   expect(() => createPathGuard().resolve("a\0b")).toThrow("NUL");
   expect(() => createPathGuard(root).resolve("a\0b")).toThrow("NUL");
