@@ -1,6 +1,6 @@
 import type { AgentEvent, CallAbout, CallPreview, ResultView } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import { fenced, spellOut, truncateUtf8Start } from "@agent/internal";
+import { countOf, fenced, spellOut, truncateUtf8Start } from "@agent/internal";
 import type { PlanEntry, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { Editor } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
@@ -101,6 +101,14 @@ export class UpdateWriter {
           const { name, title = "" } = event.event;
           const label = event.label ?? `agent ${event.child + 1}`;
           yield* this.#output(event.id, `${label}: ${`${name} ${title}`.trim()}\n`);
+        } else if (event.event.type === "done") {
+          const { turns, usage } = event.event;
+          const tokens = usage.inputTokens + usage.outputTokens;
+          const label = event.label ?? `agent ${event.child + 1}`;
+          yield* this.#output(
+            event.id,
+            `${label}: done after ${countOf(turns, "request")}, ${tokens} tokens\n`,
+          );
         }
         break;
       case "tool_end":

@@ -40,6 +40,19 @@ const VIEWS: readonly RunEvent[] = (
   { type: "tool_end", id: `v${index}`, name: view.type, outcome: "ok", text: "text", durationMs: 5, view },
 ]);
 
+/** A call with a child agent that reads a file. */
+const inChild = (event: RunEvent): RunEvent =>
+  ({ type: "child", id: "parent", child: 0, label: "explore", event }) as RunEvent;
+const total = { inputTokens: 1200, outputTokens: 34 };
+const CHILD: readonly RunEvent[] = [
+  { type: "tool_requested", id: "parent", name: "agent_run", args: {}, title: "explore: look" },
+  inChild({ type: "tool_requested", id: "c1", name: "read_file", args: {}, title: "src/deep.ts" }),
+  inChild({ type: "usage", usage: total, total }),
+  inChild({ type: "tool_end", id: "c1", name: "read_file", outcome: "ok", text: "deep text", durationMs: 5 }),
+  inChild({ type: "done", text: "found", finishReason: "stop", turns: 1, usage: total }),
+  { type: "tool_end", id: "parent", name: "agent_run", outcome: "ok", text: "found", durationMs: 9 },
+];
+
 /** An engine with `count` ended runs and one that waits for a decision, and its page. */
 async function fleet(count: number) {
   const sandbox = new Sandbox();
@@ -73,7 +86,7 @@ async function fleet(count: number) {
       if (claim.run.title !== "run number 0") {
         return { state: "done", result: { text: "ok", finishReason: "stop", turns: 1 }, cost: 0.01 };
       }
-      await claim.append([], [{ type: "text", text: "I **look** at it." }, ...VIEWS]);
+      await claim.append([], [{ type: "text", text: "I **look** at it." }, ...VIEWS, ...CHILD]);
       return { state: "waiting", approvals: [approval] };
     },
     {
@@ -150,7 +163,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     const page = await open(href);
     await page.setViewport({ width: 360, height: 740 });
     await page.evaluate(`location.assign("#run/${waiting?.id}")`);
-    await page.waitForFunction("document.querySelectorAll('main section.card').length === 8");
+    await page.waitForFunction("document.querySelectorAll('main section.card').length === 10");
     const shown = await page.$eval("main", (main) => main.textContent);
     for (const part of ["2 tests failed", "exit code 2", "src/b.ts:7", "src/c.ts:12 a match", "and 3 more"])
       expect(shown).toContain(part);
@@ -169,6 +182,22 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     await page.click(".ask .yes");
     await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
     expect((await engine.get(waiting?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
+  });
+
+  test("a run shows a child agent under its call, with what it did inside", async () => {
+    const { href, engine } = await fleet(1);
+    const [waiting] = await engine.list({ state: "waiting" });
+    const page = await open(`${href}`);
+    await page.goto(`${href.split("#")[0]}#run/${waiting?.id}`);
+    const child = await page.waitForSelector(".card > details.child");
+    expect(await child?.$eval("summary", (one) => one.textContent)).toMatch(
+      /^explore · done · .*1,234 tokens$/,
+    );
+    expect(await page.$eval(".card:has(> details.child) > b", (one) => one.textContent)).toBe("agent_run");
+    const inner = await child?.$eval("div .card", (one) => one.textContent);
+    expect(inner).toContain("explore › read_file src/deep.ts");
+    expect(inner).toContain("deep text");
+    expect(await child?.evaluate((one) => (one as unknown as { open: boolean }).open)).toBe(false);
   });
 
   test("pages, searches, keeps filters and focus, and changes many runs", async () => {

@@ -87,9 +87,14 @@ export interface CallBlock {
   readonly children?: readonly ChildBlocks[];
 }
 
+/** A child agent under its call. Its last block is what it does now. */
 export interface ChildBlocks {
   readonly label?: string;
   readonly blocks: readonly Block[];
+  /** The tokens of its requests and answers so far, where the server counts them. */
+  readonly tokens?: number;
+  /** Whether it has answered. */
+  readonly isDone?: true;
 }
 
 export const EMPTY_CHAT: ChatState = { messages: [], status: "idle", approvals: [] };

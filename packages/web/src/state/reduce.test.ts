@@ -146,11 +146,15 @@ test("blocks of child agents are nested under the call that started them", () =>
     child({ type: "text", text: "reading" }),
     child(requested("b")),
     child(ended("b")),
+    child({ type: "usage", usage: USAGE, total: { inputTokens: 100, outputTokens: 20 } }),
+    child({ type: "done", text: "reading", finishReason: "stop", turns: 1, usage: USAGE }),
   ]);
   expect(lastCall(state)?.children).toEqual([
     { blocks: [] },
     {
       label: "reader",
+      tokens: 120,
+      isDone: true,
       blocks: [{ type: "text", text: "reading" }, expect.objectContaining({ id: "b", state: "ok" })],
     },
   ]);

@@ -245,7 +245,15 @@ function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): 
   return all.map((child, index) => {
     if (index !== event.child) return child;
     const { label = child.label } = event;
-    return { blocks: reduceBlocks(child.blocks, event.event), ...(label !== undefined && { label }) };
+    const inner = event.event;
+    const { tokens = child.tokens } =
+      inner.type === "usage" ? { tokens: inner.total.inputTokens + inner.total.outputTokens } : {};
+    return {
+      blocks: reduceBlocks(child.blocks, inner),
+      ...(label !== undefined && { label }),
+      ...(tokens !== undefined && { tokens }),
+      ...((child.isDone || inner.type === "done") && { isDone: true as const }),
+    };
   });
 }
 
