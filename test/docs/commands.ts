@@ -78,7 +78,10 @@ export const CONFIGS: Readonly<
     command: "agent tools",
     shows: [/search_text +on/, /run_bash +on +enabled by .*, asks first/],
   },
-  "docs/configuration.md#keys": { command: "agent mcp list", shows: [/docs/, /docs-server/] },
+  "docs/configuration.md#limits-of-cost-and-tokens": {
+    command: "agent mcp list",
+    shows: [/docs/, /docs-server/],
+  },
   "docs/chat-reference.md#calls-that-ask-first": {
     command: "agent config --explain",
     shows: [/permissions +\{"allow":\["run_bash\(npm test \*\)","write_file\(src\/\*\*\)"\]/],

@@ -61,6 +61,15 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/embedding.md#sub-agents": { prints: '717,710.\n{"people":717710}\n', after: PRINT_RESULTS },
   "docs/embedding.md#answering-again-editing-and-branching": { prints: "Uno.\n2 2\n" },
+  "docs/embedding-servers.md#users-by-a-token": { prints: "202\n403\n" },
+  "docs/embedding-servers.md#serverless": {
+    after: `
+      const body = JSON.stringify({ user: "ann", message: "Hi." });
+      const answer = await POST(new Request("http://localhost/", { method: "POST", body }));
+      console.log(await answer.text(), (await store.load("ann")).length);`,
+    prints: /^Hello\. \d+\n$/,
+  },
+  "docs/embedding-servers.md#when-the-model-s-server-fails": { prints: "Here I am.\n" },
   "docs/embedding-databases.md#files": { prints: "[ 'I am Ann.', 'Hello, Ann.' ]\n" },
   "docs/embedding-databases.md#postgres:2": {
     servers: { "postgres://agent@db.example/agent": "AGENT_TEST_POSTGRES" },

@@ -22,6 +22,11 @@ export interface ChatHandlersOptions extends OriginOptions {
   readonly open: OpenChat;
   /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
   readonly store?: ConversationStore;
+  /**
+   * For development: when the module that makes the handlers is loaded again (hot reload), those it made before under this
+   * name are closed, and their pages connect to the new ones. Default: they stay open.
+   */
+  readonly name?: string;
   /** How long a conversation that no one watches and that does nothing stays open. Default ten minutes. */
   readonly idleMs?: number;
   /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
@@ -55,6 +60,7 @@ export interface ChatHandlers {
   close(): Promise<void>;
 }
 
+const NAMED = Symbol.for("@agent/web handlers");
 const DEFAULT_IDLE_MS = 600_000;
 const DEFAULT_BODY_BYTES = 8 * 1024 * 1024;
 // Limits per conversation, for memory: a slow page may have 1 MiB of unread events, a slow upload its body so far.
@@ -65,6 +71,7 @@ const OPTIONS: OptionChecks<ChatHandlersOptions> = {
   identify: check.function,
   open: check.function,
   store: check.object,
+  name: check.text,
   idleMs: check.positive,
   maxBodyBytes: check.positive,
   allowedHosts: checkHosts,
@@ -94,6 +101,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   check.function("open", options.open);
   const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
   const chats = new Map<string, Promise<LiveChat>>();
+  const replaced = options.name === undefined ? undefined : named().get(options.name)?.close();
   const pages = new Quota(MOST_PAGES, "pages");
   const bodies = new Quota(MOST_BODIES, "requests");
 
@@ -113,7 +121,11 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   const find = (id: string): Promise<LiveChat> => {
     const opened = chats.get(id);
     if (opened) return opened;
-    const opening = LiveChat.open((chat) => openStored(id, chat), {
+    const openAfter = async (chat: { readonly approve: Approve }): Promise<OpenedChat> => {
+      await replaced;
+      return await openStored(id, chat);
+    };
+    const opening = LiveChat.open(openAfter, {
       idleMs,
       onIdle: () => {
         if (chats.get(id) === opening) chats.delete(id);
@@ -184,7 +196,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
     return new Response(null, { status: 204, headers: corsHeaders(request, options) });
   };
 
-  return {
+  const handlers: ChatHandlers = {
     GET: follow,
     POST: act,
     OPTIONS: preflight,
@@ -204,6 +216,15 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       await Promise.allSettled(open.map(async (chat) => (await chat).close()));
     },
   };
+  if (options.name !== undefined) named().set(options.name, handlers);
+  return handlers;
+}
+
+/** Handlers by name. On the global object: a module that is loaded again has lost its variables. */
+function named(): Map<string, ChatHandlers> {
+  const holder = globalThis as { [NAMED]?: Map<string, ChatHandlers> };
+  holder[NAMED] ??= new Map();
+  return holder[NAMED];
 }
 
 function toOpened(opened: Agent | OpenedChat): OpenedChat {
