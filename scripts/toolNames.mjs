@@ -23,9 +23,6 @@ const EXCEPTIONS = [
   "packages/cli/src/settings/config/checkConfig.ts",
   // A field of an editor's protocol.
   "packages/acp/src/terminal/commandTerminal.ts",
-  // The rules of the command until it uses the rule engine of core.
-  "packages/cli/src/permissions/",
-  "packages/cli/src/editor/openEditorSession.ts",
 ];
 const COMMENT = /^\s*(?:\/\/|\/?\*)/;
 /** Members of an array: a list of command-line arguments. */

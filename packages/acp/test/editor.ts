@@ -28,6 +28,8 @@ export interface EditorOptions {
   /** Adds to the sessions of the host. */
   readonly extend?: (opened: HostSession, resume: string | undefined) => HostSession;
   readonly packs?: Parameters<typeof createToolRegistry>[1];
+  /** The tools of `packs` to turn on. */
+  readonly enable?: readonly string[];
   /** Confines the file tools to the session's directory. */
   readonly confined?: boolean;
   readonly capabilities?: ClientCapabilities;
@@ -146,7 +148,16 @@ export async function started(options: EditorOptions = {}, cwd = project()) {
   return { ...editor, cwd, created, sessionId, prompt };
 }
 
-function hostOf({ answers = [], session, host, onOpen, extend, packs, confined }: EditorOptions): AcpHost {
+function hostOf({
+  answers = [],
+  session,
+  host,
+  onOpen,
+  extend,
+  packs,
+  enable = [],
+  confined,
+}: EditorOptions): AcpHost {
   let count = 0;
   return {
     name: "agent",
@@ -160,7 +171,7 @@ function hostOf({ answers = [], session, host, onOpen, extend, packs, confined }
         conversation,
         packs ?? [[preset, confined ? { root: request.cwd } : {}]],
         {
-          enable: packs ? [] : ["run_bash"],
+          enable: packs ? enable : ["run_bash"],
           host: { ask, ...(editorFiles && { editorFiles }) },
         },
       );
