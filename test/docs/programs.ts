@@ -43,6 +43,18 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       execFileSync("agent", ["tools", "--trust"]);`,
     prints: /agent\.config\.json \[ '@agent\/tools-fs' \]\n$/,
   },
+  "packages/terminal/README.md#-agent-terminal:2": {
+    input: "Say hello.\n",
+    prints: /^\/help lists the commands\.\n> Hello there\.\n/,
+  },
+  "packages/terminal/README.md#slash-commands": {
+    input: "/time\n/quit\n",
+    prints: /\n> \d+:\d\d:\d\d [AP]M\n/,
+  },
+  "packages/terminal/README.md#what-is-asked": {
+    input: "Deploy.\n",
+    prints: /\? deploy\n[\s\S]*It is live\.\n/,
+  },
   "docs/embedding.md#embedding-the-agent:2": { prints: "The largest is plan.txt.", says: /^\[list_dir\]\n$/ },
   "docs/embedding.md#tools-of-your-own": {
     after: PRINT_RESULTS,

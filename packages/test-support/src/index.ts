@@ -21,6 +21,7 @@ export { type FunctionSchema, functionSchemas, withJsonTypes } from "./functionS
 export { type McpHttpBehaviour, McpHttpServer } from "./mcpHttpServer.js";
 export { expectPackagesRead } from "./packagesRead.js";
 export { type Random, seededRandom } from "./random.js";
+export { hasTmux, type TerminalOptions, TestTerminal } from "./terminal.js";
 export { warningsDuring } from "./warnings.js";
 export {
   type ArgumentCase,

@@ -11,7 +11,7 @@ export interface MessagePlace extends MentionPlace {
 }
 
 /** A message as it is sent, and what was attached to it, as text. */
-export interface Outgoing {
+interface Outgoing {
   readonly content: Content;
   readonly notes: readonly string[];
 }

@@ -1,0 +1,6 @@
+import { packageBuild } from "../../tsup.base.ts";
+
+export default packageBuild({
+  entry: ["src/main.ts"],
+  dts: false,
+});
