@@ -272,9 +272,11 @@ describe("writes that fail", () => {
     const recorder = recordSession(conversation, path);
     const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
       sizes.push(statSync(path).size);
-      // Lines that arrive while the disk works belong to the next sync.
-      if (sizes.length < 3) conversation.append(user(`during sync ${sizes.length}`));
-      setImmediate(() => done(null));
+      setImmediate(() => {
+        // Lines that arrive while the disk works belong to the next sync.
+        if (sizes.length < 3) conversation.append(user(`during sync ${sizes.length}`));
+        done(null);
+      });
     });
     onTestFinished(() => spy.mockRestore());
     conversation.append(user("first"));
@@ -290,8 +292,10 @@ describe("writes that fail", () => {
     const conversation = new Conversation();
     let syncs = 0;
     const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
-      if (++syncs === 1) conversation.append(user("during the sync"));
-      setImmediate(() => done(null));
+      setImmediate(() => {
+        if (++syncs === 1) conversation.append(user("during the sync"));
+        done(null);
+      });
     });
     onTestFinished(() => spy.mockRestore());
     const recorder = recordSession(conversation, path);
@@ -308,8 +312,10 @@ describe("writes that fail", () => {
     let syncs = 0;
     const spy = vi.spyOn(nodeFs, "fdatasync").mockImplementation((_, done) => {
       const isFirst = ++syncs === 1;
-      if (isFirst) conversation.append(user("during the sync"));
-      setImmediate(() => done(isFirst ? null : Object.assign(new Error("EIO"), { code: "EIO" })));
+      setImmediate(() => {
+        if (isFirst) conversation.append(user("during the sync"));
+        done(isFirst ? null : Object.assign(new Error("EIO"), { code: "EIO" }));
+      });
     });
     onTestFinished(() => spy.mockRestore());
     conversation.append(user("first"));
