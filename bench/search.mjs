@@ -16,6 +16,7 @@ import {
 } from "./corpora/search.mjs";
 import { createReport } from "./support/report.mjs";
 import { median } from "./support/statistics.mjs";
+import { createV8Search } from "./support/v8Search.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const only = process.argv.slice(2);
@@ -23,6 +24,7 @@ const report = createReport("search", "Search compared with ripgrep");
 // A search ends soon after the last result that is shown: with fewer it would not search what rg searches.
 const text = searchTextTool({ timeoutMs: 120_000, maxResults: 100_000 });
 const files = searchFilesTool({ timeoutMs: 120_000 });
+const v8Search = createV8Search();
 
 /** What each measurement does: our arguments, and the same question for the others. */
 const RG = ["--hidden", "--glob=!.git", "--no-config", "-n"];
@@ -30,18 +32,33 @@ const GREP = ["-rnI", "--exclude-dir=.git"];
 const search = (query, options = {}) => ({ query, ...options });
 
 const MEASUREMENTS = [
-  text_("linux-literal", linuxTree, search("EXPORT_SYMBOL_GPL"), { grep: ["-F"], plain: true }),
-  text_("linux-absent", linuxTree, search("zqxwv_no_such"), { grep: ["-F"] }),
-  text_("linux-ignore-case", linuxTree, search("pm_resume", { ignore_case: true })),
-  text_("linux-regex-literal", linuxTree, search("kmalloc\\(\\w+,\\s*GFP_ATOMIC", { regex: true })),
+  text_("linux-literal", linuxTree, search("EXPORT_SYMBOL_GPL"), {
+    grep: ["-F"],
+    plain: true,
+    v8: { literal: "EXPORT_SYMBOL_GPL" },
+  }),
+  text_("linux-absent", linuxTree, search("zqxwv_no_such"), {
+    grep: ["-F"],
+    v8: { literal: "zqxwv_no_such" },
+  }),
+  text_("linux-ignore-case", linuxTree, search("pm_resume", { ignore_case: true }), {
+    v8: { pattern: "pm_resume", flags: "i" },
+  }),
+  text_("linux-regex-literal", linuxTree, search("kmalloc\\(\\w+,\\s*GFP_ATOMIC", { regex: true }), {
+    v8: { pattern: "kmalloc\\(\\w+,\\s*GFP_ATOMIC", literal: "GFP_ATOMIC" },
+  }),
   ...[
     ["linux-words-4", "TODO|FIXME|XXX|HACK"],
     [
       "linux-words-9",
       "kmalloc|kfree|mutex_lock|spin_lock|copy_from_user|list_add|memcpy|printk|EXPORT_SYMBOL",
     ],
-  ].map(([name, query]) => text_(name, linuxTree, search(query, { regex: true, count: true }))),
-  text_("linux-regex-class", linuxTree, search("[A-Z]{4,}_[0-9]{5,}", { regex: true })),
+  ].map(([name, query]) =>
+    text_(name, linuxTree, search(query, { regex: true, count: true }), { v8: { pattern: query } }),
+  ),
+  text_("linux-regex-class", linuxTree, search("[A-Z]{4,}_[0-9]{5,}", { regex: true }), {
+    v8: { pattern: "[A-Z]{4,}_[0-9]{5,}" },
+  }),
   text_(
     "linux-regex-hard",
     linuxTree,
@@ -74,7 +91,7 @@ function text_(name, corpus, args, others = {}) {
   return { name, create: () => textContenders(corpus(), args, others) };
 }
 
-function textContenders(path, args, { grep, plain, rg = [] }) {
+function textContenders(path, args, { grep, plain, v8, rg = [] }) {
   const flags = [
     rg,
     args.regex ? [] : ["-F"],
@@ -87,6 +104,7 @@ function textContenders(path, args, { grep, plain, rg = [] }) {
       rg: () => program("rg", [...RG, ...flags, "-e", args.query, path]),
       ...(grep && { grep: () => program("grep", [...GREP, ...grep, "-e", args.query, path]) }),
       ...(plain && { plain: () => plainDesign(args.query, path) }),
+      ...(v8 && { "V8 in a worker + Buffer.indexOf": () => v8Search({ flags: "", ...v8, path }) }),
     },
   };
 }
@@ -179,8 +197,8 @@ for (const { name, create } of MEASUREMENTS) {
   const times = Object.fromEntries(Object.keys(contenders).map((key) => [key, []]));
   for (let round = -1; round < ROUNDS; round++) {
     for (const [key, run] of Object.entries(contenders)) {
-      // The plain design takes most of a minute: once is enough.
-      if (key === "plain" && round !== 0) continue;
+      // The plain design takes most of a minute, and V8 without a literal as long: once is enough.
+      if (/^(plain|V8)/.test(key) && round !== 0) continue;
       const time = await measure(run);
       if (round >= 0) times[key].push(time);
     }

@@ -165,6 +165,10 @@ for (const file of files) {
   const directory = join(ROOT, ...name.split("/").slice(0, 2));
   const mutants = sampleOf(mutantsOf(text), Number(values.sample), Number(values.seed));
   const survivors = [];
+  if (await isKilled(directory, file)) {
+    console.error(`The tests of ${name} fail without a mutant. Build the packages and fix the tests first.`);
+    process.exit(2);
+  }
   try {
     for (const mutant of mutants) {
       writeFileSync(file, text.slice(0, mutant.start) + mutant.by + text.slice(mutant.end));

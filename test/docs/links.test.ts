@@ -11,6 +11,8 @@ const PAGES = [
   "docs/contributing/README.md",
   "docs/contributing/recipes.md",
   "docs/contributing/shell-policy.md",
+  "docs/contributing/search-engine.md",
+  "docs/contributing/mutation-testing.md",
 ];
 /** Code is no link: neither a block nor a span. */
 const CODE = /^( *)```[\s\S]*?^\1```$|`[^`\n]*`/gm;
