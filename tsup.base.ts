@@ -3,7 +3,7 @@ import { defineConfig, type Options } from "tsup";
 /** Packages of the workspace that are not published become part of those that are. No public type may name theirs. */
 export const noExternal = ["@agent/internal"];
 
-/** One build for every package: ESM for Node 20, with types and source maps beside it. */
+/** One build for every package: ESM for Node 20, with types beside it. */
 export function packageBuild(options: Options): ReturnType<typeof defineConfig> {
   return defineConfig({
     format: ["esm"],
@@ -11,7 +11,8 @@ export function packageBuild(options: Options): ReturnType<typeof defineConfig> 
     platform: "node",
     noExternal,
     dts: true,
-    sourcemap: true,
+    // The build is readable as it is, and maps with their sources would be two thirds of what a user installs.
+    sourcemap: false,
     clean: true,
     treeshake: true,
     // "node:fs" must not become "fs", which Deno and some bundlers do not know.

@@ -168,8 +168,11 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     prints: "It is not.\n",
   },
   "docs/writing-a-pack.md#2-write-a-tool:2": {
-    after: 'console.log(await new GreetTool().execute({ who: "Ada" }));',
-    prints: "Hello, Ada!\n",
+    after: `
+      const [add, list] = notesTools([]);
+      console.log(await add?.execute({ text: "Buy milk" }));
+      console.log(await list?.execute({}));`,
+    prints: "Note 1.\nBuy milk\n",
   },
   "docs/writing-a-pack.md#describe-what-a-call-does": {
     before: `
