@@ -67,7 +67,7 @@ export default { provider: { model: "m", async respond() {
   expect((await box.run(["--trust", "--wait", "100ms", "hello"])).code).toBe(1);
 });
 
-test("lets the small model read for others, and names a model that does not exist", async () => {
+test("refuses a small model whose provider has no key", async () => {
   const box = new Sandbox();
   const model = await ScriptedModel.start();
   const { code, stderr } = await box.run(["--small-model", "anthropic/claude-haiku", "say hello"], {

@@ -14,7 +14,7 @@ export function settingsOptions(command: Command): Command {
     .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
     .option("--fallback <model>", "a model that answers where the first one fails")
     .option("--effort <level>", "how much the model thinks: off, minimal, low, medium, high, xhigh or max")
-    .option("--small-model <model>", "a cheaper model for summaries, titles and reading pages")
+    .option("--small-model <model>", "a cheaper model for summaries and for reading pages")
     .option("--max-turns <number>", "how often the model is asked for one message")
     .option("--max-cost <dollars>", "what it may cost in all; a chat asks whether to continue")
     .option("--max-tokens <number>", "how many tokens it may take in all, requests and answers together")

@@ -63,7 +63,7 @@ export interface Settings {
   readonly maxCost: number | undefined;
   readonly maxTokens: number | undefined;
   readonly waitMs: number | undefined;
-  /** A cheaper model for summaries, titles and reading pages. */
+  /** A cheaper model for summaries and for reading pages. */
   readonly smallModel: string | undefined;
   readonly contextTokens: number | undefined;
   readonly effort: AgentConfig["effort"];

@@ -263,3 +263,27 @@ test("asks the small model for summaries, and the main one where it fails", asyn
   await second.compact();
   expect(JSON.stringify(second.conversation.sessionContext)).toContain("by the main model");
 });
+
+test("lets a child that asks for it use the small model, and others the main one", async () => {
+  const small = model(["by the small model"]);
+  const main = model([{ tool: "ask" }, "by the main model", "end"]);
+  const answers: string[] = [];
+  const agent = agentOf(main, { smallModel: small.provider });
+  agent.addTool(
+    defineTool({
+      name: "ask",
+      description: "Asks two.",
+      input: { type: "object", properties: {} },
+      capabilities: ["read"],
+      async execute(_, { startAgent }) {
+        for (const isSmall of [true, false]) {
+          const answer = await startAgent?.({ message: "read", small: isSmall });
+          answers.push(answer?.text ?? "");
+        }
+        return "asked";
+      },
+    }),
+  );
+  expect(await agent.chat("go")).toBe("end");
+  expect(answers).toEqual(["by the small model", "by the main model"]);
+});

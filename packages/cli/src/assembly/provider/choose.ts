@@ -39,7 +39,7 @@ export interface ChosenProvider {
   readonly description: string;
   /** Creates the provider with another model of the same server; absent where there is only one model. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
-  /** A cheaper model for summaries, titles and reading pages, if the settings name one. */
+  /** A cheaper model for summaries and for reading pages, if the settings name one. */
   readonly smallModel?: ChatProvider;
   /** Lists the server's models, where it has a list; also proves the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;

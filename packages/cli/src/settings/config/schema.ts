@@ -137,7 +137,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
       ...positive,
       description: "How long a message waits for a usage limit to end, in milliseconds",
     },
-    smallModel: { ...name, description: "A cheaper model for summaries, titles and reading pages" },
+    smallModel: { ...name, description: "A cheaper model for summaries and for reading pages" },
     maxRepeats: { ...positive, description: "How often the same calls may give the same results in a row" },
     contextTokens: { ...positive, description: "The conversation's budget in tokens, estimated" },
     maxRetries: {

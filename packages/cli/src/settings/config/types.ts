@@ -135,7 +135,7 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly maxTokens?: number;
   /** How long a message waits for a usage limit of the model's server to end, in milliseconds. Default: it does not wait. */
   readonly waitMs?: number;
-  /** A cheaper model for summaries, titles and reading pages: `"openai/gpt-5-nano"`. Default: the same model. */
+  /** A cheaper model for summaries and for reading pages: `"openai/gpt-5-nano"`. Default: the same model. */
   readonly smallModel?: string;
   /** The maximum number of identical rounds in a row (same calls, same results) before the run ends. */
   readonly maxRepeats?: number;
