@@ -18,14 +18,14 @@ export function isExternalInstalled(manifest) {
 
 /**
  * Installs the programs outside the workspace, unless they are there: no one should download them to change a tool, and
- * some of them take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would.
+ * some of them take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would; `more` are further flags of npm.
  */
-export function installExternal(manifest, finish = () => undefined) {
+export function installExternal(manifest, finish = () => undefined, more = []) {
   if (isExternalInstalled(manifest)) return;
   const directory = externalDirectory(manifest);
   mkdirSync(directory, { recursive: true });
   copyFileSync(manifest, join(directory, "package.json"));
-  const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+  const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", ...more];
   execFileSync("npm", ["install", ...flags], { cwd: directory, stdio: "inherit" });
   finish(directory);
   writeFileSync(join(directory, "installed"), "");

@@ -32,6 +32,7 @@ export { canonicalPath, canonicalPaths } from "./paths/canonicalPath.js";
 export { foldPath } from "./paths/foldPath.js";
 export { isInside } from "./paths/isInside.js";
 export { readRegularFileInside } from "./paths/readInside.js";
+export { windowsNameProblem } from "./paths/windowsName.js";
 export { findProgram } from "./processes/findProgram.js";
 export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { lockDirectory, lockFile, prepareLockDirectory } from "./processes/lockDirectory.js";

@@ -8,8 +8,16 @@ import { resolveSandbox } from "./sandbox/settings.js";
 
 const ANY_LIMITS = { memoryMb: 1024, processes: 1024 };
 
+const WINDOWS: Diagnosis = {
+  subject: "commands",
+  ok: false,
+  detail:
+    "run_bash needs a POSIX shell and Linux or macOS: neither its limits nor the sandbox exist on Windows. Run agent in WSL",
+};
+
 /** Says which limits and protections work on this system with this shell, for `agent doctor`. */
 export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
+  if (process.platform === "win32") return [WINDOWS];
   const table = new ProcessTable().isAvailable;
   const ulimit = shellHasUlimit(shell);
   const group = canGroup();

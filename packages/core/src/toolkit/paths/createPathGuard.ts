@@ -1,4 +1,4 @@
-import { canonicalPath, isInside, quote, quotePath } from "@agent/internal";
+import { canonicalPath, isInside, quote, quotePath, windowsNameProblem } from "@agent/internal";
 import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { checkObject, checkText } from "../hostOptions/checks.js";
 
@@ -65,6 +65,8 @@ class RootGuard implements PathGuard {
       // A lone surrogate would become U+FFFD in the system call: another file name.
       throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
     }
+    const problem = process.platform === "win32" ? windowsNameProblem(path) : undefined;
+    if (problem !== undefined) throw new Error(`The path ${quote(path)} is refused: ${problem}.`);
     if (FILE_URL.test(path)) {
       throw new Error(`${quote(path)} is a URL, not a path. Pass the plain path instead.`);
     }
