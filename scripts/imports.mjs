@@ -28,8 +28,9 @@ const LAYERS = {
   acp: [["terminal"], ["workers"]],
   cli: [
     ["process"],
-    ["permissions", "undo"],
+    ["undo"],
     ["offline", "settings"],
+    ["instructions", "permissions", "sessions"],
     ["assembly"],
     ["chat"],
     ["run"],

@@ -46,7 +46,7 @@ const CHUNKS: Readonly<Record<string, readonly string[]>> = {
     "commands/run.ts",
     "run/runTask.ts",
     "assembly/assembleAgent.ts",
-    "assembly/instructions.ts",
+    "instructions/instructions.ts",
     "assembly/provider/select.ts",
   ],
 };

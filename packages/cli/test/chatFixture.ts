@@ -15,11 +15,11 @@ import { Permissions } from "@agent/core/host";
 import { functionTool, requireString } from "@agent/core/toolkit";
 import type { ChatOptions } from "@agent/terminal/host";
 import { createChat } from "@agent/terminal/host";
-import { createGate } from "../src/assembly/gate.js";
 import { SwitchableProvider } from "../src/assembly/provider/switchable.js";
 import { modelCommands } from "../src/chat/commands/modelCommands.js";
 import { permissionCommands } from "../src/chat/commands/permissionCommands.js";
 import { undoCommands } from "../src/chat/commands/undoCommands.js";
+import { createGate } from "../src/permissions/gate.js";
 import { ProjectGrants } from "../src/permissions/grants.js";
 import { UndoLog } from "../src/undo/undoLog.js";
 

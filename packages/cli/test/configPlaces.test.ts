@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from "node
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
-import { findInstructions } from "../src/assembly/instructions.js";
+import { findInstructions } from "../src/instructions/instructions.js";
 import { Sandbox } from "./agent.js";
 
 describe("where a config may be", () => {

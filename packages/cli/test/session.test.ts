@@ -132,7 +132,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
       await say(terminal, `fact ${number} ${"word ".repeat(300).trim()} end${number}`.slice(0, 40));
     terminal.send("/compact");
     await terminal.until(/Compacted: \d+ → \d+ messages\.|nothing to sum up/);
-    expect(terminal.screen()).toMatch(/summary now: 8 → \d messages/);
+    expect(terminal.screen()).toMatch(/Compacted: 8 → \d messages/);
     // Five requests of 1234 tokens: the one for the summary was paid for, too.
     await expect.poll(() => terminal.status()).toContain("6.2k in");
     terminal.send("/context");

@@ -14,16 +14,6 @@ import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
 import type { AskPermit } from "@agent/terminal/host";
-import { createPermit } from "../permissions/permit.js";
-import { canAsk } from "../process/ask.js";
-import type { CrashGuard } from "../process/crash.js";
-import { CliError } from "../process/errors.js";
-import { configDirectory } from "../process/paths.js";
-import type { LoadedSettings } from "../settings/loadSettings.js";
-import { UndoLog } from "../undo/undoLog.js";
-import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
-import { createPermissions } from "./createPermissions.js";
-import { createGate } from "./gate.js";
 import {
   findInstructions,
   formatInstructions,
@@ -31,20 +21,30 @@ import {
   InstructionConsent,
   instructionHooks,
   instructionSize,
-} from "./instructions.js";
+} from "../instructions/instructions.js";
 import {
   describeSkills,
   type OwnCommand,
   packSkills,
   projectCommands,
   readOwnCommands,
-} from "./ownCommands.js";
+} from "../instructions/ownCommands.js";
+import { createSystemPrompt } from "../instructions/systemPrompt.js";
+import { createPermissions } from "../permissions/createPermissions.js";
+import { createGate } from "../permissions/gate.js";
+import { createPermit } from "../permissions/permit.js";
+import { canAsk } from "../process/ask.js";
+import type { CrashGuard } from "../process/crash.js";
+import { CliError } from "../process/errors.js";
+import { configDirectory } from "../process/paths.js";
+import { SessionRecording } from "../sessions/sessionRecording.js";
+import { newSessionFile, type OpenSession, openSession, undoDirectory } from "../sessions/sessions.js";
+import type { LoadedSettings } from "../settings/loadSettings.js";
+import { UndoLog } from "../undo/undoLog.js";
+import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { notedSteps } from "./runningCalls.js";
-import { SessionRecording } from "./sessionRecording.js";
-import { newSessionFile, type OpenSession, openSession, undoDirectory } from "./sessions.js";
-import { createSystemPrompt } from "./systemPrompt.js";
 
 /** Options of a single run, set by the command rather than by the settings. */
 export interface AssemblyOptions {

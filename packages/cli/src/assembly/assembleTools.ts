@@ -2,12 +2,12 @@ import { dirname, join } from "node:path";
 import { createToolRegistry, type HostData, type ToolContext, type ToolRegistry } from "@agent/core";
 import { isInside } from "@agent/internal";
 import { stateDirectory } from "../process/paths.js";
+import { projectStorage } from "../sessions/sessions.js";
 import { protectedNames, protectedPaths } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
-import { projectStorage } from "./sessions.js";
 
 /**
  * The tools of this run, why each is on or off, and which ask first. All three grow when tools are registered later.

@@ -1,8 +1,8 @@
 import { escapeToLine } from "@agent/internal";
 import type { Chat, ChatOptions, ReadyChat } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
-import { instructionSize } from "../assembly/instructions.js";
-import { idOf, listSessions } from "../assembly/sessions.js";
+import { instructionSize } from "../instructions/instructions.js";
+import { idOf, listSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { modelCommands } from "./commands/modelCommands.js";
 import { ownSlashCommands } from "./commands/ownSlashCommands.js";

@@ -41,9 +41,9 @@ export async function mayUseInstructions(
 ): Promise<boolean> {
   if (instructions === false) return false;
   const { findInstructions, InstructionConsent, instructionSize } = await import(
-    "../assembly/instructions.js"
+    "../instructions/instructions.js"
   );
-  const { projectCommands } = await import("../assembly/ownCommands.js");
+  const { projectCommands } = await import("../instructions/ownCommands.js");
   const cwd = process.cwd();
   const consent = new InstructionConsent(cwd);
   const found = findInstructions(cwd).filter(({ file }) => !isInside(configDirectory(), file));

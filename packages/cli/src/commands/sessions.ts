@@ -1,7 +1,7 @@
 import { escapeToLine } from "@agent/internal";
-import { listSessions } from "../assembly/sessions.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, print } from "../process/output.js";
+import { listSessions } from "../sessions/sessions.js";
 import { enterDirectory } from "../settings/workingDirectory.js";
 
 export interface SessionsFlags {

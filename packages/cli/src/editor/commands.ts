@@ -3,8 +3,8 @@ import type { Content } from "@agent/core";
 import type { CommandContext } from "@agent/terminal/host";
 import { CallLog, COMMANDS, commandMessage, PLAIN_STYLE, UsageMeter } from "@agent/terminal/host";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
-import { expandOwnCommand } from "../assembly/ownCommands.js";
 import { chatOptions } from "../chat/prepareChat.js";
+import { expandOwnCommand } from "../instructions/ownCommands.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 
 /**

@@ -32,10 +32,10 @@ import {
 import type * as Manage from "@agent/tools-mcp/manage";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
-import { choicesFile, idOf, isSessionId, sessionFile } from "../assembly/sessions.js";
 import { loadOptional } from "../commands/optionalPackage.js";
 import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
+import { choicesFile, idOf, isSessionId, sessionFile } from "../sessions/sessions.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { loadSettings } from "../settings/loadSettings.js";
 import { KNOWN_PROVIDERS } from "../settings/providerCatalog.js";

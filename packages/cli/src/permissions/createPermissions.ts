@@ -10,12 +10,12 @@ import {
   watchRules,
 } from "@agent/core/host";
 import { canonicalPath } from "@agent/internal";
-import { ProjectGrants } from "../permissions/grants.js";
+import type { AssembledTools } from "../assembly/assembleTools.js";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 import { projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
-import type { AssembledTools } from "./assembleTools.js";
+import { ProjectGrants } from "./grants.js";
 
 /** The mode if neither a flag, a variable nor the config names one. */
 const START_MODE: Mode = "edits";

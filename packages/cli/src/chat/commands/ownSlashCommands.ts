@@ -1,5 +1,5 @@
 import { type SlashCommand, sendMade } from "@agent/terminal/host";
-import { expandOwnCommand, type OwnCommand } from "../../assembly/ownCommands.js";
+import { expandOwnCommand, type OwnCommand } from "../../instructions/ownCommands.js";
 
 /** The commands and skills of the user and the project. The first of a name counts. */
 export function ownSlashCommands(commands: readonly OwnCommand[]): Readonly<Record<string, SlashCommand>> {

@@ -8,8 +8,8 @@ import {
   transcriptLines,
 } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
-import type { SessionRecording } from "../../assembly/sessionRecording.js";
-import { idOf, listSessions, openSession, type SessionInfo } from "../../assembly/sessions.js";
+import type { SessionRecording } from "../../sessions/sessionRecording.js";
+import { idOf, listSessions, openSession, type SessionInfo } from "../../sessions/sessions.js";
 
 const NOT_KEPT = "This conversation is not kept (--no-session).";
 

@@ -1,6 +1,6 @@
 import type { Diagnosis } from "@agent/core";
 import { isInside } from "@agent/internal";
-import { findInstructions, InstructionConsent, instructionSize } from "../../assembly/instructions.js";
+import { findInstructions, InstructionConsent, instructionSize } from "../../instructions/instructions.js";
 import { configDirectory } from "../../process/paths.js";
 
 /**

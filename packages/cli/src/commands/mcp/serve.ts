@@ -1,9 +1,9 @@
 import type { Ruling } from "@agent/core/host";
 import { ownStandardOutput } from "@agent/terminal/host";
 import type * as McpServer from "@agent/tools-mcp/server";
-import { createPermissions } from "../../assembly/createPermissions.js";
 import { trustedDirectories } from "../../assembly/packs/trustedDirectories.js";
 import { withTools } from "../../assembly/withTools.js";
+import { createPermissions } from "../../permissions/createPermissions.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note } from "../../process/output.js";

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import type { BudgetLimits, Telemetry } from "@agent/core";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
-import { askWith } from "../../assembly/gate.js";
+import { askWith } from "../../permissions/gate.js";
 import type { CrashGuard } from "../../process/crash.js";
 import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
