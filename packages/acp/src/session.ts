@@ -12,7 +12,7 @@ import {
   type ToolRegistry,
 } from "@agent/core";
 import { GrantedRules, offerRules } from "@agent/core/host";
-import { errorMessage, isRecord, onAbort } from "@agent/core/toolkit";
+import { errorMessage, isRecord, orAborted } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { ConfigOptions } from "./configOptions.js";
@@ -155,7 +155,10 @@ export class AcpSession {
   async #answer(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const { host } = this.#parts();
     const isReady = Promise.all([this.#settling, host.ready?.catch(() => undefined)]);
-    const [late] = (await unlessAborted(isReady, signal)) ?? [];
+    const [late] = await orAborted(isReady, signal).catch((error: unknown) => {
+      if (signal.aborted) return [];
+      throw error;
+    });
     if (late === undefined) return { stopReason: "cancelled" };
     this.#settling = Promise.resolve([]);
     for (const event of late) await this.#show(event);
@@ -470,19 +473,5 @@ function readArguments(text: string): Record<string, unknown> {
     return isRecord(args) ? args : {};
   } catch {
     return {};
-  }
-}
-
-/** Resolves as the promise does, or to `undefined` as soon as the signal fires. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined;
-  let release = (): void => undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    release = onAbort(signal, () => resolve(undefined));
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    release();
   }
 }

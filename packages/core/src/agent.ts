@@ -1,4 +1,4 @@
-import { type AgentOptions, checkAgentOptions, loopLimits } from "./agentOptions.js";
+import { type AgentOptions, checkAgentOptions, checkRules, loopLimits } from "./agentOptions.js";
 import type {
   AnyChatOptions,
   ChatOptions,
@@ -355,6 +355,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
    * The returned function restores what was there.
    */
   setApproval({ approve, rules }: { readonly approve: Approve; readonly rules: CallRules }): () => void {
+    checkFunction("approve", approve);
+    checkRules("rules", rules);
     const before = this.#gate;
     this.#gate = new ApprovalGate(approve, rules);
     return () => {

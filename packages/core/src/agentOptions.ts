@@ -154,7 +154,7 @@ const checkTelemetry: ValueCheck = (name, value) => {
   }
 };
 
-const checkRules: ValueCheck = (name, value) => {
+export const checkRules: ValueCheck = (name, value) => {
   const { decide, allow } = (value ?? {}) as Partial<CallRules>;
   if (typeof decide !== "function" || typeof allow !== "function") {
     throw invalidArgument(name, "an object with decide() and allow()", value);

@@ -151,6 +151,24 @@ const CORE = [
   ),
   argument("Agent.steer", "message", ["text"], (value) => agent().steer(value)),
   argument("Agent.compact", "options", ["nothing", "object"], (value) => agent().compact(value)),
+  argument("Agent.setApproval", "approve", [], (value) =>
+    agent().setApproval({
+      approve: value,
+      rules: { decide: () => ({ type: "ask" }), allow: () => undefined },
+    }),
+  ),
+  argument("Agent.setApproval", "rules", [], (value) =>
+    agent().setApproval({ approve: () => "allow", rules: value }),
+  ),
+  argument(
+    "Agent.startAgent",
+    "systemPrompt",
+    ["nothing", "text"],
+    (value) => agent().startAgent({ message: "Hi", systemPrompt: value }).done,
+  ),
+  argument("Agent.startAgent", "onEvent", ["nothing"], (value) =>
+    agent().startAgent({ message: "Hi" }, value),
+  ),
   argument("Agent.setEffort", "effort", ["nothing"], (value) => agent().setEffort(value)),
   argument("Conversation", "options", ["nothing", "object"], (value) => new core.Conversation(value)),
   argument("Conversation(options)", "systemPrompt", ["nothing", "text"], (value) =>
@@ -394,6 +412,7 @@ const TOOLKIT = [
   argument("compileSchema", "schema", ["object"], (value) => toolkit.compileSchema(value)),
   argument("compileSchema", "where", ["nothing", "text"], (value) => toolkit.compileSchema({}, value)),
   argument("onAbort", "signal", ["nothing"], (value) => toolkit.onAbort(value, () => undefined)),
+  argument("orAborted", "signal", ["nothing"], (value) => toolkit.orAborted(Promise.resolve(), value)),
   argument("onAbort", "listener", [], (value) => toolkit.onAbort(undefined, value)),
   argument("didYouMean", "name", ["text"], (value) => toolkit.didYouMean(value, [])),
   argument("createRedactor", "secrets", [], (value) => toolkit.createRedactor(value)),

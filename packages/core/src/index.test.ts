@@ -141,6 +141,7 @@ test("the public API of @agent/core/toolkit", async () => {
     "optionalInteger",
     "optionalString",
     "optionalStringArray",
+    "orAborted",
     "packOptions",
     "pinDirectory",
     "prepareLockDirectory",

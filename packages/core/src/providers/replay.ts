@@ -164,19 +164,19 @@ const FORMAT = "agent-recording";
 const VERSION = 1;
 
 /** One request and its answer. `chunks` is the text as it was streamed, if it was. */
-export interface Exchange {
+interface Exchange {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly string[];
   readonly chunks?: readonly string[];
   readonly response: ChatResponse;
 }
 
-export function formatRecording(exchanges: readonly Exchange[]): string {
+function formatRecording(exchanges: readonly Exchange[]): string {
   return `${JSON.stringify({ format: FORMAT, version: VERSION, exchanges }, undefined, 1)}\n`;
 }
 
 /** Reads a recording. Throws `replay_mismatch` for a file that is none. */
-export function readRecording(path: string): Exchange[] {
+function readRecording(path: string): Exchange[] {
   const fail = (problem: string): never => {
     throw new AgentError("replay_mismatch", `${quotePath(path)} is not an intact recording: ${problem}.`);
   };
@@ -223,7 +223,7 @@ function isStrings(value: unknown): value is string[] {
  * Where two conversations first differ in what the model was asked, or `undefined`. The text of tool results
  * is not compared: it holds durations, dates and paths that differ between runs.
  */
-export function findDifference(recorded: Exchange, asked: Exchange): string | undefined {
+function findDifference(recorded: Exchange, asked: Exchange): string | undefined {
   const expected = recorded.messages.map(comparable);
   const actual = asked.messages.map(comparable);
   const index = actual.findIndex((message, at) => message !== expected[at]);

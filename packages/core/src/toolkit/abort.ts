@@ -1,12 +1,24 @@
 import { abortedError } from "../errors.js";
 import { onAbort } from "./onAbort.js";
 
-/** Resolves or rejects with the promise, or rejects on abort without waiting for it. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Resolves or rejects with the promise, or rejects on abort without waiting for it. The work itself is not stopped.
+ *
+ * @example
+ * ```ts
+ * import { orAborted } from "@agent/core/toolkit";
+ *
+ * const never = new Promise<string>(() => undefined);
+ * const answer = orAborted(never, AbortSignal.abort());
+ * console.log(await answer.catch((error: Error) => error.message)); // Aborted.
+ * ```
+ */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(abortedError(signal));
-    if (signal.aborted) abort();
     const release = onAbort(signal, abort);
+    if (signal.aborted) abort();
     promise.then(
       (value) => {
         release();

@@ -1,4 +1,5 @@
 /** Helpers for pack authors, used by built-in and third-party packs alike: `@agent/core/toolkit`. */
+export { orAborted } from "./abort.js";
 export {
   assertAccess,
   assertNotProcessSecret,

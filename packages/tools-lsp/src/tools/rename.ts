@@ -1,5 +1,5 @@
 import { type CallDescription, defineTool } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import { errorMessage, orAborted } from "@agent/core/toolkit";
 import { applyRename, planRename, type RenameHost, type RenamePlan, StaleText } from "../edits/renamePlan.js";
 import { shownPath } from "../edits/report.js";
 import { readWorkspaceEdit } from "../protocol/messages.js";
@@ -104,9 +104,9 @@ async function plan(
   const oldName = input.symbol.split(/[.:>]/).at(-1) ?? input.symbol;
   if (oldName === input.new_name) throw new Error("The new name is the old one. Nothing was changed.");
   const ask = async () => {
-    const found = await untilAborted(openSymbol(servers, input), signal);
+    const found = await orAborted(openSymbol(servers, input), signal);
     const { slot, server, params } = found;
-    const answer = await untilAborted(
+    const answer = await orAborted(
       server.request("textDocument/rename", { ...params, newName: input.new_name }, signal),
       signal,
     );
@@ -127,16 +127,6 @@ async function plan(
   }
   if (result.files.length === 0) throw new Error("The language server found nothing to rename there.");
   return result;
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => undefined);
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 function count(number: number, noun: string): string {

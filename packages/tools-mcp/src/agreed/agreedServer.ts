@@ -1,10 +1,9 @@
-import { errorMessage, quote } from "@agent/core/toolkit";
+import { errorMessage, orAborted, quote } from "@agent/core/toolkit";
 import type { ServerOptions } from "../config/options.js";
 import type { ConnectedServer } from "../connection/serverConnection.js";
 import type { ServerUse } from "../connection/serverUse.js";
 import type { Connections } from "../connections.js";
 import type { LockedServer } from "../lock/lock.js";
-import { untilAborted } from "../untilAborted.js";
 
 /** What all servers of a registration share. */
 export interface ServerSurroundings {
@@ -52,7 +51,7 @@ export class AgreedServer implements ConnectedServer {
   async use(signal: AbortSignal | undefined): Promise<ServerUse> {
     if (this.#use) return this.#use;
     try {
-      const connections = await untilAborted(this.#surroundings.loadConnections(), signal);
+      const connections = await orAborted(this.#surroundings.loadConnections(), signal);
       if (this.#isDisposed) throw new Error("the agent is ending");
       this.#use ??= connections.connect(this);
       return this.#use;

@@ -1,8 +1,7 @@
-import { quote } from "@agent/core/toolkit";
+import { orAborted, quote } from "@agent/core/toolkit";
 import { isHttp, type ServerOptions } from "../config/options.js";
 import { differsText } from "../lock/agreement.js";
 import type { LockedServer, LockedTool } from "../lock/lock.js";
-import { untilAborted } from "../untilAborted.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { failureText } from "./failureText.js";
 import { type OpenServer, openServer } from "./openServer.js";
@@ -65,7 +64,7 @@ export class ServerConnection {
   ): Promise<ToolAnswer> {
     return await this.use(options.signal, async (session, timeoutMs) => {
       const changes = this.#opened?.tools.settled();
-      if (changes) await untilAborted(changes, options.signal);
+      if (changes) await orAborted(changes, options.signal);
       if (this.#listed?.get(tool.tool) !== tool.hash) {
         throw new Error(differsText(this.#server.name, tool.tool));
       }
@@ -83,7 +82,7 @@ export class ServerConnection {
   ): Promise<T> {
     this.#inFlight++;
     try {
-      const { session } = this.#opened ?? (await untilAborted(this.#open(), signal));
+      const { session } = this.#opened ?? (await orAborted(this.#open(), signal));
       const result = await work(session, this.#server.options.timeoutMs ?? DEFAULT_CALL_MS);
       this.#deaths = 0;
       return result;

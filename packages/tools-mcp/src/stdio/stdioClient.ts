@@ -1,4 +1,4 @@
-import { delay, describeValue, errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { delay, describeValue, errorMessage, isRecord, orAborted, quote } from "@agent/core/toolkit";
 import type {
   ClientEvents,
   ConnectRequest,
@@ -6,7 +6,6 @@ import type {
   RequestOptions,
 } from "../connection/protocolClient.js";
 import type { LockedEra, LockedTool } from "../lock/lock.js";
-import { untilAborted } from "../untilAborted.js";
 import { clientInfo } from "../version.js";
 import { JsonRpcPeer } from "./jsonRpc.js";
 import type { StdioTransport } from "./transport.js";
@@ -228,7 +227,7 @@ async function handshake(
 ): Promise<OpenedEra> {
   const params = { protocolVersion: HANDSHAKE_VERSIONS[0], capabilities, clientInfo: clientInfo() };
   // Not given the signal: the protocol forbids to cancel this request.
-  const result = await untilAborted(peer.request("initialize", params, {}), signal);
+  const result = await orAborted(peer.request("initialize", params, {}), signal);
   if (!isRecord(result)) throw new Error(`its answer to the handshake is ${describeValue(result)}`);
   const version = String(result.protocolVersion);
   if (!HANDSHAKE_VERSIONS.includes(version)) {
