@@ -68,8 +68,10 @@ export async function checkPack(location: PackLocation, options: CheckPackOption
  */
 export async function inspectPack(
   location: PackLocation,
-  { late: withLate = false, ...options }: CheckPackOptions & { readonly late?: boolean } = {},
+  given: CheckPackOptions & { readonly late?: boolean } = {},
 ): Promise<PackInspection> {
+  check.object("options", given);
+  const { late: withLate = false, ...options } = given;
   const module = checkedModule("inspectPack", location, options);
   const probe = await runProbe(newTask("inspect", module, options), options);
   const { whole, first } = probe.answer?.inspection ?? {};
