@@ -69,7 +69,8 @@ function nameOf(event: RunEvent): string | undefined {
     return inner === undefined ? undefined : `${event.id}/${event.child}/${inner}`;
   }
   if (!REPORTED_AGAIN.has(event.type)) return undefined;
-  return "id" in event ? `${event.type}/${event.id}` : event.type;
+  // The id of a message is new each time it is delivered.
+  return "id" in event && event.type !== "steered" ? `${event.type}/${event.id}` : event.type;
 }
 
 /** Whether this is a piece of a call that the model is writing. Not logged: `tool_requested` has the whole call. */

@@ -79,7 +79,7 @@ test("a message to a run that runs reaches the model after its next answer, and 
   expect(await later.decide(id, approval?.key ?? "", "allow")).toBe(true);
   const events = eventsOf(await follow(later, id));
   const types = events.map(({ type }) => type);
-  expect(events.filter(({ type }) => type === "steered")).toEqual([
+  expect(events.filter(({ type }) => type === "steered")).toMatchObject([
     { type: "steered", content: "Use the other branch." },
   ]);
   // The first answer had been given before the message came, so it came with the second one.
