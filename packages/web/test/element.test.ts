@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Agent, defineTool } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
+import axe from "axe-core";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createChatHandlers } from "../src/server/handlers.js";
@@ -16,7 +16,6 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 );
 if (CHROMIUM === undefined) process.stdout.write("Skipped: the element in a page. It needs chromium.\n");
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const [, SNIPPET] = /```html\n([^`]*)```/.exec(README) ?? [];
 /** Where to keep pictures of the element, for people. */
@@ -157,7 +156,7 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await shows(page, "Try again");
     await send(page, "And pay.");
     await shows(page, "Always allow");
-    await page.addScriptTag({ path: AXE });
+    await page.evaluate(axe.source);
     const { violations } = (await page.evaluate("axe.run()")) as {
       violations: { id: string; nodes: { html: string }[] }[];
     };

@@ -157,3 +157,18 @@ test.each([
   };
   expect(() => defineTool(definition as never)).toThrow(problem);
 });
+
+test("a type that JSON Schema does not have is not compiled, and is refused", () => {
+  const about = { name: "a", description: "d", execute: () => "" };
+  const numbr = { type: "object", properties: { n: { type: "numbr" } } } as const;
+  // @ts-expect-error There is no type "numbr".
+  const misspelt = defineTool({ ...about, input: { type: "object", properties: { n: { type: "numbr" } } } });
+  // @ts-expect-error Nor in the items of an array.
+  defineTool({ ...about, input: { type: "object", properties: { n: { type: "array", items: numbr } } } });
+  const known: string = "number";
+  defineTool({
+    ...about,
+    input: { type: "object", properties: { n: { type: ["string", "null"] }, m: { type: known } } },
+  });
+  expect(() => registryWith(misspelt)).toThrow("numbr");
+});

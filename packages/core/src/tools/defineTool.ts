@@ -12,6 +12,7 @@ import {
   checkText,
   textsOf,
 } from "../toolkit/hostOptions/checks.js";
+import type { CheckedSchema } from "../toolkit/jsonSchema/jsonSchemaValue.js";
 import {
   isStandardSchema,
   parseContext,
@@ -133,7 +134,9 @@ export function defineTool<
   const Name extends string,
   const O extends Schema | undefined = undefined,
   Context = unknown,
->(definition: ToolDefinition<S, Name, O, Context>): ExecutableTool & { readonly name: Name } {
+>(
+  definition: ToolDefinition<S, Name, O, Context> & { readonly input: CheckedSchema<S> },
+): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const { name, description, input, output, context, execute, describe, preview, redirect } = definition;

@@ -45,6 +45,31 @@ export type JsonSchemaValue<S> = S extends { readonly [valueType]: infer Value }
           ? ValueOfType<S, Type>
           : unknown;
 
+type TypeName = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
+
+/** A JSON Schema that is written out, with only the types there are. A text that is not known before is accepted. */
+export type CheckedSchema<S> = S extends { readonly "~standard": unknown }
+  ? unknown
+  : S extends { readonly [keyword: string]: unknown }
+    ? {
+        readonly [Key in keyof S as Key extends "type" | "properties" | "items"
+          ? Key
+          : never]: Key extends "type"
+          ? CheckedType<S[Key]>
+          : Key extends "properties"
+            ? { readonly [Name in keyof S[Key]]: CheckedSchema<S[Key][Name]> }
+            : CheckedSchema<S[Key]>;
+      }
+    : unknown;
+
+type CheckedType<Type> = Type extends string
+  ? string extends Type
+    ? string
+    : TypeName
+  : Type extends readonly (infer Each)[]
+    ? readonly CheckedType<Each>[]
+    : unknown;
+
 interface Primitives {
   readonly string: string;
   readonly number: number;
