@@ -70,7 +70,8 @@ function nameOf(event: RunEvent): string | undefined {
   }
   if (!REPORTED_AGAIN.has(event.type)) return undefined;
   // The id of a message is new each time it is delivered.
-  return "id" in event && event.type !== "steered" ? `${event.type}/${event.id}` : event.type;
+  if (event.type === "steered") return event.type;
+  return "id" in event ? `${event.type}/${event.id}` : event.type;
 }
 
 /** Whether this is a piece of a call that the model is writing. Not logged: `tool_requested` has the whole call. */
