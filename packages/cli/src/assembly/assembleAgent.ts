@@ -44,7 +44,9 @@ import { UndoLog } from "../undo/undoLog.js";
 import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
+import { offerTools } from "./requestTool.js";
 import { notedSteps } from "./runningCalls.js";
+import { SessionStates } from "./sessionState.js";
 
 /** Options of a single run, set by the command rather than by the settings. */
 export interface AssemblyOptions {
@@ -64,6 +66,11 @@ export interface AssemblyOptions {
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
   readonly askPermit?: AskPermit | undefined;
+  /**
+   * Whether a user sees the agent in a terminal: the model may ask for a tool that is off, a resumed session gets back what was
+   * switched in it, and one that is open in another window continues in a copy.
+   */
+  readonly inTerminal?: boolean;
   /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
   readonly telemetry?: Telemetry;
@@ -99,6 +106,10 @@ export interface AssembledAgent {
   readonly ownCommands: readonly OwnCommand[];
   /** The file changes of each message; absent if the session is not kept. */
   readonly undo: () => UndoLog | undefined;
+  /** What was restored from the session that was resumed, as lines for the user. */
+  readonly restored: readonly string[];
+  /** Saves what the user switched, for `--resume`. */
+  readonly saveState: () => Promise<void>;
   /** Disposes of the packs and closes the session. */
   readonly dispose: () => Promise<void>;
 }
@@ -173,9 +184,16 @@ export async function assembleAgent(
   });
   const skills = packSkills(tools.registry.services.skills, ownCommands);
   const permissions: Permissions = await createPermissions(loaded, tools, options);
+  const isModeGiven = ["--mode", "AGENT_MODE"].includes(settings.origins.mode ?? "");
+  const states = options.inTerminal ? new SessionStates({ tools, permissions, isModeGiven }) : undefined;
+  const restored = session && isKept ? ((await states?.restore(opened.file)) ?? []) : [];
+  const requests = options.inTerminal ? offerTools(tools, { permissions, permit }) : undefined;
   const recording = options.record
-    ? new SessionRecording({ conversation, file, cwd, onProblem: options.onProblem })
+    ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;
+  const saveState = async (): Promise<void> => {
+    if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
+  };
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const gate = createGate({ permissions, ask, undo, onProblem });
   const agent = new Agent(provider, {
@@ -185,6 +203,7 @@ export async function assembleAgent(
     approve: gate.approve,
     hooks: [
       gate.hooks,
+      ...(requests ? [requests] : []),
       ...(options.instructions ? [subdirectoryInstructions(cwd, instructions, onProblem)] : []),
     ],
     steps: notedSteps(guard, options.steps),
@@ -212,7 +231,10 @@ export async function assembleAgent(
     instructions,
     ownCommands: [...ownCommands, ...skills.found],
     undo,
+    restored,
+    saveState,
     dispose: async () => {
+      await saveState();
       await agent.dispose();
       releaseSignals();
       await recording?.close();

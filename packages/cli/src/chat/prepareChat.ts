@@ -1,6 +1,7 @@
 import { escapeToLine } from "@agent/internal";
 import type { Chat, ChatOptions, ReadyChat } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
+import { undecidedTools } from "../assembly/requestTool.js";
 import { instructionSize } from "../instructions/instructions.js";
 import { idOf, listSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
@@ -31,6 +32,7 @@ export async function prepareChat(
     ask,
     forPacks: { ask: question, wake },
     askPermit,
+    inTerminal: true,
     onProblem: notice,
     signal: left,
   });
@@ -46,6 +48,8 @@ export async function prepareChat(
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
         ...(assembled.permissions.mode === "auto" ? [AUTO_NOTE] : []),
+        ...commandsOff(assembled),
+        ...assembled.restored,
         ...assembled.instructions.map(
           (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
         ),
@@ -60,6 +64,12 @@ export async function prepareChat(
   };
 }
 
+/** Says how to turn commands on, if the user has not decided about them. */
+function commandsOff({ tools }: AssembledAgent): string[] {
+  const off = undecidedTools(tools).filter(({ capabilities }) => capabilities.includes("execute"));
+  return off.length === 0 ? [] : [`commands: off (${off.map(({ name }) => `/enable ${name}`).join(", ")})`];
+}
+
 /** What commands of a chat or an editor show and change. */
 export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSettings): ChatOptions {
   const { tools, provider, undo, instructions, recording } = assembled;
@@ -69,7 +79,13 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
     sessionName: () => recording && idOf(recording.file),
     explainTool: ({ name }) => tools.reasons.get(name) ?? "",
     instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
-    turns: { begin: (message) => undo()?.beginTurn(message), end: async () => await undo()?.endTurn() },
+    turns: {
+      begin: (message) => undo()?.beginTurn(message),
+      end: async () => {
+        await undo()?.endTurn();
+        await assembled.saveState();
+      },
+    },
     commands: {
       ...undoCommands(assembled),
       ...sessionCommands(assembled),

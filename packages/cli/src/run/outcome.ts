@@ -43,9 +43,10 @@ export class OutcomeWatcher {
       return { exitCode: EXIT.refused, error: `${this.#denied.name} was not run. ${this.#denied.text}` };
     if (this.#lastCall && this.#lastCall.outcome !== "ok") {
       const { name, summary, outcome } = this.#lastCall;
+      const cure = outcome === "not_available" ? ` Turn it on with --enable ${name}.` : "";
       return {
         exitCode: EXIT.tool,
-        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).`,
+        error: `The last tool call failed: ${name} (${summary ?? outcome.replace("_", " ")}).${cure}`,
       };
     }
     if (this.#cutOff)

@@ -49,11 +49,12 @@ export async function runTask(
   /** Asks after the live rows are erased, so that the question does not mix with them. */
   const asking = <Answer>(work: () => Promise<Answer>, call?: ApprovalRequest): Promise<Answer> =>
     reporter.whileAsking ? reporter.whileAsking(work, call) : work();
-  const { agent, chosen, problems, recording, dispose } = await assembleAgent(loaded, {
+  const { agent, chosen, problems, restored, recording, dispose } = await assembleAgent(loaded, {
     resume,
     record,
     instructions,
     unattended: !canAsk(),
+    inTerminal: canAsk(),
     ask: canAsk()
       ? (request, ...choices) => asking(() => askOnTerminal(request, ...choices), request)
       : refuseWithoutTerminal,
@@ -63,7 +64,7 @@ export async function runTask(
     ...(quiet && { onNotice: () => undefined }),
   });
   for (const problem of problems) note(`agent: ${problem}`);
-  if (!quiet) note(`agent: ${chosen.description}`);
+  if (!quiet) for (const line of [chosen.description, ...restored]) note(`agent: ${line}`);
   const waiting = await awaitLateTools(agent.registry.services);
   if (waiting.length > 0)
     notice(`Still loading: ${waiting.join("; ")}. The first request goes without these tools.`);

@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
-import { newSessionFile, removeOldSessions } from "./sessions.js";
+import { markOpen, removeMark } from "./openMark.js";
+import { idOf, isOwnFile, newSessionFile, removeOldSessions } from "./sessions.js";
 
 /** Options of a recording. */
 export interface RecordingOptions {
@@ -10,6 +11,8 @@ export interface RecordingOptions {
   /** The file to write: a new one, or the one the conversation was resumed from. */
   readonly file: string;
   readonly cwd: string;
+  /** Whether to mark the session as open, and to continue in a copy if another process has it open. */
+  readonly marksOpen?: boolean;
   /** Called once if the conversation cannot be written. The work continues. */
   readonly onProblem: (message: string) => void;
 }
@@ -67,9 +70,17 @@ export class SessionRecording {
   }
 
   #start(): void {
-    const { conversation } = this.#options;
+    const { conversation, cwd, marksOpen, onProblem } = this.#options;
     try {
       ensurePrivateDirectory(dirname(this.#file));
+      // Two processes that write one file would each lose what the other wrote.
+      if (marksOpen && isOwnFile(this.#file) && !markOpen(this.#file)) {
+        this.#file = newSessionFile(cwd);
+        markOpen(this.#file);
+        onProblem(
+          `This session is open in another window. The conversation continues here in a copy of it: ${idOf(this.#file)}.`,
+        );
+      }
       this.#recorder = recordSession(conversation, this.#file, { onError: (error) => this.#failed(error) });
     } catch (error) {
       this.#failed(error);
@@ -79,6 +90,7 @@ export class SessionRecording {
   async #stop(): Promise<void> {
     const recorder = this.#recorder;
     this.#recorder = undefined;
+    if (this.#options.marksOpen && isOwnFile(this.#file)) removeMark(this.#file);
     await recorder?.close().catch((error: unknown) => this.#failed(error));
   }
 

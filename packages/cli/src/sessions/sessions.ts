@@ -7,6 +7,7 @@ import { canonicalPath, didYouMean, isInside } from "@agent/internal";
 import { splitMessage } from "@agent/terminal/host";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
+import { isOpenElsewhere, markOf } from "./openMark.js";
 
 // The number of sessions kept per project, and of those from elsewhere whose changes are; the oldest are deleted.
 const KEPT_SESSIONS = 100;
@@ -32,6 +33,8 @@ export interface SessionInfo {
   readonly bytes: number;
   /** The first words of the conversation. */
   readonly title: string;
+  /** Whether another process has it open. */
+  readonly isOpen: boolean;
 }
 
 /** The name of a new session of this directory. Nothing is written yet. */
@@ -70,6 +73,7 @@ export async function listSessions(cwd: string): Promise<SessionInfo[]> {
       savedAt: mtime.toISOString(),
       bytes: size,
       messages: session.messages.length,
+      isOpen: isOpenElsewhere(file),
       title: first?.role === "user" ? splitMessage(first.content).text : "",
     });
   }
@@ -95,12 +99,17 @@ export function deleteSession(id: string): void {
 function removeSession(file: string): void {
   rmSync(file, { force: true });
   rmSync(undoDirectory(file), { recursive: true, force: true });
-  rmSync(choicesFile(file), { force: true });
+  for (const path of [choicesFile(file), stateFile(file), markOf(file)]) rmSync(path, { force: true });
 }
 
 /** The file with what an editor's user chose in a kept session: mode, model and effort. */
 export function choicesFile(file: string): string {
   return `${file.slice(0, -EXTENSION.length)}.choices.json`;
+}
+
+/** The file with what a chat's user switched in a kept session: mode, tools and permissions. */
+export function stateFile(file: string): string {
+  return `${file.slice(0, -EXTENSION.length)}.state.json`;
 }
 
 /** Removes the oldest sessions of this directory, and the oldest data for `/undo` of sessions from elsewhere. */
@@ -190,6 +199,11 @@ function projectName(cwd: string): string {
       .replace(/[^\w.-]/g, "_")
       .slice(0, 40) || "root";
   return `${name}-${shortHash(resolve(cwd))}`;
+}
+
+/** Whether the agent keeps this session: a file from elsewhere has nothing beside it. */
+export function isOwnFile(file: string): boolean {
+  return isKeptFile(canonicalPath(file)) && file.endsWith(EXTENSION);
 }
 
 /** Whether the agent keeps this session. `path` has no links in it. */

@@ -54,7 +54,9 @@ export class ApprovalDialog {
 
   /** Refuses the call with the written reason. The user may also type `no, use npm ci` as one line. */
   deny(reason: string): PersonDecision {
-    return { deny: denial(reason.replace(/^o?(?=[\s,:]|$)[\s,:]*/i, "")) };
+    // The key that opened the line was the first letter of "no".
+    const typed = /^o\s+\S/i.test(reason) ? `n${reason}` : reason.replace(/^o?\s*(?=[,:]|$)[\s,:]*/i, "");
+    return { deny: denial(typed) };
   }
 
   /** Goes back to the question; returns `false` if the question is shown already. */

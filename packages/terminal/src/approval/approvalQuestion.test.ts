@@ -10,6 +10,8 @@ describe("readDecision", () => {
     ["n", { deny: "the user said no." }],
     ["no, use npm ci", { deny: "use npm ci" }],
     ["n: two\nlines", { deny: "two\nlines" }],
+    ["no force push please", { deny: "no force push please" }],
+    ["No", { deny: "the user said no." }],
   ])("%j is %j", (answer, decision) => {
     expect(readDecision(answer, "run_bash")).toEqual(decision);
   });

@@ -122,7 +122,8 @@ export function readDecision(answer: string, name: string): PersonDecision | und
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
   if (/^(a|always)$/i.test(text)) return { always: name, scope: "session" };
-  const no = /^(?:n|no)(?:[\s,:]+(.*))?$/is.exec(text);
+  // Without a mark behind it, "no" is the first word of the reason: `no force push please`.
+  const no = /^(?:no?$|n[\s,:]+|no\s*[,:]|(?=no\s))(.*)$/is.exec(text);
   return no ? { deny: denial(no[1] ?? "") } : undefined;
 }
 

@@ -313,6 +313,16 @@ export class ChatController {
     else this.#finish(this.#exitCode);
   }
 
+  /** The result of a call of a tool that is off, with what turns it on. Only the user reads that line. */
+  #withCure(event: AgentEvent): AgentEvent {
+    if (event.type !== "tool_end" || event.outcome !== "not_available") return event;
+    const isPlan = this.#running?.permissions.mode === "plan";
+    const cure = isPlan
+      ? "Plan mode turned it off. shift+tab leaves it."
+      : `Turn it on: /enable ${event.name}`;
+    return { ...event, text: `${event.text}\n${cure}` };
+  }
+
   #see(event: AgentEvent): void {
     this.#log.event(event);
     if (event.type === "steered") {
@@ -320,7 +330,7 @@ export class ChatController {
       if (message && message.made === undefined) this.#view.echo(message.shown);
       this.#showWaiting();
     }
-    this.#view.event(event);
+    this.#view.event(this.#withCure(event));
     this.#usage.see(event);
     if (event.type === "usage" || event.type === "tool_end") this.#updateStatus();
   }

@@ -76,9 +76,10 @@ async function resume(
 
 /** One session in a list: how it began, when it was used last, and its size. */
 export function sessionItem(session: SessionInfo): { value: string; label: string; detail: string } {
-  const { id, title, savedAt, messages, bytes } = session;
+  const { id, title, savedAt, messages, bytes, isOpen } = session;
   const words = title.replace(/\s+/g, " ").trim().slice(0, 60) || "(no message)";
   const facts = [
+    ...(isOpen ? ["open in another window: continues in a copy"] : []),
     formatAge(Date.now() - Date.parse(savedAt)),
     countOf(messages, "message"),
     sizeText(bytes),

@@ -1,0 +1,100 @@
+import { type CallHooks, defineTool, type PackHost, registerPack, type ToolInfo } from "@agent/core";
+import { formatRule, type Permissions, parseRule } from "@agent/core/host";
+import { escapeToLine } from "@agent/internal";
+
+import type { AssembledTools } from "./assembleTools.js";
+import { OFF_BY_DEFAULT } from "./packs/switches.js";
+
+const NAME = "request_tool";
+const LONGEST_REASON = 500;
+
+interface RequestOptions {
+  readonly permissions: Permissions;
+  readonly permit: NonNullable<PackHost["permit"]>;
+}
+
+/** The tools that are off because the user has not decided about them. */
+export function undecidedTools({
+  registry,
+  reasons,
+}: Pick<AssembledTools, "registry" | "reasons">): ToolInfo[] {
+  return registry
+    .describeTools()
+    .filter(({ name, enabled }) => !enabled && reasons.get(name) === OFF_BY_DEFAULT);
+}
+
+/**
+ * Lets the model ask for a tool that is off: the user decides for one call, this session or this project. Turns on what the
+ * user allowed in this project before. Returns the hooks that end what was allowed once; nothing if no tool is off.
+ */
+export function offerTools(
+  tools: AssembledTools,
+  { permissions, permit }: RequestOptions,
+): CallHooks | undefined {
+  const { registry } = tools;
+  const isGranted = (name: string): boolean =>
+    permissions.grants.some(({ rule }) => formatRule(rule) === ruleFor(name));
+  for (const { name } of undecidedTools(tools)) {
+    if (isGranted(name)) registry.enable(name);
+  }
+  const off = undecidedTools(tools);
+  if (off.length === 0) return undefined;
+  const once = new Set<string>();
+  const tool = defineTool({
+    name: NAME,
+    description: `Ask the user to turn on a tool that is off. Use it when the task needs one, before you say that something cannot be done. Off: ${off.map(({ name, description }) => `${name} (${firstSentence(description)})`).join("; ")}.`,
+    input: {
+      type: "object",
+      properties: {
+        name: { type: "string", enum: off.map(({ name }) => name) },
+        reason: { type: "string", description: "What it is needed for, in one sentence" },
+      },
+      required: ["name", "reason"],
+      additionalProperties: false,
+    },
+    capabilities: ["read"],
+    kind: "other",
+    titleFrom: "name",
+    deadlineMs: Number.POSITIVE_INFINITY,
+    execute: async ({ name, reason }, { signal }) => {
+      if (registry.isToolEnabled(name)) return `${name} is on already.`;
+      if (permissions.mode === "plan")
+        return `${name} stays off in plan mode. Describe what you would do with it.`;
+      const what = firstSentence(off.find((one) => one.name === name)?.description ?? "");
+      const answer = await permit({
+        source: "The model",
+        permission: ruleFor(name),
+        message: `May it use ${name}? (${what})\nIt says: ${escapeToLine(reason.slice(0, LONGEST_REASON).toWellFormed())}`,
+        signal,
+      });
+      if (answer !== "allowed") {
+        return `${name} stays off: ${answer === "refused" ? "the user does not want it" : "the user did not answer"}. Work without it, or say what is left to do.`;
+      }
+      registry.enable(name);
+      if (isGranted(name)) return `${name} is on.`;
+      once.add(name);
+      return `${name} is on for one call.`;
+    },
+  });
+  registerPack(registry, {
+    packName: "@agent/cli",
+    packApiVersion: 1,
+    register: (to) => to.register(tool),
+  });
+  return {
+    name: NAME,
+    afterCall: ({ name }) => {
+      if (once.delete(name)) registry.disable(name);
+      return undefined;
+    },
+  };
+}
+
+/** The rule under which the user's answer is remembered, and listed by `/permissions`. */
+function ruleFor(name: string): string {
+  return formatRule(parseRule(`tool.enable(${name})`));
+}
+
+function firstSentence(text: string): string {
+  return (/^.*?(?=\.(?:\s|$))/s.exec(text)?.[0] ?? text).slice(0, 200).toWellFormed();
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { formatRule, MODES, type Mode, type Permissions, parseRule } from "@agent/core/host";
+import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { countOf } from "@agent/internal";
+import { MODE_NAMES } from "@agent/terminal/host";
+import { stateFile } from "../sessions/sessions.js";
+import type { AssembledTools } from "./assembleTools.js";
+import { undecidedTools } from "./requestTool.js";
+
+/** What a user switched in a chat. */
+interface SessionState {
+  readonly mode: Mode;
+  /** Tools that were turned on and off. */
+  readonly on: readonly string[];
+  readonly off: readonly string[];
+  /** Rules that hold for the session. */
+  readonly allow: readonly string[];
+}
+
+interface Switched {
+  readonly tools: AssembledTools;
+  readonly permissions: Permissions;
+  /** Whether a flag or variable of this start names the mode: then it stays. */
+  readonly isModeGiven: boolean;
+}
+
+/** Writes what the user switched beside a session, so that `--resume` restores it. */
+export class SessionStates {
+  readonly #switched: Switched;
+  readonly #mode: Mode;
+  /** What was switched, as it was outside plan mode, which turns tools off for a time. */
+  #tools: Pick<SessionState, "on" | "off"> = { on: [], off: [] };
+  #saved = "";
+
+  constructor(switched: Switched) {
+    this.#switched = switched;
+    this.#mode = switched.permissions.mode;
+  }
+
+  /** Switches as the session was left. Returns what it restored, as lines for the user. */
+  async restore(file: string): Promise<string[]> {
+    const state = readState(file);
+    if (!state) return [];
+    const { tools, permissions, isModeGiven } = this.#switched;
+    const { registry } = tools;
+    const undecided = undecidedTools(tools).map(({ name }) => name);
+    const on = state.on.filter((name) => undecided.includes(name) && registry.enable(name));
+    const off = state.off.filter((name) => this.#isOnBySettings(name) && registry.disable(name));
+    this.#tools = { on, off };
+    for (const text of state.allow) await permissions.grant(parseRule(text), "session");
+    const isOtherMode = !isModeGiven && state.mode !== permissions.mode;
+    if (isOtherMode) permissions.mode = state.mode;
+    const parts = [
+      ...(isOtherMode ? [`mode ${MODE_NAMES[state.mode]}`] : []),
+      ...(on.length > 0 ? [`on: ${on.join(", ")}`] : []),
+      ...(off.length > 0 ? [`off: ${off.join(", ")}`] : []),
+      ...(state.allow.length > 0 ? [`${countOf(state.allow.length, "permission")} (/permissions)`] : []),
+    ];
+    return parts.length === 0 ? [] : [`Restored from the session: ${parts.join("; ")}.`];
+  }
+
+  /** Never rejects: without the file the next start asks again. */
+  async save(file: string): Promise<void> {
+    const { tools, permissions } = this.#switched;
+    if (permissions.mode !== "plan") {
+      const names = tools.registry.getToolNames();
+      const isOn = (name: string): boolean => tools.registry.isToolEnabled(name);
+      this.#tools = {
+        on: names.filter((name) => isOn(name) && !this.#isOnBySettings(name)),
+        off: names.filter((name) => !isOn(name) && this.#isOnBySettings(name)),
+      };
+    }
+    const state: SessionState = {
+      mode: permissions.mode,
+      ...this.#tools,
+      allow: permissions.grants
+        .filter(({ scope }) => scope === "session")
+        .map(({ rule }) => formatRule(rule)),
+    };
+    const isChanged =
+      state.mode !== this.#mode || [state.on, state.off, state.allow].some(({ length }) => length > 0);
+    const text = `${JSON.stringify(state)}\n`;
+    if (text === this.#saved || (!isChanged && this.#saved === "")) return;
+    this.#saved = text;
+    await writeFileAtomic(stateFile(file), text, { follow: false, mode: 0o600 }).catch(() => undefined);
+  }
+
+  #isOnBySettings(name: string): boolean {
+    return /^(on|enabled) by /.test(this.#switched.tools.reasons.get(name) ?? "");
+  }
+}
+
+function readState(file: string): SessionState | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(stateFile(file), "utf8"));
+    if (!isRecord(value)) return undefined;
+    const mode = MODES.find((one) => one === value.mode);
+    const texts = (list: unknown): string[] =>
+      Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
+    const allow = texts(value.allow).filter(isRule);
+    return mode && { mode, on: texts(value.on), off: texts(value.off), allow };
+  } catch {
+    return undefined;
+  }
+}
+
+function isRule(text: string): boolean {
+  try {
+    parseRule(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

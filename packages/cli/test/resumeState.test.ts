@@ -1,0 +1,76 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useBuiltChat } from "./builtChat.js";
+import { runBash } from "./chatTerminal.js";
+import { hasTmux } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", () => {
+  const start = useBuiltChat();
+
+  test("gets back the mode, tools and permissions that were switched in it, and says so", async () => {
+    const { box, chat } = await start();
+    const first = await chat();
+    first.send("/enable run_bash");
+    await first.until("run_bash is on in this chat.");
+    first.send("/disable move");
+    await first.until("move is off in this chat.");
+    first.send(runBash("touch one"));
+    await first.until("Run this command?");
+    first.press("a");
+    await first.until("Always, in this session");
+    first.press("1");
+    await first.until("That is all.");
+    first.send("/mode ask");
+    await first.until("Mode: ask");
+    first.send("/quit");
+    await first.until(/Go on with this conversation: agent --resume (\S+)/);
+
+    const next = await chat(["--resume"]);
+    await next.until(
+      "Restored from the session: mode ask; on: run_bash; off: move; 1 permission (/permissions).",
+    );
+    expect(next.status()).toMatch(/^ask/);
+    next.send(runBash("touch one"));
+    await next.until(/That is all\.[\s\S]*touch one[\s\S]*That is all\./);
+    expect(existsSync(join(box.project, "one"))).toBe(true);
+    next.send("/quit");
+    await next.until("[status 0]");
+
+    // The mode of the command line wins, and a new session starts as the settings say.
+    const given = await chat(["--resume", "--mode", "plan"]);
+    await given.until("Restored from the session: on: run_bash; off: move; 1 permission");
+    expect(given.status()).toMatch(/^plan/);
+    const fresh = await chat();
+    expect(fresh.screen()).toContain("commands: off");
+    expect(fresh.status()).toMatch(/^accept edits/);
+  });
+
+  test("continues in a copy while it is open in another window, and is marked in the list", async () => {
+    const { box, chat } = await start();
+    const first = await chat();
+    first.send("say from the first window");
+    await first.until(/from the first window\n[\s\S]*from the first window/);
+    const second = await chat(["--resume"]);
+    const screen = await second.until(
+      /open in another window\. The conversation continues[\s\S]*-[0-9a-f]{4}\./,
+    );
+    const copy = /copy of it:\s+(\S+)\./.exec(screen)?.[1] ?? "";
+    second.send("say from the second window");
+    await second.until(/from the second window\n[\s\S]*from the second window/);
+    first.send("say first again");
+    await first.until(/first again\n[\s\S]*first again/);
+    second.send("/quit");
+    await second.until(`agent --resume ${copy}`);
+
+    const list = JSON.parse((await box.run(["sessions", "--json"])).stdout).sessions;
+    expect(list).toHaveLength(2);
+    expect(list).toContainEqual(expect.objectContaining({ id: copy, messages: 4, isOpen: false }));
+    expect(list).toContainEqual(expect.objectContaining({ messages: 4, isOpen: true }));
+    first.send("/quit");
+    await first.until("[status 0]");
+    const [directory = ""] = readdirSync(join(box.home, ".local/state/agent/sessions"));
+    const names = readdirSync(join(box.home, ".local/state/agent/sessions", directory));
+    expect(names.filter((name) => name.endsWith(".open"))).toEqual([]);
+  });
+});

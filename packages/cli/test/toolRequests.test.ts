@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useBuiltChat } from "./builtChat.js";
+import { runBash } from "./chatTerminal.js";
+import { hasTmux, type TestTerminal } from "./terminal.js";
+
+const REQUEST = `call request_tool ${JSON.stringify({ name: "run_bash", reason: "to run the tests" })}`;
+
+describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
+  const start = useBuiltChat();
+
+  /** Answers the model's request with one of the four choices. */
+  async function answer(terminal: TestTerminal, steps: number, choice: string): Promise<void> {
+    terminal.send(REQUEST);
+    await terminal.until(
+      /The model asks:\n│ May it use run_bash\?[\s\S]*It says: to run the tests[\s\S]*❯ no, refuse/,
+    );
+    for (let step = 0; step < steps; step++) terminal.press("Down");
+    await terminal.until(`❯ ${choice}`);
+    terminal.press("Enter");
+  }
+
+  test("is named with its cure when the chat starts and when it is called; the model can ask for it", async () => {
+    const { box, chat, model } = await start();
+    const terminal = await chat();
+    expect(terminal.screen()).toContain("commands: off (/enable run_bash)");
+    terminal.send(runBash("touch made"));
+    await terminal.until(/Tool not available: run_bash\n│ Turn it on: \/enable run_bash\n└ ✗ not available/);
+    // The model reads the text as it always was.
+    expect(model.lastRequest).toContain('Tool not available: run_bash"');
+
+    await answer(terminal, 0, "no, refuse");
+    await terminal.until("run_bash stays off: the user does not want it");
+
+    await answer(terminal, 1, "yes, for this call");
+    await terminal.until("run_bash is on for one call.");
+    terminal.send(runBash("touch made"));
+    await terminal.until("Run this command?");
+    terminal.press("y");
+    await expect.poll(() => existsSync(join(box.project, "made")), { timeout: 60_000 }).toBe(true);
+    terminal.send(runBash("echo again"));
+    await terminal.until(/echo again[\s\S]*Tool not available: run_bash/);
+  });
+
+  test("stays on in the project that it was allowed for, until that is revoked", async () => {
+    const { chat } = await start();
+    const first = await chat();
+    await answer(first, 3, "yes, in this project");
+    await first.until("run_bash is on.");
+    const second = await chat();
+    expect(second.screen()).not.toContain("commands: off");
+    second.send(runBash("touch made; echo hello"));
+    await second.until("Run this command?");
+    second.press("y");
+    await second.until(/│ hello\n└ ✓/);
+    second.send("/permissions");
+    await second.until(/1 {2}tool\.enable\(run_bash\) {2}in this project/);
+    second.send("/permissions revoke 1");
+    await second.until("is asked again.");
+    const third = await chat();
+    expect(third.screen()).toContain("commands: off (/enable run_bash)");
+  });
+});
