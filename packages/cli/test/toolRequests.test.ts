@@ -28,7 +28,9 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     terminal.send(runBash("touch made"));
     await terminal.until(/Tool not available: run_bash\n│ Turn it on: \/enable run_bash\n└ ✗ not available/);
     // The model reads the text as it always was.
-    expect(model.lastRequest).toContain('Tool not available: run_bash"');
+    await expect
+      .poll(() => model.lastRequest, { timeout: 60_000 })
+      .toContain('Tool not available: run_bash"');
 
     await answer(terminal, 0, "no, refuse");
     await terminal.until("run_bash stays off: the user does not want it");
