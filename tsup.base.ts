@@ -3,7 +3,7 @@ import { defineConfig, type Options } from "tsup";
 /** Packages of the workspace that are not published become part of those that are. No public type may name theirs. */
 export const noExternal = ["@agent/internal"];
 
-/** One build for every package: ESM for Node 20, with types beside it. */
+/** One build for every package: ESM for Node 20, with types next to it. */
 export function packageBuild(options: Options): ReturnType<typeof defineConfig> {
   return defineConfig({
     format: ["esm"],

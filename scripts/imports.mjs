@@ -23,7 +23,7 @@ const PACK = /^@agent\/(?:tools|preset)-/;
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
 
-/** The folders of a package from the ground up: a folder imports values only from those before it, and from files beside them. */
+/** The folders of a package from the ground up: a folder imports values only from those before it, and from files next to them. */
 const LAYERS = {
   acp: [["terminal"], ["workers"]],
   cli: [
@@ -87,7 +87,7 @@ function importsOf(file) {
   }));
 }
 
-/** Packages, examples and the tests of the packages together: every folder with a package.json and sources of its own. */
+/** Packages, examples and the tests of the packages together: every folder with a package.json and its own sources. */
 function projects() {
   const below = (folder) => readdirSync(join(ROOT, folder)).map((name) => join(ROOT, folder, name));
   return [...below("packages"), ...below("examples"), join(ROOT, "test")].filter((folder) =>

@@ -148,7 +148,7 @@ function render(vendor, lists) {
         continue;
       }
       if (known.seen.has(index)) {
-        // A release with figures of its own.
+        // A release with its own figures.
         if (index === 0 && JSON.stringify({ ...known, seen: 0 }) !== JSON.stringify({ ...model, seen: 0 })) {
           facts.set(id, { ...model, seen: new Set([index]) });
         }

@@ -83,7 +83,7 @@ function mutantsOf(text) {
   return found;
 }
 
-/** A string that decides: in a list, beside a comparison, or as the argument of a test. */
+/** A string that decides: in a list, next to a comparison, or as the argument of a test. */
 function isCompared({ parent }) {
   if (ts.isArrayLiteralExpression(parent)) return true;
   if (ts.isBinaryExpression(parent)) return /^[!=]==$/.test(parent.operatorToken.getText());

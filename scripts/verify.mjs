@@ -43,7 +43,7 @@ for (const report of reports.filter((path) => existsSync(path))) {
   counts.passed += numPassedTests;
   counts.failed += numFailedTests;
   counts.skipped += numPendingTests;
-  // A file that cannot be loaded fails without any test of its own.
+  // A file that cannot be loaded fails without any test.
   const broken = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
   if (numFailedTestSuites > 0) counts.failed += broken.length;
   for (const file of testResults.filter(({ status }) => status === "failed")) {

@@ -14,7 +14,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 
 /**
  * Packages that become part of the command, so that the first prompt does not wait for them: every file that is opened
- * costs more than the code in it. A second copy of each beside a pack's own does no harm: they are functions, the
+ * costs more than the code in it. A second copy of each next to a pack's own does no harm: they are functions, the
  * listeners of `onAbort` belong to a signal, and `isAgentError` recognises errors of any copy.
  */
 const BUNDLED: Readonly<Record<string, string>> = {

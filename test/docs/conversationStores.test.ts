@@ -81,7 +81,7 @@ async function run(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv)
   return { output, errors, ended: signal ?? code };
 }
 
-/** A schema of its own, so that other tests of the same server are not disturbed. */
+/** A separate schema, so that other tests of the same server are not disturbed. */
 async function freshDatabase(): Promise<string> {
   const schema = `stores_${crypto.randomUUID().replaceAll("-", "")}`;
   const client = new pg.Client({ connectionString: POSTGRES });

@@ -99,7 +99,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/embedding.md#steering-and-stopping": { prints: "true\nTwo.\ntrue\n" },
   "docs/embedding.md#keeping-a-conversation": { prints: "Again!\n" },
-  "docs/embedding.md#another-model-and-a-provider-of-your-own": { prints: "Hello there.\nAnn.\n" },
+  "docs/embedding.md#another-model-and-your-own-provider": { prints: "Hello there.\nAnn.\n" },
   "docs/embedding.md#serverless-and-bundlers": { prints: "Hello. 2\n" },
   "docs/providers.md#providers": { prints: "Hello there.\n" },
   // Prices count only at the vendor's own address.

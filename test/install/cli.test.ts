@@ -7,7 +7,7 @@ import { completions } from "./completions.js";
 import { COMPILER, createProject, folderSize, NO_REGISTRY, type Project, pack } from "./project.js";
 
 const require = createRequire(import.meta.url);
-// Where the compiler finds the types of Node: an author of a pack installs them beside it.
+// Where the compiler finds the types of Node: an author of a pack installs them next to it.
 const TYPE_ROOTS = dirname(dirname(require.resolve("../../node_modules/@types/node/package.json")));
 const NEEDED = [
   "core",
@@ -159,7 +159,7 @@ const COMPLETIONS: [string, string, string[]][] = [
     ["edit", "maxEntries", "maxReadBytes", "maxReadLines", "protect", "root"],
   ],
   [
-    "known tools beside a pack that declares none",
+    "known tools next to a pack that declares none",
     `${NAMED}defineConfig({ packs: ["./mine.ts", "@acme/agent-pack-notes"], enable: ["|"] });`,
     NOTES_TOOLS,
   ],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMPILER, createProject, folderOf, folderSize, NO_REGISTRY, type Project, pack } from "./project.js";
 
 const require = createRequire(import.meta.url);
-// Where the compiler finds the types of Node: a user installs them beside it.
+// Where the compiler finds the types of Node: a user installs them next to it.
 const TYPE_ROOTS = dirname(dirname(require.resolve("../../node_modules/@types/node/package.json")));
 
 interface Manifest {
@@ -78,7 +78,7 @@ describe("a project with @agent/provider-openai", () => {
     expect(await project.installed()).toEqual(["@agent/core", "@agent/provider-openai", "openai"]);
   });
 
-  test("asks a server without loading openai, which is there for a client of your own", async ({ skip }) => {
+  test("asks a server without loading openai, which is there for your own client", async ({ skip }) => {
     skip(!online, NO_REGISTRY);
     const sdk = join(project.directory, "node_modules", "openai");
     await rename(sdk, `${sdk}-away`);
@@ -266,7 +266,7 @@ describe("a project with every package", () => {
   });
 });
 
-/** What a user writes first: a tool and a pack of their own, the built-in ones, a conversation. */
+/** What a user writes first: their own tool and pack, the built-in ones, a conversation. */
 const PROGRAM = `
 import type { ChatTool, ExecutableTool, PackRegistry, ToolPack } from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";

@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs commands with settings, caches and a home of their own: nothing of the user's is read or written. */
+/** Runs commands with their own settings, caches and home: nothing of the user's is read or written. */
 export class Commands {
   readonly #environment: NodeJS.ProcessEnv;
 

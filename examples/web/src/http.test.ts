@@ -7,7 +7,7 @@ import type { ChatAction, ChatEvent } from "@agent/web";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "./app.js";
 
-/** Starts one server. Visitors use plain HTTP, each with a cookie of their own. */
+/** Starts one server. Visitors use plain HTTP, each with their own cookie. */
 async function serve(folder: string, script: readonly ScriptedAnswer[]) {
   const tokens: string[] = [];
   const app = createApp({
@@ -101,7 +101,7 @@ test("events come as SSE, and a call runs only after a second request allows it"
   expect(readFileSync(file, "utf8")).toBe("x");
 });
 
-test("each visitor has a conversation of their own, which survives a restart of the server", async () => {
+test("each visitor has their own conversation, which survives a restart of the server", async () => {
   const folder = workspace();
   const first = await serve(folder, ["Hello, Ann.", "Hello, Bob."]);
   const [ann, bob] = [await visit(first), await visit(first)];

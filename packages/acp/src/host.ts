@@ -39,7 +39,7 @@ export interface OpenSessionRequest {
   /** For an agent without approval rules: decides by the session's mode, or asks the user in the editor. */
   readonly approve: Approve;
   /**
-   * For a host with approval rules of its own, which also has `modes`: shows the whole call and lets the user choose.
+   * For a host with its own approval rules, which also has `modes`: shows the whole call and lets the user choose.
    * Resolves to the id of the choice, or to `undefined` if the user closed the question.
    */
   readonly choose: (
@@ -84,7 +84,7 @@ export interface SessionChoices {
   readonly effort?: string;
 }
 
-/** The modes of a host with approval rules of its own: which calls run without a question. */
+/** The modes of a host with its own approval rules: which calls run without a question. */
 export interface ModeChoice {
   readonly current: string;
   readonly available: readonly SessionMode[];
@@ -109,7 +109,7 @@ export interface HostSession {
   saveChoices?(choices: SessionChoices): void | Promise<void>;
   /** Called with every event of the agent. */
   onEvent?(event: AgentEvent): void;
-  /** Absent: the session has the modes read-only, ask and auto, which `approve` of the request obeys. */
+  /** Absent: the session has the modes read-only, ask and auto, which `approve` of the request follows. */
   readonly modes?: ModeChoice;
   /** Commands for the user, besides those of the packs. */
   readonly commands?: readonly SessionCommand[];

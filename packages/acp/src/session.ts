@@ -62,7 +62,7 @@ export class AcpSession {
     this.#config = config;
     const lost = host.choices ? await config.restore(host.choices) : [];
     this.#choices = JSON.stringify(config.choices);
-    // A copy of a session starts without choices of its own.
+    // A copy of a session starts without its own choices.
     if (host.choices) await host.saveChoices?.(config.choices);
     this.#problems = [...problems, ...(host.problems ?? []), ...lost];
     this.#writer = this.#createWriter(host);

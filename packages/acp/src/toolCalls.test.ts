@@ -48,7 +48,7 @@ describe("a question in the editor", () => {
     expect(shown.text).toContain("run from right to left");
   });
 
-  test("names the invisible characters of a diff beside it", () => {
+  test("names the invisible characters of a diff next to it", () => {
     const text = `if (isUser${RIGHT_TO_LEFT}) {}`;
     const changes = [edited({ oldStart: 1, newStart: 1, lines: [`+${text}`] })];
     const shown = view({ path: "a.ts", text }, { kind: "edit", title: "a.ts" }, { changes, shows: ["text"] });

@@ -158,7 +158,7 @@ function shownJson(value: unknown): string {
   return spellOut(JSON.stringify(value, undefined, 2));
 }
 
-/** Warnings about invisible or misleading characters. A diff shows text unescaped, so a warning stands beside it. */
+/** Warnings about invisible or misleading characters. A diff shows text unescaped, so a warning stands next to it. */
 function warnings(args: Args, isDiff: boolean): ToolCallContent[] {
   const texts = Object.entries(args).map(
     ([name, value]) => [shownLine(name), typeof value === "string" ? value : JSON.stringify(value)] as const,

@@ -183,7 +183,7 @@ test("input that ends in the middle of a message ends all sessions, also one tha
   expect(client.disposed).toEqual([client.sessionId]);
 });
 
-test("of fifty prompts at once one is answered, and the others say why not", async () => {
+test("of fifty prompts at the same time one is answered, and the others say why not", async () => {
   const client = await opened();
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   await Promise.all(

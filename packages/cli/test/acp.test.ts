@@ -244,7 +244,7 @@ test("a path is no session, not that of a file which is one", async () => {
   await client.end();
 });
 
-test("two sessions at once share nothing: directory, key, mode, conversation", async () => {
+test("two sessions at the same time share nothing: directory, key, mode, conversation", async () => {
   const { sandbox, model, env, args } = await project();
   const other = join(sandbox.home, "other");
   mkdirSync(join(other, ".git"), { recursive: true });

@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/Ending job-1: sleep 600[\s\S]*\[status 0\]/);
   });
 
-  test("an AGENTS.md in a subdirectory is told to the model when a tool first touches it, once the user agreed", async () => {
+  test("an AGENTS.md in a subdirectory is sent to the model when a tool first touches it, once the user agreed", async () => {
     const { chat, run, box, model } = await start();
     box.write("part/AGENTS.md", "Speak like a pirate.\n");
     box.write("part/a.txt", "text\n");

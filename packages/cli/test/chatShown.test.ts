@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     await terminal.until(/│ 29 \+new 28\n│ 30 \+new 29\n└ ✓/);
   });
 
-  test("a line of a diff breaks between words, beside wide characters, and inside what is longer than a row", async () => {
+  test("a line of a diff breaks between words, next to wide characters, and inside what is longer than a row", async () => {
     const { box, chat } = await start();
     box.write("a.txt", "");
     const terminal = await chat([], { columns: 40 });

@@ -27,9 +27,9 @@ function projectWith(behaviours: Readonly<Record<string, Record<string, unknown>
   return sandbox;
 }
 
-test("a server's tools can be used after someone agreed to them", async () => {
+test("a server's tools can be used after someone approved them", async () => {
   const sandbox = project();
-  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toContain("not agreed to");
+  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toContain("not approved");
   const refused = await sandbox.run(["mcp", "update"]);
   expect(refused).toMatchObject({ code: 4 });
   expect(refused.stderr).toContain("+ docs echo");
@@ -91,7 +91,7 @@ test("a server that does not start keeps no other from being updated", async () 
 
 test("a server may have a name that every object has", async () => {
   const sandbox = projectWith({ constructor: {} });
-  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toMatch(/constructor +not agreed to/);
+  expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toMatch(/constructor +not approved/);
   expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
   const called = await sandbox.run(["tool", "run", "mcp__constructor__echo", "--args", '{"a":1}']);
   expect(called.stdout.trim()).toBe('{"a":1}');
@@ -195,7 +195,7 @@ test("mcp serve holds a client to the rules of the config: what is denied, and w
   expect((await once(serving, "exit"))[0]).toBe(0);
 });
 
-test("mcp serve --http tells address and token beside its output, serves who has it, and ends on a signal", async () => {
+test("mcp serve --http tells address and token next to its output, serves who has it, and ends on a signal", async () => {
   const sandbox = new Sandbox();
   sandbox.write("a.txt", "text of a");
   const serving = sandbox.start(["mcp", "serve", "--http"]);

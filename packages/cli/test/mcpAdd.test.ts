@@ -12,7 +12,7 @@ function configOf(sandbox: Sandbox, name = "agent.config.json") {
   return JSON.parse(readFileSync(join(sandbox.project, name), "utf8"));
 }
 
-test("a pasted command line becomes a server with its tools agreed to and turned on, and remove undoes it", async () => {
+test("a pasted command line becomes a server with its tools approved and turned on, and remove undoes it", async () => {
   const sandbox = new Sandbox();
   const added = await sandbox.run(["mcp", "add", "--yes", "--name", "docs", "--enable", "*", ...COMMAND]);
   expect(added).toMatchObject({ code: 0 });

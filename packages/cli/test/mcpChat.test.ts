@@ -12,7 +12,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
   let sandbox = new Sandbox();
   afterEach(() => terminal?.close());
 
-  /** The built command in a terminal, with one server whose tools were agreed to and a model with these answers. */
+  /** The built command in a terminal, with one server whose tools were approved and a model with these answers. */
   async function start(
     behaviour: Record<string, unknown>,
     answers: Parameters<typeof scripted>[0],
@@ -135,7 +135,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until("Reviewed.");
   });
 
-  test("what is agreed to in another terminal counts in a chat that is running, and /tools says why a tool is off", async () => {
+  test("what is approved in another terminal counts in a chat that is running, and /tools says why a tool is off", async () => {
     const folder = new Sandbox().project;
     const toolsFile = join(folder, "tools.json");
     const list = (description: string) =>

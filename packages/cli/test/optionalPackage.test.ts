@@ -15,7 +15,7 @@ import { BIN, Sandbox } from "./agent.js";
 
 const LEFT_OUT = new Set(["@agent/acp", "@agent/tools-mcp"]);
 
-/** A copy of the command beside which the packages it does not carry are missing. */
+/** A copy of the command next to which the packages it does not carry are missing. */
 function commandAlone(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-alone-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -110,7 +110,7 @@ test("agent mcp runs the package of a project whose config is trusted, and not b
   expect(existsSync(join(sandbox.project, "ran"))).toBe(true);
 });
 
-test("agent mcp finds the package beside the link through which it was started, as with pnpm", async () => {
+test("agent mcp finds the package next to the link through which it was started, as with pnpm", async () => {
   const sandbox = new Sandbox(commandAlone());
   plantMcp(sandbox);
   const link = join(sandbox.project, "node_modules", "@agent", "cli");

@@ -92,7 +92,7 @@ describe("a pack's secrets", () => {
 
   test("hold as well for a pack inside a preset, which need not know of them", async () => {
     const sandbox = box();
-    // The shell is registered first, and the preset hands over nothing of what the host says.
+    // The shell is registered first, and the preset passes nothing of what the host says.
     sandbox.write(
       "preset.mjs",
       `import { registerPack } from "@agent/core";

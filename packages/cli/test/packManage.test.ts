@@ -198,7 +198,7 @@ describe("agent pack search, add and remove", () => {
     ["pnpm-lock.yaml", "pnpm"],
     ["yarn.lock", "yarn"],
     ["bun.lock", "bun"],
-  ])("beside %s, npm is not run: %s installs, and the pack is selected then", async (lock, program) => {
+  ])("next to %s, npm is not run: %s installs, and the pack is selected then", async (lock, program) => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     box.write("package.json", "{}");

@@ -18,7 +18,7 @@ describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)
     await terminal.until('You said "hello');
   });
 
-  test("a line that runs beside an answer ends with the chat", async () => {
+  test("a line that runs next to an answer ends with the chat", async () => {
     const { box, chat } = await start();
     const terminal = await chat();
     terminal.send("hang");
@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("a line that outlives the answer it runs beside is shown until it ends", async () => {
+  test("a line that outlives the answer it runs next to is shown until it ends", async () => {
     const { box, chat } = await start();
     const [answer, line] = [gateIn(box.root), gateIn(box.root)];
     const terminal = await chat();

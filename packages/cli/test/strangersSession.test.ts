@@ -14,7 +14,7 @@ const SESSION = [HEADER, { type: "message", message: { role: "user", content: "a
 describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("brings no changes that /undo would make, and nothing beside it is removed", async () => {
+  test("brings no changes that /undo would make, and nothing next to it is removed", async () => {
     const { box, run } = await start();
     box.write("talk.jsonl", SESSION);
     const target = join(box.home, ".profile");
@@ -49,7 +49,7 @@ describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped wit
   });
 });
 
-test("going on with a session's file elsewhere removes no sessions that lie beside it", async () => {
+test("continuing with a session's file elsewhere removes no sessions that lie next to it", async () => {
   const box = new Sandbox();
   const names = Array.from(
     { length: 120 },

@@ -51,13 +51,13 @@ describe("web_fetch in the built command", () => {
     expect(model.lastRequest).toContain("it may carry data out");
   });
 
-  test("obeys a rule for the host", async () => {
+  test("follows a rule for the host", async () => {
     const { box, model } = await project({ allow: [`web_fetch(http://${host}/*)`] });
     await box.run(["--trust", madeUp("/anything?x=1")], { env: model.env });
     expect(paths).toEqual(["/anything?x=1"]);
   });
 
-  test("obeys a rule against the host", async () => {
+  test("follows a rule against the host", async () => {
     const { box, model } = await project({ deny: ["web_fetch(*127.0.0.1*)"] });
     await box.run(["--trust", written("/start")], { env: model.env });
     expect(paths).toEqual([]);

@@ -8,7 +8,7 @@ import { type PresetOptions, register } from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
 
-/** A project with something beside it that must not be reached. */
+/** A project with something next to it that must not be reached. */
 function scene(): { project: string; outside: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "preset-")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));

@@ -20,7 +20,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   "a property without a type": answerOf({ description: "Anything." }),
   "a choice at the top": answerOf(TEXT, { anyOf: [{ required: ["answer"] }] }),
   "an open object": answerOf(TEXT, { additionalProperties: true }),
-  "definitions under their earlier name, with words beside the reference": answerOf(
+  "definitions under their earlier name, with text next to the reference": answerOf(
     { $ref: "#/definitions/Text", description: "The answer." },
     { definitions: { Text: { type: "string", title: "Text" } } },
   ),

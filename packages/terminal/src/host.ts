@@ -1,4 +1,4 @@
-/** What a host program can use beside `runChat`: the chat in its parts, and events, calls and sizes as text. */
+/** What a host program can use next to `runChat`: the chat in its parts, and events, calls and sizes as text. */
 
 export {
   approvalLines,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
-/** A workspace that commands may write, and a directory beside it that they may not. New for every test. */
+/** A workspace that commands may write, and a directory next to it that they may not. New for every test. */
 export interface Places {
   workspace: string;
   outside: string;

@@ -7,7 +7,7 @@ import { fileTools, temporaryDirectory } from "../test/support.js";
 // Two thousand are enough to catch a check that is not repeated after opening; RACE_TRIES=10000 takes its time.
 const RACE_TRIES = Number(process.env.RACE_TRIES ?? 2000);
 
-/** A root, with a directory beside it that no tool may reach. */
+/** A root, with a directory next to it that no tool may reach. */
 function scene() {
   const base = temporaryDirectory();
   const [root, outside] = [join(base, "ws"), join(base, "outside")];

@@ -21,7 +21,7 @@ export async function loadSdk(): Promise<typeof import("@modelcontextprotocol/cl
 }
 
 /**
- * Throws the error of the system unless that many files can be opened at once, as Node does for an import: it never repeats
+ * Throws the error of the system unless that many files can be opened at the same time, as Node does for an import: it never repeats
  * one that failed, and what was to be loaded would be lost to the process.
  */
 function assertDescriptors(count: number): void {

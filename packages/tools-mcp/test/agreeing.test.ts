@@ -48,7 +48,7 @@ function nextRequest(registry: ToolRegistry): string[] {
     .filter((name) => name.startsWith("mcp"));
 }
 
-test("a changed tool that was agreed to is back with the next request, and its server continues running", async () => {
+test("a changed tool that was approved is back with the next request, and its server continues running", async () => {
   const { list, agree, start, pids } = await runningAgent();
   await agree();
   const registry = start();
@@ -63,7 +63,7 @@ test("a changed tool that was agreed to is back with the next request, and its s
   expect(pids().size).toBe(1);
 });
 
-test("a server that runs as it was before its change was agreed to is started anew by the next call", async () => {
+test("a server that runs as it was before its change was approved is started anew by the next call", async () => {
   const mark = crypto.randomUUID();
   const { list, agree, start, pids } = await runningAgent([ECHO], { listOnce: true, mark });
   await agree();
@@ -129,7 +129,7 @@ test("an update in the middle of an answer counts from the next request on", asy
   expect(sent[2]?.sort()).toEqual(["mcp__docs__announces", ECHO_NAME, "mcp__docs__later"]);
 });
 
-test("a server that no one had agreed to has its tools with the next request", async () => {
+test("a server that no one had approved has its tools with the next request", async () => {
   const { agree, start } = await runningAgent();
   const registry = start();
   expect(nextRequest(registry)).toEqual([]);
@@ -138,7 +138,7 @@ test("a server that no one had agreed to has its tools with the next request", a
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a tool that the user turned off stays off when its change is agreed to", async () => {
+test("a tool that the user turned off stays off when its change is approved", async () => {
   const { list, agree, start } = await runningAgent();
   await agree();
   const registry = start();
@@ -199,7 +199,7 @@ test("a lock that is damaged while the agent runs changes nothing, and the docto
   expect((await registry.services.diagnose()).filter(({ ok }) => !ok)).toEqual([]);
 });
 
-test("prompts and resources that were agreed to are there as well", async () => {
+test("prompts and resources that were approved are there as well", async () => {
   const prompts = [{ name: "review" }];
   const { agree, start } = await runningAgent([ECHO], {
     capabilities: { prompts: {}, resources: {} },

@@ -100,7 +100,7 @@ test("an abort sends the cancellation and returns without waiting for the server
   expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
 });
 
-test("fifty calls at once share one server", async () => {
+test("fifty calls at the same time share one server", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ log }) });
   const before = notes(log).length;

@@ -1,4 +1,4 @@
-// Servers that change after a user agreed to their tools, while the chat runs.
+// Servers that change after a user approved their tools, while the chat runs.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolRegistry } from "@agent/core";
@@ -170,7 +170,7 @@ test("a tool that is turned on by hand after it changed is still refused", async
   expect(callsOf("echo")).toHaveLength(0);
 });
 
-test("a tool that is again as it was agreed to can be called again", async () => {
+test("a tool that is again as it was approved can be called again", async () => {
   const { registry, list } = await changingServer();
   list([{ ...ECHO, description: "something new" }, OTHER, ANNOUNCES]);
   await announce(registry);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connectServers } from "../src/manage/connect.js";
 import { connected, fixtureServer } from "./harness.js";
 
-test("servers that were just named are connected immediately, and what is wrong with one is told beside its name", async () => {
+test("servers that were just named are connected immediately, and what is wrong with one is reported next to its name", async () => {
   const registry = await connected({});
   const servers = {
     good: fixtureServer(),

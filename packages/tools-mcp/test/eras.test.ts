@@ -107,7 +107,7 @@ test("a tool that changes while a server of the new era runs is off from then on
   await until(() => !registry.isToolEnabled("mcp__docs__echo"));
 });
 
-test("a server that has left the era it was agreed to in is an error that says what to run", async () => {
+test("a server that has left the era it was approved in is an error that says what to run", async () => {
   const servers = { docs: fixtureServer({ modern: true, handshake: false }) };
   const { directory, locked } = await lockServers(servers);
   const { docs } = locked;

@@ -51,7 +51,7 @@ test("a server that is killed in a call is a clear error, then started once more
   const starts = notes(log).filter(({ method }) => method === "initialize").length;
   expect((await registry.run("mcp__docs__dies", {})).text).toContain('"agent mcp check docs"');
   expect(notes(log).filter(({ method }) => method === "initialize").length).toBe(starts);
-  // Left alone for a minute, not for ever: a user may have mended it.
+  // Left alone for a minute, not for ever: a user may have fixed it.
   const later = performance.now() + 60_000;
   vi.spyOn(performance, "now").mockReturnValue(later);
   onTestFinished(() => void vi.restoreAllMocks());

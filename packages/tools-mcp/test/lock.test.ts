@@ -53,7 +53,7 @@ test("a server without a lock has no tools, and the diagnosis says what to run",
     {
       subject: "MCP server docs",
       ok: false,
-      detail: "its tools have not been agreed to yet",
+      detail: "its tools have not been approved yet",
       cure: 'Run "agent mcp update docs".',
     },
   ]);

@@ -97,7 +97,7 @@ test("logins are in one file that only the user can read, keyed by server and is
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("logins that others could read are not used, and the error says how to mend that", async () => {
+test("logins that others could read are not used, and the error says how to fix that", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   const path = join(directory, "logins.json");

@@ -130,7 +130,7 @@ export interface Row {
 }
 
 /**
- * How much text a result takes at least beside the line itself: `path:1:` and the line break, or the path alone.
+ * How much text a result takes at least next to the line itself: `path:1:` and the line break, or the path alone.
  * Never more, so that all that fits is at hand.
  */
 export function leastCharacters(label: string, mode: OutputMode): number {

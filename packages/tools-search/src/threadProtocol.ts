@@ -16,7 +16,7 @@ export type WorkerMessage =
   | { readonly id: number; readonly failed: string }
   | { readonly id: number; readonly broken: string };
 
-/** The numbers both sides see at once, in memory they share. */
+/** The numbers both sides see at the same time, in memory they share. */
 export const PROGRESS = 0;
 /** Which file of its batch a task is at. */
 export const PLACE = 1;

@@ -121,7 +121,7 @@ function randomFiles(
     const parts = [BASE, ...Array.from({ length: 1 + random(4) }, () => pick(NAMES))];
     const path = parts.join("/");
     const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
-    // A name cannot be a file and a directory at once.
+    // A name cannot be a file and a directory at the same time.
     if (
       prefixes.some((prefix) => prefix in files) ||
       [...taken].some((other) => other.startsWith(`${path}/`))

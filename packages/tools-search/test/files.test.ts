@@ -114,7 +114,7 @@ describe("files", () => {
 });
 
 describe("ending a search", () => {
-  test("an abort ends it at once, also inside an expression, and the next search works", async () => {
+  test("an abort ends it immediately, also inside an expression, and the next search works", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
     const registry = new ToolRegistry();
     register(registry);
@@ -145,7 +145,7 @@ describe("ending a search", () => {
     expect(output).toContain("a.txt:1:one token");
   });
 
-  test("many searches at once each get their own answer", async () => {
+  test("many searches at the same time each get their own answer", async () => {
     const root = makeTree(
       Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `token${i}.\n`])),
     );

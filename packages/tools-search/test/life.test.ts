@@ -10,7 +10,7 @@ import { makeTree, put, run } from "./tree.js";
 const text = searchTextTool();
 const call = (signal: AbortSignal) => ({ signal }) as never;
 
-describe("many searches at once", () => {
+describe("many searches at the same time", () => {
   test("fifty, a third of them aborted: the others agree, and no abort listener is left", async () => {
     const root = makeTree();
     for (let i = 0; i < 300; i++) put(root, `d${i % 10}/f${i}.txt`, `foo ${i}\n`);
@@ -26,7 +26,7 @@ describe("many searches at once", () => {
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("an abort ends a waiting search at once while all executors are busy, also one from before the call", async () => {
+  test("an abort ends a waiting search immediately while all executors are busy, also one from before the call", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n`, "b.txt": "foo\n" });
     const endless = new AbortController();
     const busy = Array.from({ length: 3 }, () =>

@@ -28,7 +28,7 @@ const MOST_INCLUDED = 1000;
 const SECRET =
   /^(\.env(?!\.(example|sample|template)$)(\..*)?|\.envrc|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(pem|key|p12|pfx|jks|keystore)|.*credentials.*|.*secrets?\b.*)$/i;
 
-/** What is kept beside a worktree, so that its end can be compared with its beginning. */
+/** What is kept next to a worktree, so that its end can be compared with its beginning. */
 interface Beginning {
   readonly commit: string;
   readonly source: string;
@@ -140,7 +140,7 @@ class Worktree {
     }
   }
 
-  /** Works in a repository of our own that has the project's objects. */
+  /** Works in our own repository that has the project's objects. */
   async #withGit<T>(worktree: string, work: (git: PrivateGit, directory: string) => Promise<T>): Promise<T> {
     const directory = join(this.#root, `.git-${this.#name}-${randomBytes(3).toString("hex")}`);
     try {

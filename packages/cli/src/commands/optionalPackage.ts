@@ -9,7 +9,7 @@ import { resolvePack } from "../settings/packs/resolve.js";
 
 /**
  * Loads a package that the command does not depend on: from one of `directories`, which must be trusted because it is
- * code (see `trustedDirectories`), or from beside the command. If it is missing, one line says what to install; in a
+ * code (see `trustedDirectories`), or from next to the command. If it is missing, one line says what to install; in a
  * terminal the user is offered to install it for themselves.
  */
 export async function loadOptional<T>(
@@ -38,14 +38,14 @@ export async function loadOptional<T>(
 
 /**
  * The directory whose link started the command: the user who ran the command from there trusts it. pnpm stores the
- * command's own files elsewhere, from where the packages installed beside the link are not found.
+ * command's own files elsewhere, from where the packages installed next to the link are not found.
  */
 function startDirectory(): string[] {
   const [, started] = process.argv;
   return started === undefined ? [] : [dirname(started)];
 }
 
-/** npm's arguments to install beside the command: in the project if the command is installed there, else globally. */
+/** npm's arguments to install next to the command: in the project if the command is installed there, else globally. */
 function installArguments(name: string): string[] {
   const isOfProject = isInside(process.cwd(), fileURLToPath(import.meta.url));
   return ["install", ...(isOfProject ? [] : ["--global"]), name];

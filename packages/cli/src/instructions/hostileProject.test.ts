@@ -16,7 +16,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Its own repository with these files, and a directory beside it. */
+/** Its own repository with these files, and a directory next to it. */
 function repository(files: Readonly<Record<string, string>>): { repo: string; outside: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-hostile-")));
   folders.push(folder);

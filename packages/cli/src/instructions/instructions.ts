@@ -172,13 +172,13 @@ export interface InstructionHookOptions {
   /** Whether those of a subdirectory may be used. */
   readonly isAgreed: () => boolean;
   readonly onFound: (found: Instruction) => void;
-  /** Called for each file that the user has not agreed to. */
+  /** Called for each file that the user has not approved. */
   readonly onLeftOut: (found: Instruction) => void;
 }
 
 /**
  * Adds the instructions of a subdirectory to the result of the first call that touches something in it, if the user
- * agreed to the project's.
+ * approved the project's.
  */
 export function instructionHooks(
   cwd: string,

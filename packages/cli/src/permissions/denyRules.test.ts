@@ -70,7 +70,7 @@ describe("a rule that denies a command", () => {
     "cargo build",
   ])("leaves other commands alone: %s", async (command) => expect(await ruling(command)).toBe("allow"));
 
-  test("asks about a dangerous environment and about arguments of its own", async () => {
+  test("asks about a dangerous environment and about its own arguments", async () => {
     expect(await ruling("ls", DENY_RM, { env: { PATH: "evil" } })).toBe("ask");
     expect(await ruling("ls", DENY_RM, { env: { "a b": "evil" } })).toBe("ask");
     expect(await ruling("ls", DENY_RM, { arguments: ["rm"] })).toBe("ask");
@@ -131,7 +131,7 @@ describe("an allow rule for a command", () => {
     expect(await ruling(command, asking)).toBe("ask"),
   );
 
-  test("does not cover a call with an environment or arguments of its own", async () => {
+  test("does not cover a call with an environment or its own arguments", async () => {
     expect(await ruling("npm test", asking, { env: { A: "1" } })).toBe("ask");
     expect(await ruling("npm test", asking, { arguments: ["x"] })).toBe("ask");
     expect(await ruling("npm test", asking, { timeout: 5 })).toBe("allow");

@@ -34,7 +34,7 @@ interface OpenCall {
 
 /**
  * Records the file changes of each message, for undo and redo. Calls are tracked by the files they say they act on; calls
- * that run commands, or do not say what they act on, by comparing git trees. Stored beside the session's file.
+ * that run commands, or do not say what they act on, by comparing git trees. Stored next to the session's file.
  */
 export class UndoLog {
   readonly #directory: string;

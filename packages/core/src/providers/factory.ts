@@ -6,7 +6,7 @@ export interface ProviderOptions {
   readonly model: string;
   /** Default: the first of the factory's `keyVariables` that is set. */
   readonly apiKey?: string;
-  /** Another address that speaks the same API: a proxy, a gateway, a server of your own. */
+  /** Another address that speaks the same API: a proxy, a gateway, your own server. */
   readonly baseURL?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;

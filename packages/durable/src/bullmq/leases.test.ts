@@ -55,7 +55,7 @@ describe.skipIf(!withServers)("claims", () => {
     }
   });
 
-  test("of one run by two at once succeed once", async () => {
+  test("of one run by two at the same time succeed once", async () => {
     const { schema, create } = await setup();
     const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 8 });
     onTestFinished(() => pool.end());

@@ -50,7 +50,7 @@ export class Notices {
   /** Sends a topic soon: a run's id, or `queue`. */
   send(topic: string): void {
     this.#outgoing.add(topic);
-    // The first one after a pause goes out at once.
+    // The first one after a pause goes out immediately.
     const waitMs = Math.max(0, this.#sentAt + COLLECT_MS - performance.now());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

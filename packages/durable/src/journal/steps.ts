@@ -28,7 +28,7 @@ export interface ModelCallGate {
 
 /** Hands messages that were sent to the run to its agent, which takes them after the answer that is being given. */
 export interface MessageGate {
-  /** How many messages the run has got. With `until`, hands over those up to that number, as in an earlier claim. */
+  /** How many messages the run has got. With `until`, passes those up to that number, as in an earlier claim. */
   deliver(until?: number): number;
 }
 

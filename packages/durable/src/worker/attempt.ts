@@ -214,7 +214,7 @@ function logStart(
   if (recorded !== version) writer.add({ key: VERSION_KEY, kind: "result", value: version });
 }
 
-/** When the worker closes, steps that have begun may finish; a cancelled or lost run stops at once. */
+/** When the worker closes, steps that have begun may finish; a cancelled or lost run stops immediately. */
 function stopWithClaim(
   { signal }: RunClaim,
   steps: JournalSteps,

@@ -353,7 +353,7 @@ export class ChatController {
   }
 }
 
-/** The lines that the user runs with `!`, alone or beside an answer. */
+/** The lines that the user runs with `!`, alone or next to an answer. */
 class ShellLines {
   readonly #emit: (event: AgentEvent) => void;
   readonly #running = new Set<Promise<string>>();

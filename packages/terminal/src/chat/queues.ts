@@ -12,7 +12,7 @@ export interface Message {
   readonly notes?: readonly string[];
 }
 
-/** The messages that wait: those given to `steer`, then those for turns of their own. */
+/** The messages that wait: those given to `steer`, then those for their own turns. */
 export class MessageQueue {
   #steering: Message[] = [];
   #waiting: Message[] = [];

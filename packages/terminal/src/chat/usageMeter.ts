@@ -16,7 +16,7 @@ export class UsageMeter {
     this.#last = event.usage.inputTokens + event.usage.outputTokens;
   }
 
-  /** Adds up what was paid for, also by child agents, which have conversations of their own. */
+  /** Adds up what was paid for, also by child agents, which have their own conversations. */
   #count(event: AgentEvent): void {
     if (event.type === "child") this.#count(event.event);
     // An answer without usage has no event of its own: the sum of its message then has no cost.

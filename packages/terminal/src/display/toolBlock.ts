@@ -91,7 +91,7 @@ export function finishedLines(
       : headerLines(event.name, title, options, { end: verdict });
     return { lines, expandable: body.lines.length > 0 };
   }
-  // The user has just agreed to this very diff, or refused the call: the last row says enough.
+  // The user has just approved this very diff, or refused the call: the last row says enough.
   const isKnown = wasShown(call);
   const isRefused = call.isBelowQuestion === true && event.outcome === "denied";
   const limit = isKnown ? 0 : isReading ? readRows : Math.max(body.rows, options.maxLines ?? 0);

@@ -62,7 +62,7 @@ describe("width", () => {
     ["between words, with the blank", "+one two three", 8, 1, ["+one ", " two ", " three"]],
     ["blanks at the break", "one     two", 6, 0, ["one   ", "  two"]],
     ["a word longer than a row", "+abcdefghij kl", 5, 1, ["+abcd", " efgh", " ij ", " kl"]],
-    ["beside wide characters, not before a mark that closes", "ab日本語。c", 8, 0, ["ab日本", "語。c"]],
+    ["next to wide characters, not before a mark that closes", "ab日本語。c", 8, 0, ["ab日本", "語。c"]],
     ["a line of more than 20,000 columns", `-${"a b ".repeat(6000)}`, 9, 1, []],
   ])("a line keeps its blanks: %s", (_, line, width, indent, rows) => {
     const found = wrapLine(line, width, indent);

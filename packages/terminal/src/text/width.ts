@@ -219,7 +219,7 @@ function rowEnd(
   return { end, next };
 }
 
-/** Whether a row may end before this cell: behind blanks, and beside a character two columns wide. */
+/** Whether a row may end before this cell: behind blanks, and next to a character two columns wide. */
 function canBreak(cells: readonly Cell[], at: number): boolean {
   const [before, after] = [cells[at - 1], cells[at]];
   if (isBlank(before)) return !isBlank(after);

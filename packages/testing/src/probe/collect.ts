@@ -14,7 +14,7 @@ import { createHost } from "./host.js";
 
 const PROJECT_STORAGE = "project-storage";
 const USER_STORAGE = "user-storage";
-/** The directories in the workspace in which packs keep files of their own. */
+/** The directories in the workspace in which packs keep their own files. */
 export const STORAGE: readonly string[] = [PROJECT_STORAGE, USER_STORAGE];
 
 /** The tool that every agent has, so that a child agent has one too. */

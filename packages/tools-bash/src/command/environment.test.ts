@@ -40,7 +40,7 @@ describe("secrets of the host", () => {
   const env = async (options = {}) =>
     JSON.parse(await tool(options).execute({ command: "env" })).stdout as string;
 
-  test("are withheld beside hideEnv, also under another name and inside another value", async () => {
+  test("are withheld next to hideEnv, also under another name and inside another value", async () => {
     vi.stubEnv("MY_PROVIDER_KEY", SECRET);
     vi.stubEnv("SAME_KEY", SECRET);
     vi.stubEnv("HEADERS", `{"authorization": "Bearer ${SECRET}"}`);

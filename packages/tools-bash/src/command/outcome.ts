@@ -65,7 +65,7 @@ export function exitOf({ code, signal }: ShellExit, stoppedBy: StopReason | unde
   return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
 }
 
-/** The limits that the kernel enforces itself end a process with a signal of their own. */
+/** The limits that the kernel enforces itself end a process with their own signal. */
 export function exceededBySignal(exit: ShellExit | undefined, limits: Limits): Exceeded | undefined {
   if (!exit) return undefined;
   const died = (signal: "SIGXCPU" | "SIGXFSZ"): boolean =>

@@ -101,7 +101,7 @@ describe("a command always returns", () => {
     expect(await runBash({ command: "sh -c 'kill -KILL $$'; exit $?" })).toMatchObject({ exit_code: 137 });
   });
 
-  test("fifty calls at once each get their own output, and leak no descriptor", async () => {
+  test("fifty calls at the same time each get their own output, and leak no descriptor", async () => {
     const tool = makeTool();
     await runWith(tool, { command: "echo warm" });
     const before = openDescriptors();
@@ -117,7 +117,7 @@ describe("a command always returns", () => {
   });
 });
 
-test("fifty calls at once may share one signal: Node has nothing to warn about", async () => {
+test("fifty calls at the same time may share one signal: Node has nothing to warn about", async () => {
   const { signal } = new AbortController();
   // Two lines are checked by a shell of their own first, which the signal ends as well.
   const one = () => runBash({ command: "true\necho done" }, {}, signal);

@@ -269,7 +269,7 @@ describe("Promise: an allow rule hides no deny rule", () => {
     ["node", "node -e x"],
     ["tar", 'tar xf a "$X"'],
     ["env", "env LD_PRELOAD=x ls"],
-  ])("allow %j beside deny: %s is refused", (rule, command) => {
+  ])("allow %j next to deny: %s is refused", (rule, command) => {
     expect(allowed(command, { allow: [rule, "ls"], deny })).toBe(false);
   });
 

@@ -179,7 +179,7 @@ export class Judge {
 
   /**
    * Whether an allow rule also covers what the policy cannot read: the rule's own words leave it open, as "sh build.sh"
-   * does. A rule of one word ("sh") would hide every deny rule, so beside deny rules it covers nothing.
+   * does. A rule of one word ("sh") would hide every deny rule, so next to deny rules it covers nothing.
    */
   #answersFor(rule: Rule): boolean {
     if (this.#isStrict) return false;

@@ -128,7 +128,7 @@ export class ControlGroup {
 }
 
 /**
- * Directories in which a group may be made: beside the agent's own group, where controllers may be on, or below it,
+ * Directories in which a group may be made: next to the agent's own group, where controllers may be on, or below it,
  * where they cannot be while the agent itself is in there. A user may move processes below a directory they own.
  */
 function possibleParents(): string[] {

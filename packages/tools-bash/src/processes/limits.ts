@@ -11,7 +11,7 @@ export interface LimitOptions {
   readonly cpuSeconds?: number | false;
   /** Memory of the command and all its children. Default three quarters of the machine's, at least 2048. */
   readonly memoryMb?: number | false;
-  /** Processes alive at once. Default 1024. */
+  /** Processes alive at the same time. Default 1024. */
   readonly processes?: number | false;
   /** The largest file a command may write. Default 8192. */
   readonly fileMb?: number | false;

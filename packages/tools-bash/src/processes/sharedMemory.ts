@@ -3,7 +3,7 @@ import { isInside } from "@agent/core/toolkit";
 
 const BLOCK_BYTES = 512;
 const TMPFS = 0x01021994;
-/** Where a sandbox has file systems of its own that are kept in memory. */
+/** Where a sandbox has its own file systems that are kept in memory. */
 const PRIVATE_PLACES = ["tmp", "run", "dev/shm"];
 
 /**

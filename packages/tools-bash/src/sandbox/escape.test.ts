@@ -107,7 +107,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       expect((await runBash(given, required)).stdout).toBe("of the call\n");
     });
 
-    test("no variable of the agent beside its own is added, and none is lost", async () => {
+    test("no variable of the agent next to its own is added, and none is lost", async () => {
       const sandbox = { mode: "require", passEnv: ["*"] } as const;
       const inside = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" }, { sandbox });
       const direct = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" });
@@ -197,7 +197,7 @@ os.close(os.open("plain", os.O_RDONLY, 0o4755))
   });
 
   describe("by sockets of programs outside", () => {
-    test.each([true, false])("one beside the workspace is out of reach (network: %s)", async (network) => {
+    test.each([true, false])("one next to the workspace is out of reach (network: %s)", async (network) => {
       const { visits } = await listen(join(at.outside, "agent.sock"));
       const options = { sandbox: { mode: "require", network } } as const;
       const result = await runBash({ command: connectTo(join(at.outside, "agent.sock")) }, options);

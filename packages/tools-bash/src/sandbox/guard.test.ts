@@ -86,7 +86,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(stdout).toMatch(/^x\n\n a \| 1 \+\n 1 file changed/);
     });
 
-    test("files that other programs obey are renamed when a command made them", async () => {
+    test("files that other programs follow are renamed when a command made them", async () => {
       mkdirSync(inWorkspace(".config"));
       const command =
         "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky; echo x > new.code-workspace";

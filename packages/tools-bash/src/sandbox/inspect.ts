@@ -44,7 +44,7 @@ const NAME_TOO_LONG = "ENAMETOOLONG";
 /** The rights that the owner of a directory needs to list it and to rename what is in it. */
 const OWNER_RIGHTS = 0o700;
 
-/** Gives what a command made another name, beside the old one. `undefined` if there is nothing to rename. */
+/** Gives what a command made another name, next to the old one. `undefined` if there is nothing to rename. */
 export function renameRefused(root: string, path: string): RefusedFile | undefined {
   const name = relative(root, path);
   try {

@@ -113,7 +113,7 @@ const MSGGET = { x64: 68, arm64: 186 };
 const NEW_NAMESPACE = 0x7e020000;
 /** A file with this bit runs with the rights of its owner, also for other users of the machine. */
 const SET_USER_ID = 0o4000;
-/** O_CREAT, and what O_TMPFILE has beside O_DIRECTORY. */
+/** O_CREAT, and what O_TMPFILE has next to O_DIRECTORY. */
 const CREATES = 0o100 | 0o20000000;
 /** TIOCSTI types into a terminal, TIOCLINUX pastes into a console. */
 const TERMINAL_INPUT = [0x5412, 0x541c];

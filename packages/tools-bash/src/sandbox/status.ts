@@ -19,7 +19,7 @@ export interface SandboxStatus {
   readonly userNamespace: boolean;
   /** Whether private file systems can be limited in size. */
   readonly sizes: boolean;
-  /** Protections that are weaker on this system, in words for a user. */
+  /** Protections that are weaker on this system, as text for a user. */
   readonly weaknesses: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { showPath } from "../paths/pathText.js";
 
-// Explanations of the operating system's error codes, in words a model can act on.
+// Explanations of the operating system's error codes, as text a model can act on.
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EAGAIN: "it has no data to read now",
@@ -47,7 +47,7 @@ export function fsCause(thrown: unknown): string {
     return thrown instanceof Error ? thrown.message : String(thrown);
   }
   const left = thrown instanceof Error && "leftBehind" in thrown ? thrown.leftBehind : undefined;
-  const rest = typeof left === "string" ? `; the temporary ${left} beside it could not be removed` : "";
+  const rest = typeof left === "string" ? `; the temporary ${left} next to it could not be removed` : "";
   return `${WORDS[code]} (${code})${ofTemporary(thrown) ? ", since no file can be added to its directory" : ""}${rest}`;
 }
 

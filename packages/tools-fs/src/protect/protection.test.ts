@@ -250,7 +250,7 @@ test("one built-in rule can be lifted, and the others keep their meaning", async
   expect(await write("sub/.git/hooks/x", "")).toContain('the rule ".git/hooks"');
 });
 
-/** A repository below the base, with hooks and configuration of its own. */
+/** A repository below the base, with its own hooks and configuration. */
 function nested(root: string, name = "sub/.git"): string {
   const directory = join(root, name);
   for (const inside of ["hooks", "objects", "refs"]) mkdirSync(join(directory, inside), { recursive: true });

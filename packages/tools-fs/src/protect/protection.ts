@@ -21,7 +21,7 @@ export interface ProtectionOptions {
   readonly base: string;
   /** The user's own rules instead of the table's. */
   readonly protect: readonly string[] | undefined;
-  /** Whether a root confines the tools: then restricted files (which other programs run or obey) are protected too. */
+  /** Whether a root confines the tools: then restricted files (which other programs run or follow) are protected too. */
   readonly confined: boolean;
   /** Whether a user can be asked: then, without a root, restricted files can be changed after the user agreed. */
   readonly asks: boolean;

@@ -28,7 +28,7 @@ test("mkdir fails on a file and on a dangling link, and succeeds on a link to a 
   expect(existsSync(join(directory, "gone"))).toBe(false);
 });
 
-test("fifty calls for overlapping paths at once all succeed, confined or not", async () => {
+test("fifty calls for overlapping paths at the same time all succeed, confined or not", async () => {
   for (const options of [{}, { root: temporaryDirectory() }]) {
     const directory = options.root ?? temporaryDirectory();
     const run = fileTools(options);

@@ -64,7 +64,7 @@ test("an existing file is replaced only when asked", async () => {
   expect(readFileSync(at("b"), "utf8")).toBe("new");
 });
 
-test("fifty moves to one name at once: one succeeds, no file is lost", async () => {
+test("fifty moves to one name at the same time: one succeeds, no file is lost", async () => {
   const { at, directory, move } = scene();
   const names = Array.from({ length: 50 }, (_, index) => `f${index}`);
   for (const name of names) writeFileSync(at(name), name);

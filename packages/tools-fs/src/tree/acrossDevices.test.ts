@@ -192,7 +192,7 @@ test("where nothing can be removed, the error names what is left behind", async 
   const run = fileTools();
   const written = await run("write_file", { path: join(directory, "f"), content: "new" });
   expect(written).toMatch(
-    /the operation is not permitted \(EPERM\); the temporary \.agent-\S+\.tmp beside it could not be removed\.$/,
+    /the operation is not permitted \(EPERM\); the temporary \.agent-\S+\.tmp next to it could not be removed\.$/,
   );
   const [temporary] = readdirSync(directory);
   expect(written).toContain(temporary);

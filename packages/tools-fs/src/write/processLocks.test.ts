@@ -25,7 +25,7 @@ async function acknowledged(child: ChildProcess): Promise<string[]> {
   return (await text(child.stdout)).split("\n").slice(0, -1);
 }
 
-test("when several processes edit a file at once, it contains every acknowledged edit", async () => {
+test("when several processes edit a file at the same time, it contains every acknowledged edit", async () => {
   const path = join(temporaryDirectory(), "shared.txt");
   writeFileSync(path, "end\n");
   const editors = ["a", "b", "c", "d"].map((name) => startEditor(path, name, 30));

@@ -14,13 +14,13 @@ export interface ServerSurroundings {
 }
 
 /**
- * A server whose tools a user agreed to. What talks to servers is loaded with the first use of one, because most
+ * A server whose tools a user approved. What talks to servers is loaded with the first use of one, because most
  * conversations use few of those that are configured, or none.
  */
 export class AgreedServer implements ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a user has agreed to; may change while the server runs. */
+  /** What a user has approved; may change while the server runs. */
   agreed: LockedServer;
   readonly #surroundings: ServerSurroundings;
   #use: ServerUse | undefined;
@@ -33,12 +33,12 @@ export class AgreedServer implements ConnectedServer {
     this.#surroundings = surroundings;
   }
 
-  /** The tools that are not as they were agreed to, as far as that is known: only a server that runs can be asked. */
+  /** The tools that are not as they were approved, as far as that is known: only a server that runs can be asked. */
   get differing(): readonly string[] {
     return this.#use?.differing ?? [];
   }
 
-  /** Compares the server with what is agreed to now, if it runs. */
+  /** Compares the server with what is approved now, if it runs. */
   reconsider(): void {
     this.#use?.reconsider();
   }

@@ -57,7 +57,7 @@ export type ServerOptions = StdioServerOptions | HttpServerOptions;
 /** The pack's options block. */
 export interface McpOptions {
   readonly servers?: Readonly<Record<string, ServerOptions>>;
-  /** The file with the tools that were agreed to. Default: `mcp.lock.json` beside the config. */
+  /** The file with the tools that were approved. Default: `mcp.lock.json` next to the config. */
   readonly lockFile?: string;
   /** Where logins are kept. Default: `agent/mcp-logins.json` in the user's configuration directory. */
   readonly loginFile?: string;

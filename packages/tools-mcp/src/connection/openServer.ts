@@ -76,7 +76,7 @@ function tail(log: ErrorLog): string {
 const PAUSE_MS = 250;
 
 /**
- * Keeps up with a server that says that its tools changed. What was agreed to is compared before the next call, so that no
+ * Keeps up with a server that says that its tools changed. What was approved is compared before the next call, so that no
  * call reaches a tool that the server has announced to be another one.
  */
 class ToolWatch {

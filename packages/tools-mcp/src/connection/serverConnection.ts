@@ -16,7 +16,7 @@ const REST_MS = 60_000;
 export interface ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a user has agreed to. May change while the server runs. */
+  /** What a user has approved. May change while the server runs. */
   readonly agreed: LockedServer;
   /** Called with the tools that are no longer as agreed, each time that was looked at. */
   onDiffering(tools: readonly string[]): void;
@@ -24,7 +24,7 @@ export interface ConnectedServer {
 
 /**
  * One server: started by its first call, compared with the lock, kept open, started once more if it died. Calls of
- * a tool that is not as it was agreed to are refused.
+ * a tool that is not as it was approved are refused.
  */
 export class ServerConnection {
   readonly #server: ConnectedServer;
@@ -39,7 +39,7 @@ export class ServerConnection {
   #listed: ReadonlyMap<string, string> | undefined;
   /** Requests that wait for an answer. */
   #inFlight = 0;
-  /** What runs is older than what is agreed to. */
+  /** What runs is older than what is approved. */
   #isOutdated = false;
   #closing: Promise<void> = Promise.resolve();
 
@@ -48,7 +48,7 @@ export class ServerConnection {
     this.#host = host;
   }
 
-  /** The tools that are not as they were agreed to, as far as that is known: only a server that runs can be asked. */
+  /** The tools that are not as they were approved, as far as that is known: only a server that runs can be asked. */
   get differing(): readonly string[] {
     const listed = this.#listed;
     if (listed === undefined) return [];
@@ -95,7 +95,7 @@ export class ServerConnection {
   }
 
   /**
-   * Something else is agreed to now. If a server that runs had other tools when it was asked last, it is asked again; if it
+   * Something else is approved now. If a server that runs had other tools when it was asked last, it is asked again; if it
    * still has them, it is an older one than the user looked at, and is ended: the next call starts it as it is now.
    */
   async reconsider(): Promise<void> {

@@ -23,7 +23,7 @@ export class ServerUse {
     return this.#connection.differing;
   }
 
-  /** Takes that something else is agreed to now. */
+  /** Takes that something else is approved now. */
   reconsider(): void {
     // It never rejects.
     void this.#connection.reconsider();
@@ -94,7 +94,7 @@ function toProgress({ progress, total, message }: Progress): ToolProgress {
   };
 }
 
-/** What is wrong with the data of a result, by the schema that was agreed to. */
+/** What is wrong with the data of a result, by the schema that was approved. */
 function valueProblem({ outputSchema }: LockedTool, value: unknown): string | undefined {
   if (!isRecord(value)) return "it is not an object";
   return outputSchema && compileSchema(outputSchema, "outputSchema")(value);

@@ -201,7 +201,7 @@ function foreignId(text: string, id: string | number): string | undefined {
     .filter(isRecord)
     .filter((message) => "result" in message || "error" in message);
   if (answers.length === 0 || answers.some((message) => String(message.id) === String(id))) return undefined;
-  // An error without an id is one about the request as a whole, and has words of its own.
+  // An error without an id is one about the request as a whole, and has its own message.
   const [first] = answers;
   return first?.id === undefined || first.id === null ? undefined : String(first.id);
 }

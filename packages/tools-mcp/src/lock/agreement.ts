@@ -7,7 +7,7 @@ import { isGenuine, sourceHash } from "./lockFile.js";
 
 /** What a lock says about one server, as far as it holds. */
 export interface Agreement {
-  /** What was agreed to, without tools whose entry was edited. Absent if nothing was. */
+  /** What was approved, without tools whose entry was edited. Absent if nothing was. */
   readonly agreed: LockedServer | undefined;
   /** In words, for `agent doctor`. */
   diagnose(): Diagnosis;
@@ -20,9 +20,9 @@ export function readAgreement(name: string, server: ServerOptions, lock: Lock): 
     diagnose: () => ({ ...about, ok: false, detail }),
   });
   const locked = Object.hasOwn(lock.servers, name) ? lock.servers[name] : undefined;
-  if (locked === undefined) return refuse("its tools have not been agreed to yet");
+  if (locked === undefined) return refuse("its tools have not been approved yet");
   if (locked.source !== sourceHash(server)) {
-    return refuse("its command or address is not the one its tools were agreed to for");
+    return refuse("its command or address is not the one its tools were approved for");
   }
   const tools = locked.tools.filter((tool) => isGenuine(name, tool));
   return {
@@ -36,7 +36,7 @@ export function readAgreement(name: string, server: ServerOptions, lock: Lock): 
   };
 }
 
-/** Why a tool is withheld, in words for a model and a user. */
+/** Why a tool is withheld, as text for a model and a user. */
 export function differsText(server: string, tool: string): string {
-  return `its tool ${quote(tool)} is not the one that was agreed to: it changed or is gone. A user can look at the difference with "agent mcp update ${server}".`;
+  return `its tool ${quote(tool)} is not the one that was approved: it changed or is gone. A user can look at the difference with "agent mcp update ${server}".`;
 }

@@ -1,6 +1,6 @@
 import type { LockedTool } from "./lock.js";
 
-/** What differs between what was agreed to and what a server offers now. */
+/** What differs between what was approved and what a server offers now. */
 export interface ToolDifferences {
   readonly added: readonly LockedTool[];
   readonly removed: readonly LockedTool[];
@@ -22,7 +22,7 @@ export function compareTools(before: readonly LockedTool[], after: readonly Lock
 
 const PARTS = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
 
-/** A part of a tool as it was agreed to and as it is now, as text. */
+/** A part of a tool as it was approved and as it is now, as text. */
 export interface DifferingPart {
   readonly part: (typeof PARTS)[number];
   readonly before: string;

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@agent/core";
 
-/** A tool as a user agreed to it. */
+/** A tool as a user approved it. */
 export interface LockedTool {
   /** Its name on the server. */
   readonly tool: string;
@@ -43,7 +43,7 @@ export type LockedEra =
       readonly discover: Readonly<Record<string, unknown>>;
     };
 
-/** All that was agreed to about one server. */
+/** All that was approved about one server. */
 export interface LockedServer {
   /** A hash of how it is reached; the lock does not hold for another program or address. */
   readonly source: string;

@@ -10,7 +10,7 @@ import { inspectServer } from "./inspect.js";
 const MOST_NAMED = 5;
 
 /**
- * Adds servers that someone has just agreed to by naming them, such as those of an editor, without a lock file: they
+ * Adds servers that someone has just approved by naming them, such as those of an editor, without a lock file: they
  * are asked for their tools now. Resolves to what is wrong with single servers and tools; the others work.
  */
 export async function connectServers(

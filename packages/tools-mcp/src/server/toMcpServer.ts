@@ -82,7 +82,7 @@ export interface McpToolServer {
   serveStdio(output?: StreamOutput): Promise<void>;
   /** Serves clients on HTTP: on this machine and with a token, unless said otherwise. */
   listen(options?: HttpOptions): Promise<HttpServerHandle>;
-  /** Makes a server of the SDK, for a transport of your own. */
+  /** Makes a server of the SDK, for your own transport. */
   readonly factory: McpServerFactory;
 }
 

@@ -30,7 +30,7 @@ export interface CompiledQuery {
   readonly decider: () => LineDecider | undefined;
   /** Whether a needle decides by itself in text that is all ASCII. */
   readonly asciiIsExact: boolean;
-  /** Finds the next place from which a line may match, over many lines at once. */
+  /** Finds the next place from which a line may match, over many lines at the same time. */
   readonly scan: ((ascii: boolean) => RegExp) | undefined;
   /** Whether a find of `scan` is a match for sure as long as the text has no carriage return. */
   readonly scanIsExact: boolean;

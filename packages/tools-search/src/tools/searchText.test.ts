@@ -173,7 +173,7 @@ describe("what is left out", () => {
     expect(named.lines).toEqual(["b.log:1:foo", "dist/c.txt:1:foo"]);
   });
 
-  test("a directory inside a repository obeys the ignore files above it and the exclude file", async () => {
+  test("a directory inside a repository follows the ignore files above it and the exclude file", async () => {
     const root = makeTree({
       ".git/info/exclude": "secret.txt\n",
       ".git/config": "foo\n",
@@ -204,7 +204,7 @@ describe("what is left out", () => {
     expect(account).toContain("1 file ignored");
   });
 
-  test("a nested repository has rules of its own", async () => {
+  test("a nested repository has its own rules", async () => {
     const root = makeTree({
       ".git/HEAD": "",
       ".gitignore": "*.txt\n",
@@ -271,7 +271,7 @@ describe("arguments", () => {
   });
 });
 
-test("fifty searches at once may share one signal: Node has nothing to warn about", async () => {
+test("fifty searches at the same time may share one signal: Node has nothing to warn about", async () => {
   const root = makeTree({ "a.txt": "foo\n" });
   const warned = vi.fn();
   process.on("warning", warned);

@@ -4,7 +4,7 @@ import { addNotSearched, addUnreadable, type Tally } from "../protocol.js";
 import type { Boundary } from "./boundary.js";
 import { NotSearched } from "./notSearched.js";
 
-/** The first batches are small so that every worker has something to do at once. */
+/** The first batches are small so that every worker has something to do immediately. */
 const FIRST_BATCH = 64;
 const LATER_BATCH = 256;
 /** After this many directories without a full batch an empty one is yielded, to let other things happen. */

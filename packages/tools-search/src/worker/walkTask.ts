@@ -68,7 +68,7 @@ function wanted(
   return (path, name) => !namedFiles.has(base + path) && (filter?.(shown + path, path, name) ?? true);
 }
 
-/** The ignore rules a search that starts in `directory` obeys. */
+/** The ignore rules a search that starts in `directory` follows. */
 export function scopeOf(
   directory: string,
   { includeIgnored, root }: Scope,

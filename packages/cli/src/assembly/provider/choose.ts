@@ -51,7 +51,7 @@ export interface ChosenProvider {
 
 /**
  * Chooses the provider: the one that flags and config name; else by a provider's key or `OPENAI_BASE_URL`; else a model
- * server on this machine that the user agreed to, if the chat is interactive; else the offline provider. Throws if a
+ * server on this machine that the user approved, if the chat is interactive; else the offline provider. Throws if a
  * model was named and no provider can serve it.
  */
 export async function chooseProvider(

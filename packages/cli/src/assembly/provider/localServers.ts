@@ -29,7 +29,7 @@ interface ListeningServer extends KnownServer {
   readonly owner: number;
 }
 
-/** A model server the user agreed to. */
+/** A model server the user approved. */
 export interface LocalServer extends ProbedServer {
   readonly owner: number;
 }
@@ -53,7 +53,7 @@ export function listeningServers(env: Environment): ListeningServer[] {
   });
 }
 
-/** The first server that the user agreed to, that still has the same owner, and that answers. */
+/** The first server that the user approved, that still has the same owner, and that answers. */
 export async function findLocalServer(env: Environment): Promise<LocalServer | undefined> {
   const decisions = readDecisions();
   for (const server of listeningServers(env)) {
@@ -94,7 +94,7 @@ export async function askAboutLocalServer(
 export function checkSameOwner({ port, owner }: LocalServer): void {
   const now = listenerOwner(port);
   if (now === owner) return;
-  const who = now === undefined ? "no one you agreed to" : describeOwner(now);
+  const who = now === undefined ? "no one you approved" : describeOwner(now);
   throw new Error(
     `127.0.0.1:${port} now belongs to ${who}, not to ${describeOwner(owner)}. Nothing was sent. Start the server again, or name one with --base-url.`,
   );

@@ -12,7 +12,7 @@ import {
   selectServers,
 } from "./servers.js";
 
-/** How many servers are started at once. */
+/** How many servers are started at the same time. */
 const AT_ONCE = 4;
 
 /** What was found about a server, as `--json` prints it. */
@@ -93,7 +93,7 @@ function lines(report: Report): string {
     `✓ ${server}: ${countOf(tools.length, "tool")}, about ${tokens} tokens of schemas, MCP ${revision}, started in ${startMs} ms`,
     ...setAside.map(({ tool, reason }) => `    set aside: ${tool}: ${reason}`),
     ...(count > 0
-      ? [`    ${count} of its tools differ from what was agreed to. Run: agent mcp update ${server}`]
+      ? [`    ${count} of its tools differ from what was approved. Run: agent mcp update ${server}`]
       : []),
     "",
   ].join("\n");

@@ -6,7 +6,7 @@ import { columns, print } from "../../process/output.js";
 import { offeredServers } from "./add.js";
 import { type ConfiguredServers, configuredServers, lockedServer, type McpFlags } from "./servers.js";
 
-/** `agent mcp list`: the servers of the config and what was agreed to. Starts none of them. */
+/** `agent mcp list`: the servers of the config and what was approved. Starts none of them. */
 export async function mcpList(flags: McpFlags): Promise<ExitCode> {
   const { manage, servers, lockFile } = await configuredServers(flags);
   const offered = offeredServers({ manage, servers }, process.cwd());
@@ -51,7 +51,7 @@ function statusOf(
   locked: LockedServer | undefined,
   manage: ConfiguredServers["manage"],
 ): string {
-  if (locked === undefined) return "not agreed to";
+  if (locked === undefined) return "not approved";
   if (locked.source !== manage.sourceHash(server)) return "changed in the config";
   return locked.tools.every((tool) => manage.isGenuine(name, tool)) ? "locked" : "lock edited by hand";
 }

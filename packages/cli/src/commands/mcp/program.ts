@@ -38,7 +38,7 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
       const { mcpRemove } = await import("./remove.js");
       done(await mcpRemove(server, flagsOf(command)));
     });
-  json(mcp.command("list").description("list the servers of the config and what was agreed to")).action(
+  json(mcp.command("list").description("list the servers of the config and what was approved")).action(
     async (_, command: Command) => {
       const { mcpList } = await import("./list.js");
       done(await mcpList(flagsOf(command)));
@@ -50,7 +50,7 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
       const { mcpCheck } = await import("./check.js");
       done(await mcpCheck(server, flagsOf(command)));
     });
-  json(mcp.command("update").description("show how tools differ from what was agreed to, and agree"))
+  json(mcp.command("update").description("show how tools differ from what was approved, and agree"))
     .argument("[server]", "one server; without it all")
     .option("-y, --yes", "agree without being asked")
     .action(async (server: string | undefined, _, command: Command) => {

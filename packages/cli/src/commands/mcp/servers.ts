@@ -66,7 +66,7 @@ export async function editableServers(flags: SettingsFlags, user: boolean): Prom
   return { file, ...(await withPack(pack?.options, dirname(file), trusted)) };
 }
 
-/** What was agreed to about a server. A server may be called `constructor`: only the lock's own entries count. */
+/** What was approved about a server. A server may be called `constructor`: only the lock's own entries count. */
 export function lockedServer({ servers }: Manage.Lock, name: string): Manage.LockedServer | undefined {
   return Object.hasOwn(servers, name) ? servers[name] : undefined;
 }

@@ -7,7 +7,7 @@ const SHOWN_BEFORE_DIFFERENCE = 60;
 const MAX_DESCRIPTION_BYTES = 1000;
 const MAX_DIFFERENCE_BYTES = 4000;
 
-/** Prints a server's tools, or how they differ from what was agreed to. */
+/** Prints a server's tools, or how they differ from what was approved. */
 export function showTools(
   server: string,
   { added, removed, changed }: ToolDifferences,
@@ -26,7 +26,7 @@ export function showTools(
   }
 }
 
-/** Prints what a server says to the model about its use, or how that differs from what was agreed to. */
+/** Prints what a server says to the model about its use, or how that differs from what was approved. */
 export function showInstructions(
   server: string,
   before: string | undefined,

@@ -19,7 +19,7 @@ interface UpdatedServer {
   readonly problem?: string;
 }
 
-/** `agent mcp update [server]`: shows how the tools differ from what was agreed to, and agrees after approval. */
+/** `agent mcp update [server]`: shows how the tools differ from what was approved, and agrees after approval. */
 export async function mcpUpdate(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
   const place = await configuredServers(flags);
   const { manage, servers, host, lockFile } = place;
@@ -74,7 +74,7 @@ async function updateServer(
     if (!canAsk()) return { ...result, outcome: "refused" };
     if (!(await askYesNo(`Agree to these tools of ${server}?`))) return { ...result, outcome: "declined" };
   }
-  // Read once more: someone may have agreed to other tools while the user looked at these.
+  // Read once more: someone may have approved other tools while the user looked at these.
   const lock = manage.readLock(lockFile);
   await manage.writeLock(lockFile, { ...lock, servers: { ...lock.servers, [server]: locked } });
   return { ...result, outcome: "updated" };

@@ -11,7 +11,7 @@ export interface InstalledPack {
   readonly version: string;
   /** The package's folder. */
   readonly directory: string;
-  /** Whether it is installed beside this CLI: then it is trusted as the CLI itself is. */
+  /** Whether it is installed next to this CLI: then it is trusted as the CLI itself is. */
   readonly besideCli: boolean;
 }
 

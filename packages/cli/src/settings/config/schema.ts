@@ -40,7 +40,7 @@ const provider = {
     body: { type: "object", description: "More fields for each request" },
     timeoutMs: { ...positive, description: "The longest silence of the server" },
   },
-  // A provider has options of its own and checks them itself.
+  // A provider has its own options and checks them itself.
   additionalProperties: true,
 };
 

@@ -34,7 +34,7 @@ export type PackReference =
   | ExecutableTool
   | readonly [pack: PackSource, options: Readonly<Record<string, unknown>>];
 
-/** A provider that can be named: those with a package of their own, or any other package that is one. */
+/** A provider that can be named: those with their own package, or any other package that is one. */
 export type ProviderName = "offline" | "openai" | "anthropic" | "google" | AnyText;
 
 /** A provider with its settings. What is left out comes from its variables, such as `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */

@@ -42,7 +42,7 @@ function needsCompiler(file: string, source: string): boolean {
 }
 
 /**
- * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached beside
+ * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached next to
  * the trust store: anybody who can write there can trust any file anyway. Each result is bound to its source.
  */
 function compiled(file: string, source: string, isAsync: boolean): string {

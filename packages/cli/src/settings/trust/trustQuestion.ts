@@ -9,7 +9,7 @@ export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy 
 }
 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
-  // Each path on one line of its own: a newline in a name must not write a line of this question.
+  // Each path on its own line: a newline in a name must not write a line of this question.
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const news = subject === "config" ? "This project brings a config" : "This is a pack";
   const lines = [

@@ -89,7 +89,7 @@ function kindOf(error: unknown): string {
 
 const MOST_CAUSES = 4;
 
-/** Failures of a connection that a retry does not mend: the sign in an error's cause, and what to do about it. */
+/** Failures of a connection that a retry does not fix: the sign in an error's cause, and what to do about it. */
 const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
   { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
   {

@@ -198,7 +198,7 @@ function shellScript(name: string, words: readonly CommandWord[]): string {
       const options = words.slice(index, index + 1 + length);
       // "sh -c -o errexit 'text'": the first word would be taken for the text.
       if (options.some((word) => /o/i.test(word.text ?? "")))
-        throw new Unresolvable(`an option of ${name} beside -c takes a word in front of the script`);
+        throw new Unresolvable(`an option of ${name} next to -c takes a word in front of the script`);
       return known(name, words[index + 1 + length]);
     } else if (!/^[-+][eufx]+$/.test(text)) break;
   }

@@ -26,7 +26,7 @@ const canRun = program !== undefined && hasCurl && hasOpenssl;
 const reason = problem ?? "curl or openssl is missing";
 
 const at = useWorkspace();
-/** A public address, which the tests connect to servers of their own. */
+/** A public address, which the tests connect to their own servers. */
 const PUBLIC = "93.184.215.14";
 const PROXY_PORT = 61_080;
 const NAMES = ["allowed.example", "sub.git.example", "other.example"];

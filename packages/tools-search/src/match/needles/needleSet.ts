@@ -23,7 +23,7 @@ const NEEDLES_AT = STARTS_AT + BUCKETS * 2;
 /** The table must fit into the memory that is kept for it. */
 export const MAX_SET_BYTES = 65_536;
 
-/** Several needles prepared for looking for all of them at once. */
+/** Several needles prepared for looking for all of them at the same time. */
 export interface SetTable {
   readonly bytes: Uint8Array;
   /** Which two or three bytes of each needle are looked at first. */

@@ -34,7 +34,7 @@ export interface ParsedRegex {
   readonly asksForReturn: boolean;
 }
 
-/** The parser's messages in words that say what to do; any other is shown as it is. */
+/** The parser's messages as text that say what to do; any other is shown as it is. */
 const MESSAGES: Readonly<Record<string, string>> = {
   "Nothing to repeat": "nothing to repeat",
   "numbers out of order in {} quantifier": "the numbers of the quantifier are out of order",

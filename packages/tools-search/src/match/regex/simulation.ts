@@ -2,7 +2,7 @@ import type { CharacterSet } from "./characterSet.js";
 import { END, type Nfa } from "./nfa.js";
 import type { Assertion } from "./tree.js";
 
-/** How far matches may have come after some characters of a line: in all of these NFA states at once. */
+/** How far matches may have come after some characters of a line: in all of these NFA states at the same time. */
 export interface StateSet {
   readonly states: readonly number[];
   readonly atStart: boolean;
@@ -13,7 +13,7 @@ export interface StateSet {
 type Ahead = "word" | "other" | "lineEnd";
 type Place = Pick<StateSet, "atStart" | "afterWord">;
 
-/** Reads a line along all ways through an NFA at once, so the time it takes grows only with the line. */
+/** Reads a line along all ways through an NFA at the same time, so the time it takes grows only with the line. */
 export class NfaSimulation {
   /** How many states were looked at. */
   work = 0;

@@ -116,7 +116,7 @@ class Rewriter {
     this.#take(1);
   }
 
-  /** Returns whether the item was a set: a hyphen beside one is itself, no range. */
+  /** Returns whether the item was a set: a hyphen next to one is itself, no range. */
   #classItem(afterSet: boolean): boolean {
     const set = this.#peek(SET);
     if (set !== undefined) {

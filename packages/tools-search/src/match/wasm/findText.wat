@@ -1,7 +1,7 @@
 ;; Finds a needle in [start, end), byte for byte. Returns its address, or -1.
 ;;
 ;; $needle is the address of its bytes, $length their number; $off1 and $off2 are the places of its two rarest bytes.
-;; Those two are compared at 16 places at once, and only where both fit is the whole needle compared.
+;; Those two are compared at 16 places at the same time, and only where both fit is the whole needle compared.
 ;; $folds is not used: all finders of one needle take the same parameters.
 ;; May read 128 bytes past $end; what is found there does not count.
 (module

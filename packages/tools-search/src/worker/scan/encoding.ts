@@ -17,7 +17,7 @@ export function utf16Order(bytes: Buffer): "little" | "big" | undefined {
   return (bytes[0] === 0xfe && bytes[1] === 0xff) || isUtf32(bytes, "big") ? "big" : undefined;
 }
 
-/** UTF-16 with a byte-order mark, as UTF-8. Two zeros beside the mark make it that of UTF-32: no text starts with a NUL. */
+/** UTF-16 with a byte-order mark, as UTF-8. Two zeros next to the mark make it that of UTF-32: no text starts with a NUL. */
 export function utf16ToUtf8(bytes: Buffer, order: "little" | "big"): Buffer {
   if (isUtf32(bytes, order)) return utf32ToUtf8(bytes, order);
   const even = Buffer.from(bytes.subarray(2, bytes.length - (bytes.length % 2)));

@@ -3,12 +3,12 @@ import type { RowCollector } from "./rows.js";
 import type { StringView } from "./view.js";
 
 /**
- * How much text an expression is given at once. An engine that counts how often it steps back, and changes to a
+ * How much text an expression is given at the same time. An engine that counts how often it steps back, and changes to a
  * slow way of matching at some number, counts anew for each.
  */
 const STEP_CHARACTERS = 2048;
 
-/** Many lines at once where the expression allows it, which is several times faster than line by line. */
+/** Many lines at the same time where the expression allows it, which is several times faster than line by line. */
 export function withExpression(
   view: StringView,
   query: CompiledQuery,
