@@ -18,13 +18,13 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     first.send(runBash("touch one"));
     await first.until("Run this command?");
     first.press("a");
-    await first.until("Always, in this session");
+    await first.until("3 every call of run_bash");
     first.press("1");
     await first.until("That is all.");
     first.send("/mode ask");
     await first.until("Mode: ask");
     first.send("/quit");
-    await first.until(/Go on with this conversation: agent --resume (\S+)/);
+    await first.until(/agent --resume \S+/);
 
     const next = await chat(["--resume"]);
     await next.until(
