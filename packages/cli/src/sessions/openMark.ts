@@ -18,8 +18,13 @@ export function markOpen(sessionFile: string): boolean {
   }
 }
 
+/** Never throws: a mark that stays is not one of a process that runs. */
 export function removeMark(sessionFile: string): void {
-  if (!isOpenElsewhere(sessionFile)) rmSync(markOf(sessionFile), { force: true });
+  try {
+    if (!isOpenElsewhere(sessionFile)) rmSync(markOf(sessionFile), { force: true });
+  } catch {
+    // The directory cannot be written, which was reported before.
+  }
 }
 
 /** Whether another process that still runs has the session open. */
