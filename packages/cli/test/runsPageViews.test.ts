@@ -72,7 +72,13 @@ async function fleet(count: number) {
     name: "edit_file",
     args: { path: "src/a.ts", new_text: "new", afterwards: "rm -rf ~" },
     capabilities: ["write"] as const,
-    description: { title: "src/a.ts", kind: "edit" as const, needs: [], caution: "it is risky" },
+    description: {
+      title: "src/a.ts",
+      kind: "edit" as const,
+      needs: [],
+      caution: "it is risky",
+      always: ["src/**", "a\u202eb"].map((pattern) => ({ pattern, label: pattern })),
+    },
     preview: { changes: [diff], shows: ["new_text"] },
   };
   let left = count;
@@ -155,6 +161,27 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
         }
       }
     }
+  });
+
+  test("offers the rules that a tool suggests, except those with invisible characters", async () => {
+    const { href, engine } = await fleet(1);
+    const [waiting] = await engine.list({ state: "waiting" });
+    const page = await open(`${href.replace(/#.*/, "")}#token=${TOKEN}`);
+    await page.waitForSelector("td a");
+    await page.evaluate(`location.assign("#run/${waiting?.id}")`);
+    await page.waitForSelector(".ask .bar");
+    const labels = await page.$$eval(".ask .bar button", (all) => all.map((one) => one.textContent));
+    expect(labels).toEqual([
+      "Allow",
+      "Allow edit_file(src/**) for this run",
+      "Allow edit_file for this run",
+      "Deny",
+    ]);
+    const buttons = await page.$$(".ask .bar button");
+    await buttons[1]?.click();
+    await page.waitForFunction("document.querySelector('dd .state').textContent === 'queued'");
+    const [decided] = await engine.list({});
+    expect(decided?.decisions).toMatchObject([{ decision: { always: "edit_file(src/**)" } }]);
   });
 
   test("a run shows all kinds of views, times, and first the decision with its diff", async () => {

@@ -33,6 +33,10 @@ const pay = defineTool({
   name: "pay",
   description: "Pays.",
   input: { type: "object", properties: { amount: { type: "number" } } },
+  describe: () => ({
+    targets: [{ type: "url", url: "https://shop.example/pay" }],
+    always: [{ pattern: "shop.example", label: "the shop" }],
+  }),
   execute: ({ amount }) => `Paid ${amount}.`,
 });
 
@@ -127,6 +131,15 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await click(page, "Try again");
     await shows(page, "Salut.");
     expect(await texts(page, "article")).toHaveLength(2);
+  });
+
+  test("offers the rules that a tool suggests, and does not ask again after one is chosen", async () => {
+    const page = await open([CALL, "Paid.", CALL, "Paid again."]);
+    await send(page, "Pay.");
+    await click(page, "Always allow pay(shop.example)");
+    await shows(page, "Paid.");
+    await send(page, "Pay again.");
+    await shows(page, "Paid again.");
   });
 
   test("keeps a message that the server refused in the field, and says why", async () => {

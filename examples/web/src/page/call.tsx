@@ -34,7 +34,10 @@ export function Call({ call, question }: CallProps) {
   );
 }
 
-function Decision({ request: { description, preview }, decide }: Question) {
+function Decision({ request: { name, description, preview }, decide }: Question) {
+  // A call that needs access beyond the rules is asked about each time.
+  const offers = description.needs.length > 0 ? [] : (description.always ?? []);
+  const rules = offers.map(({ pattern }) => `${name}(${pattern})`);
   return (
     <>
       {description.caution !== undefined && <p role="alert">{description.caution}</p>}
@@ -48,8 +51,13 @@ function Decision({ request: { description, preview }, decide }: Question) {
         <button type="button" onClick={() => decide("allow")}>
           Allow
         </button>{" "}
+        {rules.map((rule) => (
+          <button key={rule} type="button" onClick={() => decide({ always: rule })}>
+            Always {rule}
+          </button>
+        ))}{" "}
         <button type="button" onClick={() => decide("always")}>
-          Always
+          Always {name}
         </button>{" "}
         <button type="button" onClick={() => decide({ deny: "the user said no." })}>
           Deny

@@ -260,6 +260,7 @@ export class AgentChat extends Base {
       made.addEventListener("click", () => void this.#client?.decide(id, decision));
       return made;
     };
+    const rules = alwaysRules({ name, description });
     return h(
       "div",
       { class: "question", role: "group", "aria-label": `Permission for ${name}` },
@@ -269,11 +270,18 @@ export class AgentChat extends Base {
         "p",
         { class: "buttons" },
         button("Allow", "allow", "primary"),
-        button("Always allow", "always"),
+        ...rules.map((rule) => button(`Always allow ${rule}`, { always: rule })),
+        button(`Always allow ${name}`, "always"),
         button("Deny", { deny: "The user said no." }),
       ),
     );
   }
+}
+
+/** The rules that the tool suggests for "always". None for a call that needs access beyond the rules. */
+function alwaysRules({ name, description }: Pick<PendingApproval, "name" | "description">): string[] {
+  if (description.needs.length > 0) return [];
+  return (description.always ?? []).map(({ pattern }) => `${name}(${pattern})`);
 }
 
 interface Parts {

@@ -118,7 +118,7 @@ function toQuestion(call: Approval): unknown {
     path: spellOut(file.path),
     hunks: file.hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(spellOut) })),
   }));
-  const { caution, ...description } = call.description;
+  const { caution, always, ...description } = call.description;
   return {
     ...call,
     // The page shows these itself; whatever it shows has no invisible characters.
@@ -131,6 +131,8 @@ function toQuestion(call: Approval): unknown {
         reason: spellOut(need.reason),
       })),
       ...(caution !== undefined && { caution: spellOut(caution) }),
+      // A rule is offered as it is sent back, so one with invisible characters is not offered.
+      ...(always && { always: always.filter(({ pattern }) => spellOut(pattern) === pattern) }),
     },
     ...(changes && { preview: { changes } }),
     question: approvalLines(
