@@ -5,6 +5,8 @@ const TOO_MANY_REQUESTS = 429;
 // The waits for a server that does not say when its limit ends.
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 15 * 60_000;
+// A server that says "now" and refuses again must not be asked without a pause.
+const SHORTEST_WAIT_MS = 100;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -20,7 +22,8 @@ export function waitForUsageLimit(provider: ChatProvider, waitMs: number): ChatP
       } catch (error) {
         if (!isUsageLimit(error) || request.signal.aborted) throw error;
         const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS);
-        const delayMs = Math.min(error.retryAfterMs ?? backoffMs, LONGEST_TIMER_MS);
+        const wantedMs = Math.max(error.retryAfterMs || backoffMs, SHORTEST_WAIT_MS);
+        const delayMs = Math.min(wantedMs, LONGEST_TIMER_MS);
         if (Date.now() + delayMs > until) throw error;
         const time = new Date(Date.now() + delayMs).toLocaleTimeString("en-GB", {
           hour: "2-digit",

@@ -100,12 +100,33 @@ async function post(address: string, body: string): Promise<void> {
   if (!response.ok) throw new Error(`it answered ${response.status}.`);
 }
 
-/** The command gets the message on its standard input. */
-async function execute(command: string, body: string): Promise<void> {
-  const child = spawn(command, { shell: true, stdio: ["pipe", "ignore", "inherit"], timeout: TIMEOUT_MS });
-  // A command that does not read its input closes the pipe.
-  child.stdin.on("error", () => undefined).end(body);
-  const [code, signal] = await once(child, "close");
-  if (code !== 0)
-    throw new Error(code === null ? `it was ended by ${signal}.` : `it ended with exit code ${code}.`);
+/** Runs a command with the message on its standard input. One that takes too long is ended with everything it started. */
+export async function execute(command: string, body: string): Promise<void> {
+  const isWindows = process.platform === "win32";
+  // Its own process group: the shell may have started processes that would outlive it.
+  const child = spawn(command, { shell: true, stdio: ["pipe", "ignore", "inherit"], detached: !isWindows });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    if (isWindows || child.pid === undefined) child.kill("SIGKILL");
+    else killGroup(child.pid);
+  }, TIMEOUT_MS);
+  try {
+    // A command that does not read its input closes the pipe.
+    child.stdin.on("error", () => undefined).end(body);
+    const [code, signal] = await once(child, "close");
+    if (isLate) throw new Error(`it took longer than ${TIMEOUT_MS / 1000} seconds and was ended.`);
+    if (code !== 0)
+      throw new Error(code === null ? `it was ended by ${signal}.` : `it ended with exit code ${code}.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing of the group is left.
+  }
 }
