@@ -6,6 +6,7 @@
 //   --min P       fails if less than P per cent are killed (default 0)
 // The file is changed in place and restored. Needs a build (`pnpm build`), for tests import other packages from `dist`.
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -107,21 +108,32 @@ function sampleOf(list, count, seed) {
   return Array.from({ length: count }, () => rest.splice(Math.floor(random() * rest.length), 1)[0]);
 }
 
-/** Whether the tests fail. */
+/** The tests that run now. They are a process group, which Ctrl-C in the terminal does not reach. */
+let running;
+
+function killTests() {
+  try {
+    if (running?.pid !== undefined) process.kill(-running.pid, "SIGKILL");
+  } catch {
+    // They have ended already.
+  }
+}
+
+/** Whether the tests fail. Rejects if they cannot be started. */
 async function fails(directory, args) {
-  const child = spawn(
-    "pnpm",
-    ["exec", "vitest", ...args, "--bail=1", "--reporter=dot", "--passWithNoTests"],
-    {
-      cwd: directory,
-      stdio: "ignore",
-      detached: true,
-    },
-  );
-  const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), TIMEOUT_MS);
-  const code = await new Promise((done) => child.once("exit", (status) => done(status)));
-  clearTimeout(timer);
-  return code !== 0;
+  running = spawn("pnpm", ["exec", "vitest", ...args, "--bail=1", "--reporter=dot", "--passWithNoTests"], {
+    cwd: directory,
+    stdio: "ignore",
+    detached: true,
+  });
+  const timer = setTimeout(killTests, TIMEOUT_MS);
+  try {
+    const [code] = await once(running, "exit");
+    return code !== 0;
+  } finally {
+    clearTimeout(timer);
+    running = undefined;
+  }
 }
 
 /** The tests that most likely notice come first; the others run only for a mutant that these let live. */
@@ -158,6 +170,7 @@ for (const file of files) {
   const text = readFileSync(file, "utf8");
   const restore = () => writeFileSync(file, text);
   const stop = () => {
+    killTests();
     restore();
     process.exit(130);
   };
