@@ -16,6 +16,7 @@ import {
   recordSession,
   type TokenUsage,
 } from "../index.js";
+import { Budget } from "./budget.js";
 
 const PRICE = { input: 1000, output: 10_000, cachedInput: 100 };
 const USAGE = { inputTokens: 100, outputTokens: 20 };
@@ -168,6 +169,44 @@ test("continues if the user raises the limit, and asks once for requests that wa
   expect(reached).toMatchObject([
     { scope: "agent", limits: { maxTokens: 150 }, initial: { maxTokens: 150 }, spent: { tokens: 120 } },
   ]);
+});
+
+test("asks again as long as the answer raises the limit, but not far enough", async () => {
+  const limits: (number | undefined)[] = [];
+  const agent = agentOf(model([{ tool: "look" }, "answer"]), {
+    maxTokens: 125,
+    onBudget: ({ limits: { maxTokens = 0 } }) => {
+      limits.push(maxTokens);
+      return { maxTokens: maxTokens + 1 };
+    },
+  });
+  expect(await agent.chat("go")).toBe("answer");
+  expect(limits.slice(0, 2)).toEqual([125, 126]);
+});
+
+test("asks again for a request that waits with one that was stopped", async () => {
+  const asked: BudgetReached[] = [];
+  const budget = new Budget("agent", { maxTokens: 10 }, (reached) => {
+    asked.push(reached);
+    if (asked.length > 1) return { maxTokens: 100 };
+    return new Promise((_, reject) => {
+      reached.signal.addEventListener("abort", () => reject(reached.signal.reason));
+    });
+  });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const next = { tokens: 20, cost: 0 };
+  const held = [budget.hold(next, first.signal), budget.hold(next, second.signal)] as const;
+  first.abort();
+  const [stopped, other] = await Promise.allSettled(held);
+  expect([stopped.status, other.status]).toEqual(["rejected", "fulfilled"]);
+  expect(asked.map(({ signal }) => signal)).toEqual([first.signal, second.signal]);
+});
+
+test("describes very small amounts without an exponent", async () => {
+  const hold = new Budget("agent", { maxCost: 1e-8 }).hold({ tokens: 1, cost: 1e-7 }, AbortSignal.any([]));
+  expect((await failureOf(hold)).message).toBe(
+    "The limit of $0.000000010 for this conversation is reached: $0.00 spent, and the next request takes at least about $0.00000010 more. Raise maxCost to continue.",
+  );
 });
 
 test("stops if the user does not raise the limit, or not far enough", async () => {

@@ -49,7 +49,7 @@ export class Budget {
   #spent: Spending = NOTHING_SPENT;
   // What requests that are being answered take: several child agents ask at the same time.
   #held: Spending = NOTHING_SPENT;
-  #asking: Promise<BudgetLimits | undefined> | undefined;
+  #asking: { readonly answer: Promise<BudgetLimits | undefined>; readonly signal: AbortSignal } | undefined;
 
   /** `total` says what was spent, if something else counts it. */
   constructor(
@@ -73,12 +73,14 @@ export class Budget {
   async hold(next: Spending, signal: AbortSignal): Promise<() => void> {
     while (!this.#fits(next)) {
       const before = this.#limits;
+      const limit = this.#reachedLimit(next);
       const raised = await this.#ask(next, signal);
-      if (!raised) throw this.#exceeded(next);
       // Several requests may have waited for the same answer.
-      if (this.#limits !== before) continue;
-      this.#limits = { ...before, ...limitsOf(raised) };
-      if (!this.#fits(next)) throw this.#exceeded(next);
+      if (raised === "ask again" || (raised && this.#limits !== before)) continue;
+      const now = { ...before, ...(raised && limitsOf(raised)) };
+      if ((now[limit] ?? Infinity) <= (before[limit] ?? Infinity)) throw this.#exceeded(next);
+      // If this is not enough yet, the next limit is asked about.
+      this.#limits = now;
     }
     this.#held = plus(this.#held, next);
     let isHeld = true;
@@ -102,35 +104,47 @@ export class Budget {
     return tokens <= maxTokens && cost <= maxCost;
   }
 
-  async #ask(next: Spending, signal: AbortSignal): Promise<BudgetLimits | undefined> {
+  async #ask(next: Spending, signal: AbortSignal): Promise<BudgetLimits | undefined | "ask again"> {
     const onReached = this.#onReached;
     const scope = this.#scope;
     if (!onReached || scope === "child") return undefined;
-    const message = this.#describe(next);
-    const [limits, initial, spent] = [this.#limits, this.#initial, this.#now];
-    this.#asking ??= Promise.resolve(
-      onReached({ scope, limits, initial, spent, next, message, signal }),
-    ).finally(() => {
-      this.#asking = undefined;
-    });
-    return await orAborted(this.#asking, signal);
+    if (!this.#asking) {
+      const message = this.#describe(next);
+      const [limits, initial, spent] = [this.#limits, this.#initial, this.#now];
+      const answer = Promise.resolve(
+        onReached({ scope, limits, initial, spent, next, message, signal }),
+      ).finally(() => {
+        this.#asking = undefined;
+      });
+      this.#asking = { answer, signal };
+    }
+    const asked = this.#asking;
+    // The request that asked was stopped, and this one was not.
+    const isWithdrawn = (): boolean => asked.signal.aborted && !signal.aborted;
+    try {
+      return (await orAborted(asked.answer, signal)) ?? (isWithdrawn() ? "ask again" : undefined);
+    } catch (error) {
+      if (isWithdrawn()) return "ask again";
+      throw error;
+    }
   }
 
   #exceeded(next: Spending): AgentError {
-    const raise = this.#isOverTokens(next) ? "maxTokens" : "maxCost";
-    return new AgentError("budget_exceeded", `${this.#describe(next)} Raise ${raise} to continue.`);
+    const message = `${this.#describe(next)} Raise ${this.#reachedLimit(next)} to continue.`;
+    return new AgentError("budget_exceeded", message);
   }
 
-  #isOverTokens({ tokens }: Spending): boolean {
-    return this.#now.tokens + tokens > (this.#limits.maxTokens ?? Infinity);
+  #reachedLimit({ tokens }: Spending): keyof BudgetLimits {
+    return this.#now.tokens + tokens > (this.#limits.maxTokens ?? Infinity) ? "maxTokens" : "maxCost";
   }
 
   #describe(next: Spending): string {
     const { maxTokens, maxCost = 0 } = this.#limits;
     const spent = this.#now;
-    const [limit, used, needed] = this.#isOverTokens(next)
-      ? [`${maxTokens} tokens`, `${spent.tokens} tokens`, `${next.tokens}`]
-      : [dollars(maxCost), dollars(spent.cost), dollars(next.cost)];
+    const [limit, used, needed] =
+      this.#reachedLimit(next) === "maxTokens"
+        ? [`${maxTokens} tokens`, `${spent.tokens} tokens`, `${next.tokens}`]
+        : [dollars(maxCost), dollars(spent.cost), dollars(next.cost)];
     return `The limit of ${limit} for ${SCOPES[this.#scope]} is reached: ${used} spent, and the next request takes at least about ${needed} more.`;
   }
 }
@@ -199,5 +213,7 @@ function plus(a: Spending, b: Spending): Spending {
 }
 
 function dollars(cost: number): string {
-  return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : cost.toPrecision(2)}`;
+  // Two digits that count, also where toPrecision would write an exponent.
+  const decimals = cost > 0 && cost < 0.1 ? Math.min(20, 1 - Math.floor(Math.log10(cost))) : 2;
+  return `$${cost.toFixed(decimals)}`;
 }

@@ -71,6 +71,25 @@ test("waits for a decision at its limit, continues with as much again, and repea
   expect(calls).toEqual(["0", "1", "2", "3"]);
 });
 
+test("waits for a further decision at each further limit", async () => {
+  const engine = openEngine();
+  const { definition, calls } = spending(8, { maxTokens: 350 });
+  await workWith(engine, definition, { concurrency: 1 });
+  const id = await startRun(engine, definition, {});
+  for (const portion of [1, 2, 3]) {
+    await follow(engine, id, "waiting");
+    const key = `budget/agent/${portion}`;
+    expect(await engine.get(id)).toMatchObject({
+      state: "waiting",
+      approvals: [{ key, args: { continueTo: { maxTokens: 350 * (portion + 1) } } }],
+    });
+    expect(await engine.decide(id, key, "allow")).toBe(true);
+  }
+  await follow(engine, id);
+  expect(await engine.get(id)).toMatchObject({ state: "done", result: { text: "done" } });
+  expect(calls).toHaveLength(8);
+});
+
 test("fails at its limit if the decision is no, and frees its worker while it waits", async () => {
   const engine = openEngine();
   const { definition } = spending(4, { maxTokens: 350 });
