@@ -225,6 +225,6 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     terminal.send("say later");
     await terminal.until("queued: say later");
     summaries.release();
-    await terminal.until(/summary now: 8 → \d messages[\s\S]*^later$[\s\S]*tokens in/m);
+    await terminal.until(/Compacted: 8 → \d messages[\s\S]*^later$[\s\S]*tokens in/m);
   });
 });

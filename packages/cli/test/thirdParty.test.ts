@@ -101,7 +101,7 @@ describe.skipIf(!hasTmux)("a third-party pack in the built chat (skipped without
     await terminal.until(() => count() > before);
     const drawn = terminal.scrollback();
     return drawn
-      .slice(drawn.lastIndexOf(`? ${name} wants`), drawn.lastIndexOf("That is all."))
+      .slice(drawn.lastIndexOf(`? ${name}\n`), drawn.lastIndexOf("That is all."))
       .replaceAll(name, "TOOL")
       .replace(/[\d.]+s(?= |\n|$)/g, "TIME")
       .trimEnd();

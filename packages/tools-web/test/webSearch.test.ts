@@ -317,6 +317,7 @@ describe("web_search", () => {
     [{ query: "x", count: 1000 }, /count/],
     [{ query: "x", site: "a.example/path" }, /site/],
     [{ query: "x", site: "a.example OR b" }, /site/],
+    [{ query: "x", site: "a..example" }, /site must be a host name/],
   ] as const)("refuses the arguments %j", async ([args, message]) => {
     const { outcome, text } = await search(caseOf("searxng").options, { ...args });
     expect([outcome, server.requests]).toEqual(["error", []]);

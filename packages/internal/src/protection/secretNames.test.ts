@@ -19,6 +19,7 @@ test.each([
   "GOOGLE_APPLICATION_CREDENTIALS",
   "SSH_AUTH_SOCK",
   "TOKEN2",
+  "AGENT_RUNS_TOKENS",
   "apiKey",
   "accessToken",
   "clientSecret",

@@ -49,9 +49,13 @@ const WORKING_DIRECTORY = "PWD";
 const ISSUED =
   /^(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[abeprs]|npm|hf|pypi|dop_v1|shpat)[_-]|AKIA|ASIA|AIza|ya29\.|eyJ)[\w.-]{8,}/;
 
+/** A secret of the command itself that is named in the plural: `viewer:TOKEN,admin:TOKEN`. */
+const RUNS_TOKENS = "AGENT_RUNS_TOKENS";
+
 /** Whether a variable, header, option or parameter of this name holds a key, a token, a password or the like. */
 export function isSecretName(name: string): boolean {
   if (name === WORKING_DIRECTORY || GIT_SETTING.test(name)) return false;
+  if (name === RUNS_TOKENS) return true;
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()

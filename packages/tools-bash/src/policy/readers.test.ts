@@ -48,7 +48,7 @@ describe("a command that only reads", () => {
     git diff --stat HEAD
     git show HEAD:src/a.ts
     git branch -a
-    node --version
+    make --version
     echo done
     ls 2>&1
     `),
@@ -89,6 +89,11 @@ describe("a command that only reads", () => {
     git remote add x y
     git tag v1
     npm test
+    yarn --version
+    cargo --version
+    pnpm --version
+    node --version
+    python3 --version
     node x.js
     tee x
     env

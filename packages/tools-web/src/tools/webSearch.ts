@@ -1,4 +1,5 @@
 import { defineTool } from "@agent/core";
+import { quote } from "@agent/core/toolkit";
 import type { KnownAddresses } from "../known.js";
 import { markedAsData } from "../marked.js";
 import type { SearchEngine, SearchResult } from "../search/engine.js";
@@ -13,7 +14,7 @@ const MAX_COUNT = 20;
 const DEFAULT_COUNT = 8;
 const MAX_TITLE = 300;
 const MAX_TEXT = 600;
-const HOST = "^(?:[A-Za-z0-9-]{1,63}\\.)+[A-Za-z0-9-]{2,63}$";
+const HOST = /^(?:[a-z0-9-]{1,63}\.)+[a-z0-9-]{2,63}$/i;
 
 /** Makes `web_search`. */
 export function createWebSearch({ engine, known }: WebSearchParts) {
@@ -27,7 +28,8 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
         query: { type: "string", minLength: 1, maxLength: 1000, description: "What to search for." },
         site: {
           type: "string",
-          pattern: HOST,
+          pattern: "^[A-Za-z0-9.-]+$",
+          maxLength: 253,
           description: "Only pages of this host and its subdomains, such as docs.python.org.",
         },
         count: {
@@ -46,6 +48,9 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
     async execute({ query, site, count = DEFAULT_COUNT }, call) {
       if (engine === undefined) throw new Error("No search engine is configured.");
       if (query.trim() === "") throw new Error("query is blank.");
+      if (site !== undefined && !HOST.test(site)) {
+        throw new Error(`site must be a host name such as docs.python.org, got ${quote(site)}.`);
+      }
       const request = { count, signal: call.signal, ...(site !== undefined && { site: site.toLowerCase() }) };
       const results = (await engine.search(query, request)).slice(0, count);
       known.add(results.map(({ url }) => url));

@@ -63,7 +63,10 @@ function parseStates(text: string): ReadonlySet<RunState> {
   throw new CliError(`--notify-on takes ${STATES.join(", ")}, separated by commas, got "${unknown}".`);
 }
 
-/** What is told. No arguments of calls, which may hold secrets: they are on the page, and in `agent runs show`. */
+/**
+ * The message. It has neither arguments of calls nor titles made of them, such as a command, which may contain secrets: they
+ * are on the page, and in `agent runs show`.
+ */
 function messageOf({ id, title, tenant, labels }: Run, ending: ClaimEnding): unknown {
   const approvals = "approvals" in ending ? ending.approvals : [];
   return {
@@ -72,7 +75,7 @@ function messageOf({ id, title, tenant, labels }: Run, ending: ClaimEnding): unk
     run: { id, ...(title !== undefined && { title }), tenant, labels },
     state: ending.state,
     ...(approvals.length > 0 && {
-      approvals: approvals.map(({ key, name, description }) => ({ key, name, title: description.title })),
+      approvals: approvals.map(({ key, name }) => ({ key, name })),
     }),
     ...("error" in ending && { error: ending.error }),
   };

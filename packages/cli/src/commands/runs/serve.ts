@@ -27,6 +27,8 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
   }
   return await withEngine(flags, async (engine) => {
     const tokens = readTokens(process.env.AGENT_RUNS_TOKENS ?? "");
+    // Programs that this process starts must not inherit them.
+    delete process.env.AGENT_RUNS_TOKENS;
     const server = createRunsServer(engine, tokens, {
       ...(board !== undefined && { board }),
       version: readVersion(),

@@ -43,9 +43,12 @@ const PRINTERS = patterns(`
   whoami|nproc  ^$
   uname         ^-[amnoprsv]+$
   true|false    ^$`);
-const VERSIONED = wordSet(
-  "bun cargo cmake deno docker gcc git go java javac make node npm pnpm python python3 rg ruby rustc tsc uv yarn",
-);
+/**
+ * Programs whose `--version` reads no file of the project. Package managers and language runtimes are not among them: Yarn
+ * runs the program in `yarnPath` of `.yarnrc.yml`, rustup the toolchain in `rust-toolchain.toml`, version managers what
+ * `.tool-versions` names.
+ */
+const VERSIONED = wordSet("cmake docker gcc make rg");
 const FIND_WITH_VALUE = wordSet(
   "-name -iname -path -ipath -type -maxdepth -mindepth -size -mtime -mmin -regex -iregex",
 );
