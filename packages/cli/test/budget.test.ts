@@ -48,6 +48,19 @@ test.each([
   expect(model.requests).toEqual([]);
 });
 
+test("refuses a limit of dollars if the price of the small model is not known", async () => {
+  const box = new Sandbox();
+  const model = await ScriptedModel.start();
+  box.write(
+    "agent.config.mjs",
+    "export default { maxCost: 1, smallModel: 'tiny', prices: { scripted: { input: 50, output: 500 } } };",
+  );
+  const { code, stderr } = await box.run(["--trust", "say hello"], { env: model.env });
+  expect(stderr).toContain('the price of "tiny" is not known. Add it to "prices" in the config');
+  expect(code).toBe(2);
+  expect(model.requests).toEqual([]);
+});
+
 test("waits for a usage limit to end if it is asked to, and fails otherwise", async () => {
   const box = new Sandbox();
   box.write(
@@ -118,5 +131,16 @@ describe.skipIf(!hasTmux)("the chat (skipped without tmux)", () => {
     await terminal.until(/Continue up to 9000 tokens\?/);
     terminal.press("Enter");
     await terminal.until(/The limit of 6000 tokens for this conversation is reached.*Raise maxTokens/s);
+  });
+
+  test("asks once if the next request needs more than the limit once again", async () => {
+    const { chat } = await start();
+    const terminal = await chat(["--max-tokens", "200"]);
+    terminal.paste("say one");
+    terminal.press("Enter");
+    await terminal.until(/The limit of 200 tokens[\s\S]*Continue up to \d{4,} tokens\?/);
+    terminal.press("Down");
+    terminal.press("Enter");
+    await terminal.until(/^one$[\s\S]*1 request\b/m);
   });
 });

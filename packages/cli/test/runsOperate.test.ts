@@ -64,6 +64,23 @@ test("runs are paused and resumed, models limited, workers listed, and many runs
   expect((await sandbox.run(["runs", "rate", "openai", "many"])).code).toBe(2);
 });
 
+test("ends a worker with --drain although runs of a paused tenant are left", async () => {
+  const sandbox = runsProject();
+  await sandbox.run(["runs", "pause", "acme"]);
+  await sandbox.run(["runs", "start", "--id", "a1", "--tenant", "acme", "look at a.txt"]);
+  await sandbox.run(["runs", "start", "--id", "b1", "--tenant", "other", "look at a.txt"]);
+  expect((await workOff(sandbox)).code).toBe(0);
+  await sandbox.run(["runs", "pause"]);
+  expect((await workOff(sandbox)).code).toBe(0);
+  const states = await Promise.all(
+    ["a1", "b1"].map(async (id) => {
+      const { stdout } = await sandbox.run(["runs", "show", id, "--json"]);
+      return JSON.parse(stdout).run.state;
+    }),
+  );
+  expect(states).toEqual(["queued", "done"]);
+});
+
 test("a schedule is added, listed, started by a worker and removed; one that cannot be read is refused", async () => {
   const sandbox = runsProject();
   const added = await sandbox.run([

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type BudgetLimits,
   type CallHooks,
+  type ChatProvider,
   type ChildAgentRequest,
   Conversation,
   type OnBudget,
@@ -135,7 +136,9 @@ export async function assembleAgent(
   ]);
   const [chosen, packs] = [fulfilled(loading[0]), fulfilled(loading[1])];
   const limits = { ...settings, ...options.limits };
-  checkPriceKnown(limits.maxCost, settings, chosen);
+  checkPriceKnown(limits.maxCost, settings, chosen.model, chosen.provider);
+  const small = chosen.smallModel;
+  if (small) checkPriceKnown(limits.maxCost, settings, small.model ?? settings.smallModel ?? "", small);
   const { session, isKept, ...opened }: OpenSession =
     resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
   const file = options.fork ? newSessionFile(cwd) : opened.file;
@@ -246,21 +249,26 @@ export async function assembleAgent(
 function checkPriceKnown(
   maxCost: number | undefined,
   { origins }: LoadedSettings["settings"],
-  { provider, model }: ChosenProvider,
+  model: string,
+  { price }: ChatProvider,
 ): void {
-  if (maxCost === undefined || provider.price) return;
+  if (maxCost === undefined || price) return;
   throw new CliError(
     `maxCost (${origins.maxCost ?? "of the run"}): the price of ${quote(model)} is not known. Add it to "prices" in the config (0 for a model that costs nothing), or limit tokens with --max-tokens.`,
   );
 }
 
-/** Asks the user whether to spend as much once more. */
+/** Asks the user whether to spend as much again, as often as the next request needs. */
 function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
-  return async ({ limits, initial, message, signal }) => {
+  return async ({ limits, initial, spent, next: request, message, signal }) => {
     const { maxCost, maxTokens } = limits;
+    const raised = (limit: number, first = limit, needed = 0): number =>
+      Math.max(limit + first, first * Math.ceil(needed / first));
     const more: BudgetLimits = {
-      ...(maxCost !== undefined && { maxCost: maxCost + (initial.maxCost ?? 0) }),
-      ...(maxTokens !== undefined && { maxTokens: maxTokens + (initial.maxTokens ?? 0) }),
+      ...(maxCost !== undefined && { maxCost: raised(maxCost, initial.maxCost, spent.cost + request.cost) }),
+      ...(maxTokens !== undefined && {
+        maxTokens: raised(maxTokens, initial.maxTokens, spent.tokens + request.tokens),
+      }),
     };
     const next = [
       ...(more.maxCost === undefined ? [] : [`$${more.maxCost.toFixed(2)}`]),

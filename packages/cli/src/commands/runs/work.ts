@@ -130,14 +130,16 @@ async function untilDrained(
   while (!signal.aborted) {
     const before = performance.now();
     const counts = await engine.count();
+    const paused = await engine.getPaused();
     const open = await Promise.all(
       (["queued", "running", "waiting"] as const).map((state) =>
         counts[state] === 0 ? [] : engine.list({ state, limit: counts[state] }),
       ),
     );
-    // A run that waits for its provider or a limit continues here; one that waits for a decision or was started for
-    // later does not.
+    // A run that waits for its provider or a limit continues here; one that waits for a decision, was started for later
+    // or is paused does not.
     const isOurs = (run: RunSummary): boolean =>
+      (run.state === "running" || !(paused.includes("*") || paused.includes(run.tenant))) &&
       (run.state !== "waiting" || (run.wait !== undefined && run.wait.reason.code !== "scheduled")) &&
       run.definition === TASK &&
       run.labels.every((label) => labels.includes(label));
