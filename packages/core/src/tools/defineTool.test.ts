@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { registryWith } from "../../test/fixtures.js";
 import { defineTool } from "./defineTool.js";
-import type { JsonSchema } from "./tool.js";
+import { contextType, type JsonSchema } from "./tool.js";
 
 const schemas = {
   zod: z.object({ city: z.string(), days: z.number().int().default(1) }),
@@ -130,6 +130,35 @@ test("a result may hold images and files besides its text", async () => {
     }),
   );
   expect(await registry.run("draw")).toMatchObject({ outcome: "ok", text: "Here it is.", parts: [image] });
+});
+
+test("passes getters of a call on unread, and defaults for what is undefined", async () => {
+  let isRead = false;
+  const attach = vi.fn();
+  const look = defineTool({
+    name: "look",
+    description: "Test.",
+    input: { type: "object" },
+    context: contextType<number>(),
+    execute: (_input, call) => {
+      call.attach({ type: "image", mediaType: "image/png", data: "aGk=" });
+      return JSON.stringify([isRead, call.canAttach, call.context, call.signal.aborted, isRead]);
+    },
+  });
+  const call = Object.freeze({
+    onOutput: () => undefined,
+    context: 7,
+    get signal() {
+      isRead = true;
+      return new AbortController().signal;
+    },
+  });
+  expect(await look.execute({}, call)).toBe("[false,false,7,false,true]");
+  expect(await look.execute({}, { context: 7, attach: undefined } as never)).toBe(
+    "[true,false,7,false,true]",
+  );
+  expect(await look.execute({}, { context: 7, attach } as never)).toBe("[true,true,7,false,true]");
+  expect(attach).toHaveBeenCalledTimes(1);
 });
 
 test("an invalid result is an error of the tool", async () => {

@@ -164,8 +164,11 @@ export function defineTool<
     getSchema: () => ({ type: "function", function: { name, description, parameters } }),
     async execute(args, call) {
       const whole = completeCall(call);
-      const running = context ? { ...whole, context: await parseContext(context, whole.context) } : whole;
-      const returned: unknown = await execute(args as ToolInput<S>, running as DefinedToolCall<Context>);
+      if (context) {
+        const value = await parseContext(context, whole.context);
+        Object.defineProperty(whole, "context", { value, enumerable: true });
+      }
+      const returned: unknown = await execute(args as ToolInput<S>, whole as DefinedToolCall<Context>);
       if (outputReader) {
         const parsed = await outputReader.parse(returned);
         if ("problem" in parsed)
@@ -214,24 +217,25 @@ const ignore = (): void => undefined;
 /** The call with everything that its caller did not offer: a tool may be called without any of it. */
 function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
   const given = call ?? {};
-  return {
+  const whole: DefinedToolCall = {
     granted: [],
     onOutput: ignore,
     onProcess: ignore,
     progress: ignore,
     report: ignore,
     attach: ignore,
+    canAttach: given.attach !== undefined,
     // Created only when it is read: most tools never look at it.
     get signal() {
       return new AbortController().signal;
     },
-    ...definedOf(given),
   };
-}
-
-/** Copies getters as getters: `signal` is created when it is first read. */
-function definedOf(call: Partial<ToolCall>): Partial<ToolCall> {
-  return Object.defineProperties({}, Object.getOwnPropertyDescriptors(call));
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
+    // Getters are copied as getters, for the same reason. What is `undefined` is not offered.
+    if (descriptor.get === undefined && descriptor.value === undefined) continue;
+    Object.defineProperty(whole, name, { ...descriptor, configurable: true });
+  }
+  return whole;
 }
 
 /** A child agent that the model can call like a tool. */

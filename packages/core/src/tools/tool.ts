@@ -90,8 +90,10 @@ export interface ToolCall<Context = unknown> {
 
 /** A call as `defineTool` passes it to `execute`: with everything that works without an agent. */
 export type DefinedToolCall<Context = unknown> = ToolCall<Context> &
-  Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">> &
-  (unknown extends Context ? object : { readonly context: Context });
+  Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">> & {
+    /** Whether the caller takes attached parts. Without it `attach` does nothing. */
+    readonly canAttach: boolean;
+  } & (unknown extends Context ? object : { readonly context: Context });
 
 /** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
 export interface ChildAgentRequest {

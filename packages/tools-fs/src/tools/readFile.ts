@@ -65,8 +65,8 @@ interface Reading {
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
   readonly signal: AbortSignal | undefined;
-  /** Adds an image or a document to the result. */
-  readonly attach: DefinedToolCall["attach"];
+  /** Adds an image or a document to the result, if the caller takes one. */
+  readonly attach: DefinedToolCall["attach"] | undefined;
   /** Receives the text that is shown, if the caller displays it. */
   readonly onText: ((text: string) => void) | undefined;
 }
@@ -102,7 +102,8 @@ export function readFileTool(workspace = new Workspace()) {
         target = workspace.locate(path);
         const file = openRegularFile(workspace, target, path, call);
         try {
-          const { signal, attach } = call;
+          const { signal } = call;
+          const attach = call.canAttach ? call.attach : undefined;
           const onText = call.wantsView
             ? (text: string) => report(workspace, path, text, request, call)
             : undefined;
@@ -278,8 +279,8 @@ async function readPart(
 }
 
 /** The type of the image or document to attach, if any: a call with `encoding` or `byte_offset` gets bytes instead. */
-function mediaToAttach({ given, request }: Reading, head: Buffer): MediaType | undefined {
-  return given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
+function mediaToAttach({ attach, given, request }: Reading, head: Buffer): MediaType | undefined {
+  return attach && given === undefined && request.byte === undefined ? mediaTypeOf(head) : undefined;
 }
 
 async function readMedia(file: OpenFile, reading: Reading, type: MediaType, size: number): Promise<string> {
@@ -291,7 +292,7 @@ async function readMedia(file: OpenFile, reading: Reading, type: MediaType, size
 
 function attachMedia({ path, attach }: Reading, type: MediaType, bytes: Buffer): string {
   const { part, text } = toMedia(path, type, bytes);
-  if (part !== undefined) attach(part);
+  if (part !== undefined) attach?.(part);
   return text;
 }
 

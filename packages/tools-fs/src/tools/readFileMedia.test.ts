@@ -5,6 +5,7 @@ import { scriptedProvider } from "@agent/core/replay";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../test/support.js";
 import { type FsOptions, register } from "../index.js";
+import { readFileTool } from "./readFile.js";
 
 /** Pictures of 3 × 2 red pixels, each as its usual encoder writes it. */
 const PICTURES = {
@@ -80,6 +81,12 @@ test("a picture larger than the cap for text is attached whole, whatever lines w
 test("a call with an encoding gets the bytes of a picture as text", async () => {
   expect(await show(PNG, { encoding: "base64" })).toEqual({ text: PICTURES["image/png"], parts: [] });
   expect((await show(PDF, { byte_offset: 0 })).text).toBe(PDF.toString());
+});
+
+test("describes an image to a caller that takes no attachments", async () => {
+  const path = join(temporaryDirectory(), "file");
+  writeFileSync(path, PNG);
+  expect(await readFileTool().execute({ path })).toContain("is a binary file (PNG image, 73 bytes)");
 });
 
 // A server refuses a request with a picture it cannot decode; all later requests of the conversation repeat the picture.
