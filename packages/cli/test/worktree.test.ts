@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -73,6 +81,47 @@ test("copies what .worktreeinclude names, except for secret files", async () => 
   const unchanged = await box.run(["--worktree", "other", "read a.txt"]);
   expect(unchanged.stderr).toContain("The work tree other was removed");
   expect(git(["branch", "--list", "agent/other"])).toBe("");
+});
+
+test("follows no link of the commit when it copies, and names what it skipped", async () => {
+  const { box, git, pathOf } = project({
+    ".gitignore": "cfg/\nnew.txt\nplain/\n",
+    ".worktreeinclude": "cfg/\nnew.txt\nplain/\n",
+  });
+  const outside = join(box.home, ".config");
+  mkdirSync(outside);
+  symlinkSync(outside, join(box.project, "cfg"));
+  // A link that leads to nothing yet.
+  symlinkSync(join(outside, "made.txt"), join(box.project, "new.txt"));
+  box.write("plain", "a file in the commit\n");
+  git(["add", "-f", "cfg", "new.txt", "plain"]);
+  git(["commit", "-qm", "links"]);
+  for (const name of ["cfg", "new.txt", "plain"]) rmSync(join(box.project, name));
+  for (const name of ["cfg/autostart/x.desktop", "cfg/y", "new.txt", "plain/z"]) box.write(name, "evil\n");
+  const { code, stderr } = await box.run(["--worktree", "fix", 'write "x" to b.txt']);
+  expect(readdirSync(outside)).toEqual([]);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/not copied, .* in their place: cfg\/autostart\/x\.desktop, cfg\/y, plain\/z\n/);
+  expect(readFileSync(join(pathOf("fix"), "plain"), "utf8")).toBe("a file in the commit\n");
+});
+
+test("copies no file whose name or directory is that of a secret", async () => {
+  const { box, pathOf } = project({ ".gitignore": "local/\n", ".worktreeinclude": "local/\n" });
+  const secret = [
+    ...[".aws/config", ".dockercfg", ".env-prod", ".env_prod", ".env.local", ".envrc.local", ".htpasswd"],
+    ...[".npmrc", ".vault-token", "id_ed25519.old", "key.pem.bak", "prod.env", "secret_key", "secrets/a.txt"],
+    ...["secrets_prod.yml", "service-account.json", "terraform.tfvars", "tls.pem~"],
+  ].map((name) => `local/${name}`);
+  const plain = [".env.example", "db.json", "notes.txt", "vite-env.d.ts"].map((name) => `local/${name}`);
+  for (const name of [...secret, ...plain]) box.write(name, "text\n");
+  const { stderr } = await box.run(["--worktree", "fix", 'write "x" to b.txt']);
+  const [, named = ""] = /because they may hold secrets: (.*)\n/.exec(stderr) ?? [];
+  expect(named.split(", ").sort()).toEqual([...secret].sort());
+  expect(
+    readdirSync(join(pathOf("fix"), "local"))
+      .map((name) => `local/${name}`)
+      .sort(),
+  ).toEqual(plain);
 });
 
 test("never runs git under the configuration of the project", async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   chmodSync,
+  constants,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errorMessage, quote } from "@agent/core/toolkit";
-import { canonicalPath, findRepository, isRecord, readRegularFile } from "@agent/internal";
+import { canonicalPath, findRepository, isRecord, isSecretName, readRegularFile } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 import { PrivateGit } from "../undo/privateGit.js";
@@ -24,9 +25,17 @@ const LARGEST_LINE = 4096;
 const LARGEST_REFS = 64 * 1024 * 1024;
 const LARGEST_INCLUDED = 16 * 1024 * 1024;
 const MOST_INCLUDED = 1000;
-/** Names of files that hold secrets: no copy of them is made, whatever `.worktreeinclude` says. */
-const SECRET =
-  /^(\.env(?!\.(example|sample|template)$)(\..*)?|\.envrc|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(pem|key|p12|pfx|jks|keystore)|.*credentials.*|.*secrets?\b.*)$/i;
+/**
+ * Names of files and directories that hold secrets, next to those that `isSecretName` knows. No copy of them is made,
+ * whatever `.worktreeinclude` says.
+ */
+const SECRET_FILES = [
+  /^(?!.*\.env\.(example|sample|template)$).*\.env(rc)?([._~-].*)?$/i,
+  /\.(pem|key|p12|pfx|jks|keystore|ppk|kdbx|ovpn|kubeconfig|tfvars|tfstate)([._~-].*)?$/i,
+  /^[._](netrc|npmrc|pypirc|pgpass|dockercfg|s3cfg|boto)([._~-].*)?$/i,
+  /^(\.(ssh|aws|gnupg|kube|docker)|kubeconfig)$/i,
+  /^id_(rsa|dsa|ecdsa|ed25519)|service[._-]?account|credential|secret/i,
+];
 
 /** What is kept next to a worktree, so that its end can be compared with its beginning. */
 interface Beginning {
@@ -179,22 +188,28 @@ class Worktree {
     });
     const included: string[] = [];
     const secret: string[] = [];
+    const skipped: string[] = [];
     for (const name of names.slice(0, MOST_INCLUDED)) {
       const from = join(this.#source, name);
       const to = join(this.#path, name);
       const info = lstatSync(from, { throwIfNoEntry: false });
-      if (name.split("/").some((part) => SECRET.test(part))) secret.push(name);
+      if (name.split("/").some(isSecretFile)) secret.push(name);
       // A link could lead anywhere, and nothing of the commit is replaced.
-      else if (info?.isFile() && info.size <= LARGEST_INCLUDED && !existsSync(to)) {
+      else if (info?.isFile() && info.size <= LARGEST_INCLUDED && isFree(this.#path, name)) {
         mkdirSync(dirname(to), { recursive: true });
-        copyFileSync(from, to);
+        copyFileSync(from, to, constants.COPYFILE_EXCL);
         chmodSync(to, info.mode & 0o777);
         included.push(name);
-      }
+      } else skipped.push(name);
     }
     const notices = [
       ...(secret.length > 0
         ? [`.worktreeinclude: not copied, because they may hold secrets: ${secret.join(", ")}`]
+        : []),
+      ...(skipped.length > 0
+        ? [
+            `.worktreeinclude: not copied, because they are not regular files, are larger than 16 MiB, or the commit has a link or a file in their place: ${skipped.join(", ")}`,
+          ]
         : []),
       ...(names.length > MOST_INCLUDED
         ? [`.worktreeinclude names ${names.length} files; the first ${MOST_INCLUDED} were copied.`]
@@ -276,6 +291,19 @@ class Worktree {
       .find((line) => line.endsWith(` ${ref}`))
       ?.split(" ", 1)[0];
   }
+}
+
+function isSecretFile(name: string): boolean {
+  return isSecretName(name) || SECRET_FILES.some((pattern) => pattern.test(name));
+}
+
+/** Whether a new file can be made below the root: nothing is there, and all that is above it are real directories. */
+function isFree(root: string, name: string): boolean {
+  const parts = name.split("/");
+  return parts.every((_, at) => {
+    const info = lstatSync(join(root, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
+    return info === undefined || (info.isDirectory() && at < parts.length - 1);
+  });
 }
 
 function readLine(file: string): string | undefined {
