@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import type { Schedule } from "../engine/schedule.js";
+import { inTransaction } from "./transaction.js";
 
 /** Schedules in the database. */
 export class Schedules {
@@ -32,12 +33,20 @@ export class Schedules {
   }
 
   async advance(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean> {
-    const schedule = (await this.list()).find((one) => one.id === id);
-    if (schedule?.nextAt !== from) return false;
-    const { rowCount } = await this.#pool.query(
-      `update ${this.#s}.schedule set next_at = $3, body = $4 where id = $1 and next_at = $2`,
-      [id, from, next.nextAt, JSON.stringify({ ...schedule, ...next })],
-    );
-    return rowCount === 1;
+    // The row is locked: what another process sets meanwhile must not be replaced by what was read before.
+    return await inTransaction(this.#pool, async (client) => {
+      const { rows } = await client.query<{ body: string }>(
+        `select body from ${this.#s}.schedule where id = $1 and next_at = $2 for update`,
+        [id, from],
+      );
+      const [found] = rows;
+      if (!found) return false;
+      await client.query(`update ${this.#s}.schedule set next_at = $2, body = $3 where id = $1`, [
+        id,
+        next.nextAt,
+        JSON.stringify({ ...JSON.parse(found.body), ...next }),
+      ]);
+      return true;
+    });
   }
 }

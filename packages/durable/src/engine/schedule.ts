@@ -27,16 +27,32 @@ export interface Schedule {
 
 const ID = /^[\w-]{1,60}$/;
 
+// Croner also reads single dates and years, which have no next time at some point.
+const CRON = /^\s*(?:@\w+|\S+(?:\s+\S+){4,5})\s*$/;
+
 /** When a schedule is due after a time. Throws `invalid_argument` for times or a time zone that cannot be read. */
-export function nextTime({ cron, timeZone }: Pick<Schedule, "cron" | "timeZone">, after: number): number {
-  let next: Date | null;
+export function nextTime(times: Pick<Schedule, "cron" | "timeZone">, after: number): number {
+  if (typeof times.cron !== "string" || !CRON.test(times.cron)) {
+    throw new AgentError(
+      "invalid_argument",
+      'cron must have five fields, or six with seconds first: "0 9 * * 1-5". To start a run once, use startAt.',
+    );
+  }
+  const next = timeAfter(times, after);
+  if (next !== undefined) return next;
+  throw new AgentError("invalid_argument", `The schedule "${times.cron}" is never due.`);
+}
+
+function timeAfter(
+  { cron, timeZone }: Pick<Schedule, "cron" | "timeZone">,
+  after: number,
+): number | undefined {
   try {
-    next = new Cron(cron, { timezone: timeZone ?? "UTC", paused: true }).nextRun(new Date(after));
+    const next = new Cron(cron, { timezone: timeZone ?? "UTC", paused: true }).nextRun(new Date(after));
+    return next?.getTime();
   } catch (error) {
     throw new AgentError("invalid_argument", `The schedule cannot be read: ${errorMessage(error)}`);
   }
-  if (next) return next.getTime();
-  throw new AgentError("invalid_argument", `The schedule "${cron}" is never due.`);
 }
 
 /** Adds a schedule, or replaces the one with its id. Workers of the engine start its runs. */
@@ -61,29 +77,41 @@ export async function scheduleRun(
 /**
  * Starts the runs of schedules that are due, and resolves to when the next one is. Any number of workers may call it at
  * the same time: the id of a run is made of its schedule and time, so it is started once. Of several times that were
- * missed while no worker was there, only the last counts.
+ * missed while no worker was there, one counts. A schedule that fails is passed to `onFault` and tried again with the
+ * next call.
  */
-export async function startDue(engine: RunEngine, now = Date.now()): Promise<number | undefined> {
+export async function startDue(
+  engine: RunEngine,
+  now: number,
+  onFault: (error: unknown) => void,
+): Promise<number | undefined> {
   const times: number[] = [];
   for (const schedule of await engine.getSchedules()) {
-    times.push(schedule.nextAt <= now ? await start(engine, schedule, now) : schedule.nextAt);
+    try {
+      const next = schedule.nextAt <= now ? await start(engine, schedule, now) : schedule.nextAt;
+      if (next !== undefined) times.push(next);
+    } catch (error) {
+      onFault(new Error(`Schedule "${schedule.id}": ${errorMessage(error)}`, { cause: error }));
+    }
   }
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-async function start(engine: RunEngine, schedule: Schedule, now: number): Promise<number> {
+/** Starts the run of a schedule and resolves to when the next one is; a schedule without a next time is removed. */
+async function start(engine: RunEngine, schedule: Schedule, now: number): Promise<number | undefined> {
   const { id, overlap, run, nextAt, last } = schedule;
-  const next = nextTime(schedule, now);
+  const next = timeAfter(schedule, now);
+  const advance = async (started: Schedule["last"]): Promise<number | undefined> => {
+    if (next === undefined) await engine.removeSchedule(id);
+    else await engine.advanceSchedule(id, nextAt, { nextAt: next, ...(started && { last: started }) });
+    return next;
+  };
   const runId = `${id}-${new Date(nextAt).toISOString().replace(/\W/g, "")}`;
   const earlier = last && last.runId !== runId ? await engine.get(last.runId) : undefined;
   const isOverlap = earlier !== undefined && !isEnded(earlier.state);
-  if (isOverlap && overlap === "skip") {
-    await engine.advanceSchedule(id, nextAt, { nextAt: next, ...(last && { last }) });
-    return next;
-  }
+  if (isOverlap && overlap === "skip") return await advance(last);
   if (isOverlap && overlap === "cancel")
     await engine.cancel(earlier.id, `Schedule "${id}" starts the next run.`);
   await engine.create({ ...run, id: runId });
-  await engine.advanceSchedule(id, nextAt, { nextAt: next, last: { runId, at: nextAt } });
-  return next;
+  return await advance({ runId, at: nextAt });
 }

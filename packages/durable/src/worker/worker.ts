@@ -120,7 +120,7 @@ function followSchedules(engine: RunEngine, onFault: (error: unknown) => void): 
   const closed = new AbortController();
   const loop = async (): Promise<void> => {
     while (!closed.signal.aborted) {
-      const next = await startDue(engine).catch((error: unknown) => onFault(error));
+      const next = await startDue(engine, Date.now(), onFault).catch((error: unknown) => onFault(error));
       await sleep(Math.min(SCHEDULES_MS, Math.max(0, (next ?? Infinity) - Date.now())), closed.signal);
     }
   };

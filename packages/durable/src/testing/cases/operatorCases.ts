@@ -7,6 +7,10 @@ import type { EngineCase } from "../engineCase.js";
 
 const HOUR_MS = 3_600_000;
 
+const fail = (error: unknown): never => {
+  throw error;
+};
+
 function schedule(id: string, overlap: Overlap): Omit<Schedule, "nextAt"> {
   const { id: _, ...run } = newRun({ tenant: "acme", title: id });
   return { id, cron: "0 9 * * *", timeZone: "Europe/Berlin", overlap, run };
@@ -206,10 +210,10 @@ export const operatorCases: readonly EngineCase[] = [
       assert.deepEqual(await other.getSchedules(), [planned]);
       const local = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Berlin", hour: "numeric" });
       assert.equal(local.format(planned.nextAt), "09");
-      assert.equal(await startDue(other, planned.nextAt - 1000), planned.nextAt);
+      assert.equal(await startDue(other, planned.nextAt - 1000, fail), planned.nextAt);
       assert.equal((await engine.list()).length, 0);
       const due = planned.nextAt + 3 * 24 * HOUR_MS;
-      const [next] = await Promise.all([startDue(engine, due), startDue(other, due)]);
+      const [next] = await Promise.all([startDue(engine, due, fail), startDue(other, due, fail)]);
       // Times that were missed count once.
       const runs = await engine.list();
       assert.equal(runs.length, 1);
@@ -219,7 +223,7 @@ export const operatorCases: readonly EngineCase[] = [
       assert.deepEqual([now?.nextAt, now?.last?.runId], [next, runs[0]?.id]);
       assert.equal(await engine.removeSchedule("report"), true);
       assert.equal(await other.removeSchedule("report"), false);
-      assert.equal(await startDue(engine, due + 24 * HOUR_MS), undefined);
+      assert.equal(await startDue(engine, due + 24 * HOUR_MS, fail), undefined);
     },
   },
   {
@@ -232,21 +236,53 @@ export const operatorCases: readonly EngineCase[] = [
         ["cancel", ["queued", "cancelled"]],
       ] as const) {
         const { nextAt } = await scheduleRun(engine, schedule(overlap, overlap));
-        const next = await startDue(engine, nextAt);
-        await startDue(engine, next);
+        const next = await startDue(engine, nextAt, fail);
+        await startDue(engine, next ?? 0, fail);
         const runs = await engine.list({ text: overlap });
         assert.deepEqual(runs.map(({ state }) => state).sort(), [...states].sort(), overlap);
         await engine.removeSchedule(overlap);
       }
+      for (const cron of ["2031-01-01T00:00:00", "0 0 9 1 1 * 2031", "every day", "* * * *", ""]) {
+        await assert.rejects(
+          scheduleRun(engine, { ...schedule("x", "skip"), cron }),
+          /cron must have five fields, or six with seconds first: .* use startAt\./,
+        );
+      }
       await assert.rejects(
-        scheduleRun(engine, { ...schedule("x", "skip"), cron: "every day" }),
+        scheduleRun(engine, { ...schedule("x", "skip"), cron: "on every day at 9" }),
         /cannot be read/,
       );
       await assert.rejects(
         scheduleRun(engine, { ...schedule("x", "skip"), timeZone: "Mars/Olympus" }),
         /cannot be read/,
       );
+      for (const cron of ["@daily", " 0  0 9 * * 1-5 "]) {
+        const { nextAt } = await scheduleRun(engine, { ...schedule("named", "skip"), cron });
+        assert.ok(nextAt > Date.now(), cron);
+      }
       await assert.rejects(scheduleRun(engine, schedule("no spaces", "skip")), /The id of a schedule/);
+    },
+  },
+  {
+    name: "starts the runs of other schedules if one fails, and removes a schedule without a next time",
+    async run({ open }) {
+      const engine = await open();
+      const nextAt = Date.parse("2031-01-01T00:00:00Z");
+      await engine.setSchedule({ ...schedule("a-broken", "skip"), cron: "every day", nextAt });
+      await engine.setSchedule({ ...schedule("b-once", "skip"), cron: "2031-01-01T00:00:00", nextAt });
+      await engine.setSchedule({ ...schedule("c-daily", "skip"), nextAt });
+      const faults: unknown[] = [];
+      const next = await startDue(engine, nextAt, (error) => faults.push(error));
+      assert.equal(next, Date.parse("2031-01-01T08:00:00Z"));
+      assert.match(
+        faults.map(String).join("\n"),
+        /^Error: Schedule "a-broken": The schedule cannot be read: .*$/,
+      );
+      assert.deepEqual((await engine.list()).map(({ title }) => title).sort(), ["b-once", "c-daily"]);
+      assert.deepEqual(
+        (await engine.getSchedules()).map(({ id }) => id),
+        ["a-broken", "c-daily"],
+      );
     },
   },
 ];
