@@ -1,4 +1,4 @@
-import { Agent, definePack } from "@agent/core";
+import { Agent, Conversation, definePack } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
@@ -183,4 +183,53 @@ test("shows the message again if the one that was to replace it is refused", asy
   const refused = await until(client, ({ error, messages: all }) => error !== undefined && all.length === 2);
   expect(refused.messages).toMatchObject([{ id: messages[0]?.id }, { blocks: [{ text: "One." }] }]);
   expect(refused.error).toContain("Be polite.");
+});
+
+test("shows the old answer again if answering once more is refused", async () => {
+  let sent = 0;
+  const once = definePack({
+    name: "once",
+    setup: () => ({
+      tools: [],
+      hooks: { name: "once", onMessage: () => (++sent > 1 ? { deny: "Only once." } : undefined) },
+    }),
+  });
+  const { url } = await serve([], { open: () => new Agent(scriptedProvider(["One."]), { tools: [once] }) });
+  const client = connect({ url, ...TOKEN });
+  await client.send("1");
+  const before = await until(client, ({ messages, status }) => messages.length === 2 && status === "idle");
+  await client.regenerate();
+  const after = await until(client, ({ error, messages }) => error !== undefined && messages.length === 2);
+  expect(after.messages).toMatchObject([{ id: before.messages[0]?.id }, { blocks: [{ text: "One." }] }]);
+  expect(after).toMatchObject({ status: "idle", error: expect.stringContaining("Only once.") });
+});
+
+test("refuses to replace or answer a message that the user did not write", async () => {
+  const conversation = new Conversation({
+    session: {
+      systemPrompt: "",
+      messages: [
+        { role: "user", content: "Hi." },
+        { role: "assistant", content: "Hello." },
+        { role: "user", content: "A summary.", generated: true },
+        { role: "user", content: "The job has ended.", from: "job-1" },
+        { role: "assistant", content: "It has ended." },
+      ],
+    },
+  });
+  const { url } = await serve([], {
+    open: () => new Agent(scriptedProvider(["Hello again."]), { conversation }),
+  });
+  const client = connect({ url, ...TOKEN });
+  const { messages } = await until(client, ({ connection }) => connection === "open");
+  const [, , summary, notice] = messages;
+  expect(summary).toMatchObject({ content: "A summary.", generated: true });
+  expect(notice).toMatchObject({ content: "The job has ended.", generated: true, from: "job-1" });
+  for (const message of [summary, notice]) {
+    expect(await client.send("Changed.", { replaces: message?.id ?? "" })).toBe(false);
+    expect(await client.regenerate(message?.id)).toBe(false);
+  }
+  expect(await client.regenerate()).toBe(true);
+  const again = await until(client, ({ messages: all, status }) => all.length === 2 && status === "idle");
+  expect(again.messages).toMatchObject([{ content: "Hi." }, { blocks: [{ text: "Hello again." }] }]);
 });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { Agent, defineTool } from "@agent/core";
+import { Agent, agentTool, Conversation, defineTool } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import axe from "axe-core";
 import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core";
@@ -40,21 +40,49 @@ const pay = defineTool({
   execute: ({ amount }) => `Paid ${amount}.`,
 });
 
+const twice = defineTool({
+  name: "pay_twice",
+  description: "Pays twice.",
+  input: { type: "object" },
+  capabilities: ["read"],
+  async execute(_input, { callTool }) {
+    for (const amount of [1, 2]) await callTool?.("pay", { amount });
+    return "Paid twice.";
+  },
+});
+const clerk = agentTool({ name: "clerk", description: "Pays for others." });
+
 /** A page without a build step: the element, loaded from the folder of the package, with a token for the server. */
 const HTML = `<!doctype html><html lang="en"><head><title>Desk</title>
 <meta name="viewport" content="width=device-width"><style>html, body { height: 100%; margin: 0 }</style>
 </head><body><main style="height: 100%; display: flex; flex-direction: column"><h1 style="font: 1rem sans-serif">Desk</h1>${SNIPPET}</main>
-<script>document.querySelector("agent-chat").headers = () => ({ authorization: "Bearer ann" });</script></body></html>`;
+<script>document.querySelector("agent-chat").headers = () => ({ authorization: "Bearer ann" });
+document.querySelector("agent-chat").credentials = "include";</script></body></html>`;
 
-async function open(answers: readonly ScriptedAnswer[]): Promise<Page> {
+interface OpenOptions {
+  readonly conversation?: Conversation;
+  /** Called with the method of each request of the chat. Returns whether it is refused. */
+  readonly onRequest?: (method: string | undefined) => boolean;
+}
+
+async function open(answers: readonly ScriptedAnswer[], options: OpenOptions = {}): Promise<Page> {
+  const { conversation, onRequest } = options;
   const handlers = createChatHandlers({
     identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
-    open: (_id, { approve }) => new Agent(scriptedProvider(answers), { tools: [pay], approve }),
+    open: (_id, { approve }) =>
+      new Agent(scriptedProvider(answers), {
+        tools: [pay, twice, clerk],
+        approve,
+        ...(conversation && { conversation }),
+      }),
   });
   const chat = toNodeListener(handlers);
   const server = createServer(async (request, response) => {
     const [path = "/"] = (request.url ?? "/").split("?", 1);
-    if (path === "/api/chat") return await chat(request, response);
+    if (path === "/api/chat") {
+      if (onRequest?.(request.method)) return void response.writeHead(503).end();
+      return await chat(request, response);
+    }
     const [, file] = /^\/dist\/([\w-]+\.js)$/.exec(path) ?? [];
     if (file === undefined) return void response.setHeader("content-type", "text/html").end(HTML);
     response.setHeader("content-type", "text/javascript").end(await readFile(`${DIST}${file}`));
@@ -101,6 +129,15 @@ const click = async (page: Page, label: string) => await (await find(page, "butt
 const texts = (page: Page, selector: string) =>
   page.$$eval(`agent-chat >>> ${selector}`, (found) => found.map(({ textContent }) => textContent));
 
+async function fieldHolds(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(
+    (wanted: string) =>
+      document.querySelector("agent-chat")?.shadowRoot?.querySelector("textarea")?.value === wanted,
+    { polling: 50 },
+    text,
+  );
+}
+
 const CALL = { calls: [{ name: "pay", args: { amount: 7 } }] };
 
 describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
@@ -142,18 +179,82 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await shows(page, "Paid again.");
   });
 
+  test("asks about the calls of a child agent, and says which agent it is", async () => {
+    const task = { calls: [{ name: "clerk", args: { task: "Pay 7." } }] };
+    const page = await open([task, CALL, "The clerk paid.", "All is paid."]);
+    await send(page, "Let the clerk pay.");
+    await click(page, "Allow");
+    await find(page, ".call.waiting summary", "clerk: pay");
+    expect(await texts(page, ".call.waiting pre")).toEqual([expect.stringContaining('"amount": 7')]);
+    await click(page, "Allow");
+    await shows(page, "All is paid.");
+    expect(await texts(page, ".question")).toEqual([]);
+  });
+
+  test("asks about every call that a tool makes, one by one", async () => {
+    const page = await open([{ calls: [{ name: "pay_twice" }] }, "Both are paid."]);
+    await send(page, "Pay twice.");
+    await click(page, "Allow");
+    await find(page, ".call.waiting pre", '"amount": 1');
+    await click(page, "Allow");
+    await find(page, ".call.waiting pre", '"amount": 2');
+    await click(page, "Allow");
+    await shows(page, "Both are paid.");
+    expect(await texts(page, ".question")).toEqual([]);
+  });
+
   test("keeps a message that the server refused in the field, and says why", async () => {
     const page = await open(["Hello."]);
     await shows(page, "Send");
     await page.$eval("agent-chat", (chat) => {
-      (chat as HTMLElement & { headers: object }).headers = {};
+      (chat as HTMLElement & { headers: unknown }).headers = undefined;
     });
     await shows(page, "not logged in");
     await send(page, "Anyone?");
-    await page.waitForFunction(() => {
-      const field = document.querySelector("agent-chat")?.shadowRoot?.querySelector("textarea");
-      return field?.value === "Anyone?";
+    await fieldHolds(page, "Anyone?");
+  });
+
+  test("continues to edit a message if the server refused the change", async () => {
+    let isRefused = false;
+    const page = await open(["Hello.", "Salut."], { onRequest: () => isRefused });
+    await send(page, "Greet me.");
+    await shows(page, "Try again");
+    isRefused = true;
+    await click(page, "Edit");
+    await page.keyboard.type(" In French.");
+    await click(page, "Send");
+    await fieldHolds(page, "Greet me. In French.");
+    await shows(page, "Cancel edit");
+    isRefused = false;
+    await click(page, "Send");
+    await shows(page, "Salut.");
+    expect(await texts(page, "article.user .bubble")).toEqual(["Greet me. In French."]);
+  });
+
+  test("connects once with what was set before it was loaded", async () => {
+    const methods: (string | undefined)[] = [];
+    const page = await open(["Hello."], { onRequest: (method) => methods.push(method) === 0 });
+    await send(page, "Hi.");
+    await shows(page, "Hello.");
+    expect(methods).toEqual(["GET", "POST"]);
+  });
+
+  test("offers no change of a message that the user did not write", async () => {
+    const conversation = new Conversation({
+      session: {
+        systemPrompt: "",
+        messages: [
+          { role: "user", content: "A summary.", generated: true },
+          { role: "assistant", content: "I see." },
+          { role: "user", content: "It has ended.", from: "job-1" },
+          { role: "assistant", content: "Good." },
+        ],
+      },
     });
+    const page = await open([], { conversation });
+    await shows(page, "Good.");
+    expect(await texts(page, "article summary")).toEqual(["Note", "job-1"]);
+    expect(await texts(page, "button.small")).toEqual([]);
   });
 
   test.each([
@@ -178,6 +279,10 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     );
     expect(overflow).toBe(0);
+    const sides = await page.$$eval("agent-chat >>> .buttons", (all) =>
+      all.map((one) => getComputedStyle(one).justifyContent),
+    );
+    expect(sides).toEqual(["normal", width < 480 ? "flex-end" : "normal"]);
     if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/chat-${scheme}-${width}.png` });
   });
 });

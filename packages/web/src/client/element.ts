@@ -58,8 +58,7 @@ button.small { background: none; border: 0; color: var(--quiet); font-size: 0.85
 .question { margin-top: 0.5rem; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 30rem) { form { flex-direction: column; align-items: stretch; } form .log:not([data-status="idle"]) .small { display: none; }
-.buttons { justify-content: flex-end; } }
+@media (max-width: 30rem) { form { flex-direction: column; align-items: stretch; } form .buttons { justify-content: flex-end; } }
 `;
 
 // On a server there are no elements: a page that is rendered there may import this file.
@@ -86,7 +85,10 @@ export class AgentChat extends Base {
   readonly #parts: Parts | undefined;
   /** What is drawn of each message, by its id: only what has changed is drawn again. */
   readonly #drawn = new Map<string, { readonly from: unknown; readonly node: HTMLElement }>();
-  #options: Pick<ChatClientOptions, "headers" | "credentials"> = {};
+  #headers: ChatClientOptions["headers"];
+  #credentials: ChatClientOptions["credentials"];
+  /** Whether it is in the page and has read what was set before: each change connects again. */
+  #isReady = false;
   #client: ChatClient | undefined;
   #leave: (() => void) | undefined;
   #editing: string | undefined;
@@ -114,22 +116,22 @@ export class AgentChat extends Base {
 
   /** Headers of every request, or a function that returns them. */
   get headers(): ChatClientOptions["headers"] {
-    return this.#options.headers;
+    return this.#headers;
   }
 
   set headers(headers: ChatClientOptions["headers"]) {
-    this.#options = { ...this.#options, ...(headers !== undefined && { headers }) };
-    if (this.isConnected) this.#connect();
+    this.#headers = headers;
+    this.#connect();
   }
 
   /** Whether cookies are sent to another origin. Default `same-origin`. */
   get credentials(): ChatClientOptions["credentials"] {
-    return this.#options.credentials;
+    return this.#credentials;
   }
 
   set credentials(credentials: ChatClientOptions["credentials"]) {
-    this.#options = { ...this.#options, ...(credentials !== undefined && { credentials }) };
-    if (this.isConnected) this.#connect();
+    this.#credentials = credentials;
+    this.#connect();
   }
 
   connectedCallback(): void {
@@ -140,10 +142,12 @@ export class AgentChat extends Base {
       Reflect.deleteProperty(this, name);
       Reflect.set(this, name, given);
     }
+    this.#isReady = true;
     this.#connect();
   }
 
   disconnectedCallback(): void {
+    this.#isReady = false;
     this.#leave?.();
     this.#leave = undefined;
   }
@@ -153,14 +157,20 @@ export class AgentChat extends Base {
       this.#parts.log.setAttribute("aria-label", this.getAttribute("label") ?? "Conversation");
       this.#parts.input.placeholder = this.getAttribute("placeholder") ?? "";
     }
-    if (name === "url" && this.isConnected) this.#connect();
+    if (name === "url") this.#connect();
   }
 
   #connect(): void {
+    if (!this.#isReady) return;
     this.#leave?.();
     const url = this.getAttribute("url");
     if (url === null || !this.#parts) return;
-    const client = createChatClient({ ...this.#options, url });
+    const [headers, credentials] = [this.#headers, this.#credentials];
+    const client = createChatClient({
+      url,
+      ...(headers !== undefined && { headers }),
+      ...(credentials !== undefined && { credentials }),
+    });
     this.#client = client;
     this.#leave = client.subscribe(() => this.#draw(client.getState()));
     this.#draw(client.getState());
@@ -173,8 +183,10 @@ export class AgentChat extends Base {
     this.#edit(undefined);
     input.value = "";
     const isAccepted = await this.#client?.send(text, replaces === undefined ? {} : { replaces });
-    // What was not accepted is not lost.
-    if (!isAccepted && input.value === "") input.value = text;
+    // What was not accepted is not lost, unless the user already writes something else.
+    if (isAccepted || input.value !== "" || this.#editing !== undefined) return;
+    if (replaces === undefined) input.value = text;
+    else this.#edit({ id: replaces, content: text });
   }
 
   /** Puts a message into the field to be changed; `undefined` ends that. */
@@ -191,8 +203,14 @@ export class AgentChat extends Base {
     if (!this.#parts) return;
     const { log, notice, stop } = this.#parts;
     const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-    const nodes = state.messages.map((message, index) => this.#node(message, state, index));
-    const shown = new Set(state.messages.map(({ id }) => id));
+    const last = state.messages.at(-1);
+    const blocks = last?.role === "assistant" ? last.blocks : [];
+    const others = state.approvals.filter((one) => blockOf(blocks, one) === -1);
+    const nodes = [
+      ...state.messages.map((message, index) => this.#node(message, state, index)),
+      ...others.map((one) => this.#asked(one)),
+    ];
+    const shown = new Set([...state.messages, ...others].map(({ id }) => id));
     for (const id of [...this.#drawn.keys()]) if (!shown.has(id)) this.#drawn.delete(id);
     // Moving a node would take the focus from a button in it.
     for (const [index, node] of nodes.entries()) {
@@ -209,14 +227,18 @@ export class AgentChat extends Base {
 
   #node(message: ViewMessage, state: ChatClientState, index: number): HTMLElement {
     const isLast = index === state.messages.length - 1;
-    const questions = isLast ? state.approvals : [];
+    const blocks = isLast && message.role === "assistant" ? message.blocks : [];
+    const questions = state.approvals.filter((one) => blockOf(blocks, one) !== -1);
     const from = questions.map(({ id }) => id).join();
     const known = this.#drawn.get(message.id);
     const key = [message, from] as const;
     if (known && Array.isArray(known.from) && known.from[0] === message && known.from[1] === from) {
       return known.node;
     }
-    const node = message.role === "user" ? this.#user(message) : this.#answer(message, state, index);
+    const node =
+      message.role === "user"
+        ? this.#user(message)
+        : this.#answer(message, questions, state.messages[index - 1]);
     // What the user has opened stays open.
     const opened = [...(known?.node.querySelectorAll("details") ?? [])];
     for (const [at, details] of [...node.querySelectorAll("details")].entries()) {
@@ -227,7 +249,36 @@ export class AgentChat extends Base {
     return node;
   }
 
+  /** A question of a child agent or a nested call, which is no block of the answer. */
+  #asked(one: PendingApproval): HTMLElement {
+    const known = this.#drawn.get(one.id);
+    if (known) return known.node;
+    const { id, name, args, description, label } = one;
+    const call = {
+      type: "call",
+      id,
+      name,
+      args,
+      title: description.title,
+      state: "waiting",
+      output: "",
+    } as const;
+    const drawn = drawCall(call, [this.#question(one)], label);
+    const node = h("article", { class: "assistant", "aria-label": label ?? "Assistant" }, drawn);
+    this.#drawn.set(id, { from: one, node });
+    return node;
+  }
+
   #user(message: Extract<ViewMessage, { role: "user" }>): HTMLElement {
+    if (message.generated) {
+      const { from = "Note", content } = message;
+      const text = h("div", { class: "text quiet" }, textOf(content));
+      return h(
+        "article",
+        { "aria-label": from },
+        h("details", {}, h("summary", { class: "quiet" }, from), text),
+      );
+    }
     const edit = h("button", { type: "button", class: "small" }, "Edit");
     edit.addEventListener("click", () => this.#edit(message));
     const bubble = h("div", { class: "bubble" }, textOf(message.content));
@@ -236,19 +287,21 @@ export class AgentChat extends Base {
 
   #answer(
     { blocks, stopped }: Extract<ViewMessage, { role: "assistant" }>,
-    { approvals, messages }: ChatClientState,
-    index: number,
+    questions: readonly PendingApproval[],
+    answered: ViewMessage | undefined,
   ): HTMLElement {
-    const parts = blocks.map((block) => {
+    const parts = blocks.map((block, index) => {
       if (block.type !== "call") return drawText(block);
-      const question = approvals.find(({ callId }) => callId === block.id);
-      return drawCall(block, question && this.#question(question));
+      const asked = questions.filter((one) => blockOf(blocks, one) === index);
+      return drawCall(
+        block,
+        asked.map((one) => this.#question(one)),
+      );
     });
     if (stopped) parts.push(h("p", { class: "quiet" }, "Stopped."));
-    const question = messages[index - 1];
-    if (question?.role === "user") {
+    if (answered?.role === "user" && !answered.generated) {
       const again = h("button", { type: "button", class: "small" }, "Try again");
-      again.addEventListener("click", () => void this.#client?.regenerate(question.id));
+      again.addEventListener("click", () => void this.#client?.regenerate(answered.id));
       parts.push(again);
     }
     return h("article", { class: "assistant", "aria-label": "Assistant" }, ...parts);
@@ -276,6 +329,12 @@ export class AgentChat extends Base {
       ),
     );
   }
+}
+
+/** Which block a question is about: the newest call with its id. -1 for a question of a child agent or a nested call. */
+function blockOf(blocks: readonly Block[], { callId, label }: PendingApproval): number {
+  if (label !== undefined) return -1;
+  return blocks.findLastIndex((block) => block.type === "call" && block.id === callId);
 }
 
 /** The rules that the tool suggests for "always". None for a call that needs access beyond the rules. */
@@ -334,23 +393,26 @@ function drawText({ type, text }: Exclude<Block, CallBlock>): HTMLElement {
   return h("div", { class: type === "notice" ? "text quiet" : "text" }, ...parts);
 }
 
-function drawCall(call: CallBlock, question: HTMLElement | undefined): HTMLElement {
+/** A call with the questions about it. `agent` is the child agent that makes it, if one does. */
+function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: string): HTMLElement {
   const { name, title, args, state, draft, output, text, view, progress, summary } = call;
   const facts = [state, progress?.message, summary].filter(Boolean).join(" · ");
   const result = view ? drawView(view) : h("pre", { tabindex: "0" }, output || text || "");
   const details = h(
     "details",
-    question ? { open: "" } : {},
-    h("summary", {}, h("strong", {}, name), ` ${title ?? ""} `, h("span", { class: "quiet" }, facts)),
+    questions.length > 0 ? { open: "" } : {},
+    h(
+      "summary",
+      {},
+      agent === undefined ? "" : `${agent}: `,
+      h("strong", {}, name),
+      ` ${title ?? ""} `,
+      h("span", { class: "quiet" }, facts),
+    ),
     h("pre", { tabindex: "0", "aria-label": "Arguments" }, draft ?? JSON.stringify(args, undefined, 2)),
     ...(output || text || view ? [result] : []),
   );
-  return h(
-    "section",
-    { class: `call ${state}`, "aria-label": `${name}: ${state}` },
-    details,
-    ...(question ? [question] : []),
-  );
+  return h("section", { class: `call ${state}`, "aria-label": `${name}: ${state}` }, details, ...questions);
 }
 
 function drawView(view: ResultView): HTMLElement {

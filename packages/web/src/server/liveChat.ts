@@ -4,6 +4,7 @@ import type {
   ApprovalDecision,
   ApprovalRequest,
   Approve,
+  ChatMessage,
   Content,
   Conversation,
   PendingCall,
@@ -138,9 +139,7 @@ export class LiveChat {
   /** Answers a message again under the same id. */
   #regenerate(wanted: string | undefined): void {
     const { conversation } = this.#agent;
-    const newest = conversation.sessionContext.findLast(
-      (message) => message.role === "user" && message.generated === undefined,
-    );
+    const newest = conversation.sessionContext.findLast(isOfUser);
     const id = wanted ?? (newest && conversation.infoOf(newest).id);
     if (id === undefined) throw new ActionError(409, "There is no message to answer again.");
     this.#answer(this.#find(id), { id, replaces: id });
@@ -149,29 +148,20 @@ export class LiveChat {
   /** What the user's message with this id says. */
   #find(id: string): Content {
     if (this.#turn) throw new ActionError(409, "The agent is answering. Stop it first.");
-    const { conversation } = this.#agent;
-    const message = conversation.sessionContext[conversation.indexOf(id)];
-    if (message?.role === "user") return message.content;
+    const message = this.#message(id);
+    if (message && isOfUser(message)) return message.content;
     throw new ActionError(409, "This message of the user is not in the conversation any more.");
+  }
+
+  #message(id: string): ChatMessage | undefined {
+    const { conversation } = this.#agent;
+    return conversation.sessionContext[conversation.indexOf(id)];
   }
 
   #answer(content: Content, message: { readonly id: string; readonly replaces?: string }): void {
     this.#start({ type: "sent", content, ...message }, (signal) =>
       this.#agent.streamChat(content, { ...this.#callOptions(signal), ...message }),
     );
-  }
-
-  /** Shows a message again that was to be replaced, if the new one was refused. */
-  #restoreReplaced(opening: ChatEvent): void {
-    const { conversation } = this.#agent;
-    if (opening.type !== "sent" || opening.replaces === undefined) return;
-    if (conversation.indexOf(opening.id) === -1) {
-      const { error } = this.#state;
-      this.#tell({
-        type: "snapshot",
-        state: { ...chatStateOf(conversation), ...(error !== undefined && { error }) },
-      });
-    }
   }
 
   #callOptions(signal: AbortSignal): { signal: AbortSignal; context?: unknown } {
@@ -183,10 +173,16 @@ export class LiveChat {
     const turn = new AbortController();
     this.#turn = turn;
     this.#tell(opening);
-    void this.#tellAll(opening, stream(turn.signal), turn.signal);
+    const replaces = opening.type === "sent" ? opening.replaces : undefined;
+    const replaced = replaces === undefined ? undefined : this.#message(replaces);
+    void this.#tellAll(stream(turn.signal), turn.signal, replaced);
   }
 
-  async #tellAll(opening: ChatEvent, events: AsyncIterable<AgentEvent>, signal: AbortSignal): Promise<void> {
+  async #tellAll(
+    events: AsyncIterable<AgentEvent>,
+    signal: AbortSignal,
+    replaced: ChatMessage | undefined,
+  ): Promise<void> {
     let end: ChatEvent | undefined;
     try {
       for await (const event of events) {
@@ -201,7 +197,12 @@ export class LiveChat {
     // Accept the next message before a page is informed that this one is over.
     this.#turn = undefined;
     this.#tell(end ?? { type: "stopped" });
-    this.#restoreReplaced(opening);
+    // The new message was refused, so the one that it was to replace is still there, with its answer: show both again.
+    const { conversation } = this.#agent;
+    if (replaced && conversation.sessionContext.includes(replaced)) {
+      const { messages } = chatStateOf(conversation);
+      this.#tell({ type: "snapshot", state: { ...this.#state, messages } });
+    }
     this.#restartIdleTimer();
   }
 
@@ -279,4 +280,9 @@ export class LiveChat {
     // The timer must not keep the process alive. In edge runtimes a timer is a number, without `unref`.
     if (typeof this.#idleTimer === "object") this.#idleTimer.unref();
   }
+}
+
+/** Whether the user wrote it: not a summary, a correction or a notice. */
+function isOfUser(message: ChatMessage): message is Extract<ChatMessage, { role: "user" }> {
+  return message.role === "user" && !message.generated && message.from === undefined;
 }

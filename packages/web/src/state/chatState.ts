@@ -27,7 +27,14 @@ export interface ChatState {
 
 /** `id` is a key for lists, and that of a user's message is the one that editing needs. `at` is an ISO date. */
 export type ViewMessage = { readonly id: string; readonly at?: string } & (
-  | { readonly role: "user"; readonly content: Content }
+  | {
+      readonly role: "user";
+      readonly content: Content;
+      /** The user did not write it: it is a summary, a correction or a notice, and cannot be edited or answered again. */
+      readonly generated?: true;
+      /** Who wrote it, if the user did not and the conversation says it: `job-1`. */
+      readonly from?: string;
+    }
   | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true }
 );
 

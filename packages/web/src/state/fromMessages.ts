@@ -19,7 +19,14 @@ export function chatStateOf(
   const waiting: readonly ChatMessage[] = pending ? [pending.answer, ...pending.results] : [];
   for (const message of [...sessionContext, ...waiting]) {
     if (message.role === "user") {
-      shown.push({ role: "user", content: message.content, ...conversation.infoOf(message) });
+      const { content, generated, from } = message;
+      shown.push({
+        role: "user",
+        content,
+        ...conversation.infoOf(message),
+        ...((generated || from !== undefined) && { generated: true }),
+        ...(from !== undefined && { from }),
+      });
     }
     if (message.role === "assistant") addAnswer(shown, message, conversation.infoOf(message).at);
     if (message.role === "tool") addResult(shown, message, conversation.detailsOf?.(message));
