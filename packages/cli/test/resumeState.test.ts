@@ -46,6 +46,44 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     expect(fresh.status()).toMatch(/^accept edits/);
   });
 
+  test("has its own switches, also after /clear, /fork and /resume in a chat", async () => {
+    const { chat } = await start();
+    const terminal = await chat();
+    const say = async (word: string): Promise<void> => {
+      terminal.send(`say the ${word} answer`);
+      await terminal.until(new RegExp(`^the ${word} answer$[\\s\\S]*1 request`, "m"));
+    };
+    const sessionAfter = async (command: string, words: RegExp): Promise<string> => {
+      terminal.send(command);
+      return words.exec(await terminal.until(words))?.[1] ?? "";
+    };
+    await say("plain");
+    const plain = await sessionAfter("/clear", /The old one stays: \/resume (\S+)/);
+    terminal.send("/enable run_bash");
+    await terminal.until("run_bash is on in this chat.");
+    await say("switched");
+    const switched = await sessionAfter("/fork", /The original is still at \/resume (\S+)/);
+    await say("forked");
+
+    // Nothing was switched in this session, and nothing of the other one stays.
+    terminal.send(`/resume ${plain}`);
+    await terminal.until("Mode, tools and permissions are as the settings say");
+    await say("last");
+    terminal.send("/quit");
+    await terminal.until("[status 0]");
+    const again = await chat(["--resume", plain]);
+    expect(again.screen()).toContain("commands: off");
+    expect(again.screen()).not.toContain("Restored from the session");
+    again.send(`/resume ${switched}`);
+    await again.until("Restored from the session: on: run_bash.");
+    again.send("/disable run_bash");
+    await again.until("run_bash is off in this chat.");
+    again.send("/quit");
+    await again.until("[status 0]");
+    const off = await chat(["--resume", switched]);
+    expect(off.screen()).not.toContain("Restored from the session");
+  });
+
   test("continues in a copy while it is open in another window, and is marked in the list", async () => {
     const { box, chat } = await start();
     const first = await chat();

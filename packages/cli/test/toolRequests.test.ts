@@ -11,8 +11,9 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
   const start = useBuiltChat();
 
   /** Answers the model's request with one of the four choices. */
-  async function answer(terminal: TestTerminal, steps: number, choice: string): Promise<void> {
-    terminal.send(REQUEST);
+  async function answer(terminal: TestTerminal, steps: number, choice: string, then = ""): Promise<void> {
+    terminal.paste(REQUEST + then);
+    terminal.press("Enter");
     await terminal.until(
       /The model asks:\n│ May it use run_bash\?[\s\S]*It says: to run the tests[\s\S]*❯ no, refuse/,
     );
@@ -35,14 +36,38 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     await answer(terminal, 0, "no, refuse");
     await terminal.until("run_bash stays off: the user does not want it");
 
-    await answer(terminal, 1, "yes, for this call");
-    await terminal.until("run_bash is on for one call.");
-    terminal.send(runBash("touch made"));
+    const twice = `\nthen ${runBash("touch made")}\n${runBash("touch second")}`;
+    await answer(terminal, 1, "yes, for this call", twice);
     await terminal.until("Run this command?");
     terminal.press("y");
     await expect.poll(() => existsSync(join(box.project, "made")), { timeout: 60_000 }).toBe(true);
     terminal.send(runBash("echo again"));
     await terminal.until(/echo again[\s\S]*Tool not available: run_bash/);
+    expect(existsSync(join(box.project, "second"))).toBe(false);
+  });
+
+  test.each([
+    ["is not called", ""],
+    ["is refused", `\nthen ${runBash("touch made")}`],
+  ])("is off after the turn if the one call that was allowed %s", async (_case, then) => {
+    const { box, chat } = await start();
+    const terminal = await chat();
+    await answer(terminal, 1, "yes, for this call", then);
+    if (then !== "") {
+      await terminal.until("Run this command?");
+      terminal.press("n");
+      await terminal.until("What should it do instead?");
+      terminal.press("Enter");
+    }
+    await terminal.until("That is all.");
+    terminal.send(runBash("touch made"));
+    await terminal.until(/Tool not available: run_bash/);
+    terminal.send("/quit");
+    await terminal.until(/agent --resume \S+/);
+    const next = await chat(["--resume"]);
+    expect(next.screen()).toContain("commands: off (/enable run_bash)");
+    expect(next.screen()).not.toContain("Restored from the session");
+    expect(existsSync(join(box.project, "made"))).toBe(false);
   });
 
   test("stays on in the project that it was allowed for, until that is revoked", async () => {

@@ -109,8 +109,10 @@ export interface AssembledAgent {
   readonly undo: () => UndoLog | undefined;
   /** What was restored from the session that was resumed, as lines for the user. */
   readonly restored: readonly string[];
-  /** Saves what the user switched, for `--resume`. */
-  readonly saveState: () => Promise<void>;
+  /** Switches as a session was left that continues in this chat. Returns what changed, as lines for the user. */
+  readonly restoreState: (file: string) => Promise<readonly string[]>;
+  /** Ends what was allowed for one call, and saves what the user switched, for `--resume`. */
+  readonly endTurn: () => Promise<void>;
   /** Disposes of the packs and closes the session. */
   readonly dispose: () => Promise<void>;
 }
@@ -194,7 +196,8 @@ export async function assembleAgent(
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;
-  const saveState = async (): Promise<void> => {
+  const endTurn = async (): Promise<void> => {
+    requests?.endTurn();
     if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
   };
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
@@ -206,7 +209,7 @@ export async function assembleAgent(
     approve: gate.approve,
     hooks: [
       gate.hooks,
-      ...(requests ? [requests] : []),
+      ...(requests ? [requests.hooks] : []),
       ...(options.instructions ? [subdirectoryInstructions(cwd, instructions, onProblem)] : []),
     ],
     steps: notedSteps(guard, options.steps),
@@ -235,9 +238,10 @@ export async function assembleAgent(
     ownCommands: [...ownCommands, ...skills.found],
     undo,
     restored,
-    saveState,
+    restoreState: async (from) => (await states?.switchTo(from)) ?? [],
+    endTurn,
     dispose: async () => {
-      await saveState();
+      await endTurn();
       await agent.dispose();
       releaseSignals();
       await recording?.close();

@@ -23,14 +23,22 @@ export function undecidedTools({
     .filter(({ name, enabled }) => !enabled && reasons.get(name) === OFF_BY_DEFAULT);
 }
 
+/** The tools that the model may ask for. */
+export interface OfferedTools {
+  /** Turns a tool that was allowed for one call off after that call, and refuses a second one. */
+  readonly hooks: CallHooks;
+  /** Turns off what was allowed for one call that did not come. Called at the end of each turn. */
+  endTurn(): void;
+}
+
 /**
  * Lets the model ask for a tool that is off: the user decides for one call, this session or this project. Turns on what the
- * user allowed in this project before. Returns the hooks that end what was allowed once; nothing if no tool is off.
+ * user allowed in this project before. Returns nothing if no tool is off.
  */
 export function offerTools(
   tools: AssembledTools,
   { permissions, permit }: RequestOptions,
-): CallHooks | undefined {
+): OfferedTools | undefined {
   const { registry } = tools;
   const isGranted = (name: string): boolean =>
     permissions.grants.some(({ rule }) => formatRule(rule) === ruleFor(name));
@@ -39,14 +47,23 @@ export function offerTools(
   }
   const off = undecidedTools(tools);
   if (off.length === 0) return undefined;
-  const once = new Set<string>();
+  const names = new Set(off.map(({ name }) => name));
+  /** The tools that are on for one call, and whether that call has come. */
+  const once = new Map<string, "open" | "used">();
+  const turnOff = (name: string): void => {
+    const { mode } = permissions;
+    // Plan mode turns on what it turned off, so it must not have this tool on its list.
+    if (mode === "plan") permissions.mode = "ask";
+    registry.disable(name);
+    if (mode === "plan") permissions.mode = mode;
+  };
   const tool = defineTool({
     name: NAME,
     description: `Ask the user to turn on a tool that is off. Use it when the task needs one, before you say that something cannot be done. Off: ${off.map(({ name, description }) => `${name} (${firstSentence(description)})`).join("; ")}.`,
     input: {
       type: "object",
       properties: {
-        name: { type: "string", enum: off.map(({ name }) => name) },
+        name: { type: "string", enum: [...names] },
         reason: { type: "string", description: "What it is needed for, in one sentence" },
       },
       required: ["name", "reason"],
@@ -57,7 +74,7 @@ export function offerTools(
     titleFrom: "name",
     deadlineMs: Number.POSITIVE_INFINITY,
     execute: async ({ name, reason }, { signal }) => {
-      if (registry.isToolEnabled(name)) return `${name} is on already.`;
+      if (registry.isToolEnabled(name) && once.get(name) !== "used") return `${name} is on already.`;
       if (permissions.mode === "plan")
         return `${name} stays off in plan mode. Describe what you would do with it.`;
       const what = firstSentence(off.find((one) => one.name === name)?.description ?? "");
@@ -71,8 +88,11 @@ export function offerTools(
         return `${name} stays off: ${answer === "refused" ? "the user does not want it" : "the user did not answer"}. Work without it, or say what is left to do.`;
       }
       registry.enable(name);
-      if (isGranted(name)) return `${name} is on.`;
-      once.add(name);
+      if (isGranted(name)) {
+        once.delete(name);
+        return `${name} is on.`;
+      }
+      once.set(name, "open");
       return `${name} is on for one call.`;
     },
   });
@@ -82,10 +102,23 @@ export function offerTools(
     register: (to) => to.register(tool),
   });
   return {
-    name: NAME,
-    afterCall: ({ name }) => {
-      if (once.delete(name)) registry.disable(name);
-      return undefined;
+    hooks: {
+      name: NAME,
+      beforeCall: ({ name }) => {
+        const isSpent = once.get(name) === "used" || (names.has(name) && !registry.isToolEnabled(name));
+        if (isSpent) return { deny: `${name} was on for one call. Ask for it again with ${NAME}.` };
+        // Before the user decides about the call: one that they refuse uses up the permission too.
+        if (once.has(name)) once.set(name, "used");
+        return undefined;
+      },
+      afterCall: ({ name }) => {
+        if (once.get(name) === "used" && once.delete(name)) turnOff(name);
+        return undefined;
+      },
+    },
+    endTurn: () => {
+      for (const name of once.keys()) turnOff(name);
+      once.clear();
     },
   };
 }

@@ -30,7 +30,8 @@ export class SessionStates {
   readonly #mode: Mode;
   /** What was switched, as it was outside plan mode, which turns tools off for a time. */
   #tools: Pick<SessionState, "on" | "off"> = { on: [], off: [] };
-  #saved = "";
+  /** What the file beside a session says, of the session that was saved or restored last. */
+  #saved: { readonly file: string; readonly text: string } | undefined;
 
   constructor(switched: Switched) {
     this.#switched = switched;
@@ -40,6 +41,7 @@ export class SessionStates {
   /** Switches as the session was left. Returns what it restored, as lines for the user. */
   async restore(file: string): Promise<string[]> {
     const state = readState(file);
+    this.#saved = state && { file, text: textOf(state) };
     if (!state) return [];
     const { tools, permissions, isModeGiven } = this.#switched;
     const { registry } = tools;
@@ -59,17 +61,32 @@ export class SessionStates {
     return parts.length === 0 ? [] : [`Restored from the session: ${parts.join("; ")}.`];
   }
 
+  /**
+   * Switches from the current session to another one: what was switched in the current one ends. Returns what changed, as
+   * lines for the user.
+   */
+  async switchTo(file: string): Promise<string[]> {
+    const { tools, permissions, isModeGiven } = this.#switched;
+    const { mode } = permissions;
+    // Outside plan mode, which turns tools off for a time.
+    permissions.mode = "ask";
+    const { on, off } = this.#readTools();
+    for (const name of on) tools.registry.disable(name);
+    for (const name of off) tools.registry.enable(name);
+    const grants = permissions.grants.filter(({ scope }) => scope === "session");
+    for (const grant of grants) await permissions.revoke(grant);
+    this.#tools = { on: [], off: [] };
+    permissions.mode = isModeGiven ? mode : this.#mode;
+    const restored = await this.restore(file);
+    const isReset = on.length + off.length + grants.length > 0 || permissions.mode !== mode;
+    if (restored.length > 0 || !isReset) return restored;
+    return ["Mode, tools and permissions are as the settings say: nothing was switched in this session."];
+  }
+
   /** Never rejects: without the file the next start asks again. */
   async save(file: string): Promise<void> {
-    const { tools, permissions } = this.#switched;
-    if (permissions.mode !== "plan") {
-      const names = tools.registry.getToolNames();
-      const isOn = (name: string): boolean => tools.registry.isToolEnabled(name);
-      this.#tools = {
-        on: names.filter((name) => isOn(name) && !this.#isOnBySettings(name)),
-        off: names.filter((name) => !isOn(name) && this.#isOnBySettings(name)),
-      };
-    }
+    const { permissions } = this.#switched;
+    if (permissions.mode !== "plan") this.#tools = this.#readTools();
     const state: SessionState = {
       mode: permissions.mode,
       ...this.#tools,
@@ -79,15 +96,30 @@ export class SessionStates {
     };
     const isChanged =
       state.mode !== this.#mode || [state.on, state.off, state.allow].some(({ length }) => length > 0);
-    const text = `${JSON.stringify(state)}\n`;
-    if (text === this.#saved || (!isChanged && this.#saved === "")) return;
-    this.#saved = text;
+    const text = textOf(state);
+    const saved = this.#saved?.file === file ? this.#saved.text : undefined;
+    if (text === saved || (!isChanged && saved === undefined)) return;
+    this.#saved = { file, text };
     await writeFileAtomic(stateFile(file), text, { follow: false, mode: 0o600 }).catch(() => undefined);
+  }
+
+  #readTools(): Pick<SessionState, "on" | "off"> {
+    const { registry } = this.#switched.tools;
+    const names = registry.getToolNames();
+    const isOn = (name: string): boolean => registry.isToolEnabled(name);
+    return {
+      on: names.filter((name) => isOn(name) && !this.#isOnBySettings(name)),
+      off: names.filter((name) => !isOn(name) && this.#isOnBySettings(name)),
+    };
   }
 
   #isOnBySettings(name: string): boolean {
     return /^(on|enabled) by /.test(this.#switched.tools.reasons.get(name) ?? "");
   }
+}
+
+function textOf(state: SessionState): string {
+  return `${JSON.stringify(state)}\n`;
 }
 
 function readState(file: string): SessionState | undefined {

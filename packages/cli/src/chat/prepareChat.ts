@@ -83,7 +83,7 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
       begin: (message) => undo()?.beginTurn(message),
       end: async () => {
         await undo()?.endTurn();
-        await assembled.saveState();
+        await assembled.endTurn();
       },
     },
     commands: {

@@ -16,7 +16,8 @@ const NOT_KEPT = "This conversation is not kept (--no-session).";
 /** Commands about the kept conversations of a project. */
 export function sessionCommands({
   recording,
-}: Pick<AssembledAgent, "recording">): Readonly<Record<string, SlashCommand>> {
+  restoreState,
+}: Pick<AssembledAgent, "recording" | "restoreState">): Readonly<Record<string, SlashCommand>> {
   return {
     ...(recording && {
       "/clear": {
@@ -28,7 +29,7 @@ export function sessionCommands({
     "/resume": {
       usage: "/resume [ID]",
       help: "continue with an earlier session",
-      run: (id, context) => resume(id, recording, context),
+      run: (id, context) => resume(id, { recording, restoreState }, context),
     },
     "/fork": {
       usage: "/fork",
@@ -55,7 +56,7 @@ async function clear(recording: SessionRecording, { agent, busy, usage }: Comman
 
 async function resume(
   argument: string,
-  recording: SessionRecording | undefined,
+  { recording, restoreState }: Pick<AssembledAgent, "recording" | "restoreState">,
   { busy, view, agent, usage }: CommandContext,
 ): Promise<readonly string[]> {
   if (busy()) return [BUSY];
@@ -68,10 +69,13 @@ async function resume(
     id = await view.pick("Resume a session", found.map(sessionItem));
     if (id === undefined) return [];
   }
-  const { file, session } = await openSession(cwd, id);
+  const { file, session, isKept } = await openSession(cwd, id);
   if (session) await recording.switchTo(file, session);
   usage.forgetSize();
-  return transcriptLines(agent.conversation, view.style);
+  return [
+    ...transcriptLines(agent.conversation, view.style),
+    ...(session && isKept ? await restoreState(file) : []),
+  ];
 }
 
 /** One session in a list: how it began, when it was used last, and its size. */
