@@ -60,13 +60,14 @@ export function fileStore(directory: string): ConversationStore {
       if (!known.has(id)) await load(id);
       const stored = known.get(id);
       if (stored?.count !== position) throw new Error("another program is writing to this conversation.");
-      const remove = stored.file.append(changes.map(formatEntry).join(""));
-      stored.count += changes.length;
+      let remove: (() => void) | undefined;
       try {
+        remove = stored.file.append(changes.map(formatEntry).join(""));
+        stored.count += changes.length;
         await stored.file.sync();
       } catch (error) {
-        remove();
         stored.count = position;
+        remove?.();
         throw error;
       } finally {
         // A server has more conversations than it may have open files.

@@ -1,5 +1,5 @@
-import { appendFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import fs, { appendFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { call, expectValidHistory, toolTexts } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
@@ -173,6 +173,45 @@ test("a store on files that cannot be written keeps the changes for later", asyn
   rmSync(directory);
   await flush();
   expect((await loadSession(join(directory, "a.jsonl"))).messages).toHaveLength(1);
+});
+
+test("closes the file of an append that fails, and appends the same changes once it can", async () => {
+  const path = join(temporaryDirectory(), "a.jsonl");
+  const { conversation, flush } = await openConversation(fileStore(dirname(path)), "a");
+  const [opened, closed] = [vi.spyOn(fs, "openSync"), vi.spyOn(fs, "closeSync")];
+  const write = vi.spyOn(fs, "writeSync").mockImplementation(() => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  conversation.append({ role: "user", content: "one" });
+  for (let tries = 0; tries < 3; tries++) await expect(flush()).rejects.toThrow("ENOSPC");
+  const descriptors = opened.mock.results.map(({ value }) => value as number);
+  expect(descriptors.length).toBeGreaterThan(0);
+  expect(closed.mock.calls.map(([descriptor]) => descriptor)).toEqual(descriptors);
+  write.mockRestore();
+  await flush();
+  expect((await loadSession(path)).messages).toMatchObject([{ content: "one" }]);
+});
+
+test("stores a change that comes at any moment around the end of an append", async () => {
+  for (let ticks = 0; ticks < 12; ticks++) {
+    const stored: ConversationChange[] = [];
+    const done: (() => void)[] = [];
+    const store: ConversationStore = {
+      load: async () => [],
+      append: (_, changes) => {
+        stored.push(...changes);
+        return new Promise((resolve) => done.push(resolve));
+      },
+    };
+    const { conversation } = await openConversation(store, "a");
+    conversation.append({ role: "user", content: "one" });
+    await vi.waitUntil(() => done.length === 1);
+    done[0]?.();
+    for (let tick = 0; tick < ticks; tick++) await undefined;
+    conversation.append({ role: "user", content: "two" });
+    await expect.poll(() => stored.length, { message: `after ${ticks} ticks` }).toBe(2);
+  }
 });
 
 test("a recorded session is on the disk before a tool that can change something runs", async () => {

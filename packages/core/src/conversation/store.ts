@@ -78,6 +78,8 @@ export async function openConversation(
   const start = (): Promise<void> => {
     sending ??= send().finally(() => {
       sending = undefined;
+      // A change may have come after the last batch.
+      if (unstored.length > 0 && !hasFailed) start().catch(() => undefined);
     });
     return sending;
   };
