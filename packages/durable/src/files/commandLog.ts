@@ -9,6 +9,7 @@ import {
   readSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -52,6 +53,8 @@ export class CommandLog {
   /** How long the lines are with which the log began. */
   #baseBytes = 0;
   #inUse: ReadonlySet<string> = new Set();
+  /** The files that the log before this one refers to. */
+  #usedBefore: ReadonlySet<string> = new Set();
   /** The commands so far end with a seal: the next ones are in another log. */
   #isSealed = false;
   /** Why the log that follows this one could not be written, while it could not. */
@@ -188,6 +191,7 @@ export class CommandLog {
     this.#number = number;
     this.#offset = 0;
     this.#baseBytes = 0;
+    this.#usedBefore = this.#inUse;
     this.#inUse = new Set();
     this.#isSealed = false;
     this.#table = this.#emptyTable();
@@ -242,6 +246,7 @@ export class CommandLog {
       if (command.mark === undefined && command.op !== "seal") this.#baseBytes += Buffer.byteLength(line);
       if (command.op === "base") {
         this.#inUse = new Set([command.index, ...command.segments.map(({ name }) => name)]);
+        this.#touchUnused();
       }
       if (this.#verdict && this.#verdict.mark === command.mark) this.#verdict.applied = applied;
       if (command.op === "seal") {
@@ -271,6 +276,19 @@ export class CommandLog {
       const number = LOG_NAME.exec(name)?.[1];
       return number === undefined ? [] : [Number(number)];
     });
+  }
+
+  /** Marks the files that are no longer used with the time now: they may have been written long ago. */
+  #touchUnused(): void {
+    const now = new Date();
+    for (const name of this.#usedBefore) {
+      if (this.#inUse.has(name)) continue;
+      try {
+        utimesSync(join(this.#directory, name), now, now);
+      } catch {
+        // It was removed, or belongs to another user: it is only kept for a shorter time.
+      }
+    }
   }
 
   /** Removes earlier logs and the files that only they refer to, and what an interrupted process left. */
