@@ -44,10 +44,11 @@ export class BackgroundAgents implements BackgroundJobs {
       this.#forget();
       if (!worker.isStopped) await onEnd(ending);
     };
-    agent.done.then(
-      (answer) => end("answered", { answer }),
-      (error: unknown) => end("failed", { problem: errorMessage(error) }),
-    );
+    agent.done
+      .then((answer) => end("answered", { answer }))
+      // Also where the answer cannot be passed on.
+      .catch((error: unknown) => end("failed", { problem: errorMessage(error) }))
+      .catch(() => undefined);
   }
 
   list(): readonly BackgroundJob[] {

@@ -1,5 +1,13 @@
-import { Agent, type ApprovalRequest, type ChatProvider, defineTool, type WakeNotice } from "@agent/core";
+import {
+  Agent,
+  type ApprovalRequest,
+  type ChatProvider,
+  type ChildAgentAnswer,
+  defineTool,
+  type WakeNotice,
+} from "@agent/core";
 import { expect, onTestFinished, test } from "vitest";
+import { BackgroundAgents, type Ending } from "../src/background.js";
 import * as agents from "../src/index.js";
 
 const save = defineTool({
@@ -152,4 +160,28 @@ test("runs in the foreground where no host can wake, and says so", async () => {
     "[Agents of this program cannot work in the background: it ran in the foreground and has ended.]",
   );
   expect(jobs.list()).toEqual([]);
+});
+
+test("reports an answer that cannot be passed on as a failure, and leaves no rejection unhandled", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const background = new BackgroundAgents();
+  const endings: Ending[] = [];
+  const answer = { text: "the answer" } as ChildAgentAnswer;
+  background.start(
+    "worker-1",
+    "work",
+    () => ({ done: Promise.resolve(answer), stop: () => undefined }),
+    (ending) => {
+      endings.push(ending);
+      throw new Error("the conversation is closed");
+    },
+  );
+  await expect.poll(() => endings).toEqual([{ answer }, { problem: "the conversation is closed" }]);
+  // Node.js reports rejections before the next timer.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
+  expect(background.list()).toMatchObject([{ id: "worker-1", ended: "failed" }]);
 });
