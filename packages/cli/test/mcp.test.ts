@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -7,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { Sandbox } from "./agent.js";
 
+const hasBubblewrap =
+  spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-user", "--unshare-pid", "true"]).status === 0;
 const SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
 
 /** A project whose config has one MCP server. */
@@ -193,6 +196,56 @@ test("mcp serve holds a client to the rules of the config: what is denied, and w
   expect(await call(4, "read_file", { path: "a.txt" })).toBe("text of a");
   serving.stdin.end();
   expect((await once(serving, "exit"))[0]).toBe(0);
+});
+
+/** Calls `run_bash` over standard input and output, as a client that cannot ask its user. */
+async function bashOverMcp(sandbox: Sandbox, command: string, flags: readonly string[]) {
+  const serving = sandbox.start(["mcp", "serve", "--enable", "run_bash", ...flags]);
+  onTestFinished(() => void serving.kill());
+  const problems = text(serving.stderr);
+  const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
+  const ask = async (id: number, method: string, params: object) => {
+    serving.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    return JSON.parse(String((await lines.next()).value)).result;
+  };
+  const clientInfo = { name: "test", version: "1" };
+  await ask(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  const { content } = await ask(2, "tools/call", { name: "run_bash", arguments: { command } });
+  serving.stdin.end();
+  return { answer: String(content[0].text), stderr: await problems };
+}
+
+test.skipIf(!hasBubblewrap)(
+  "mcp serve runs commands in the sandbox in auto mode, and says so (skipped without bubblewrap)",
+  async () => {
+    const sandbox = new Sandbox();
+    const [inside, outside] = [join(sandbox.project, "made"), join(sandbox.home, "outside")];
+    const command = "touch made ../outside";
+    const { stderr } = await bashOverMcp(sandbox, command, ["--mode", "auto"]);
+    expect([existsSync(inside), existsSync(outside)]).toEqual([true, false]);
+    expect(stderr).toMatch(/Commands run in a sandbox \(bubblewrap\).*--no-sandbox/);
+    sandbox.write("agent.config.json", JSON.stringify({ mode: "auto" }));
+    await bashOverMcp(sandbox, command, ["--trust"]);
+    expect(existsSync(outside)).toBe(false);
+    await bashOverMcp(sandbox, command, ["--mode", "auto", "--no-sandbox"]);
+    expect(existsSync(outside)).toBe(true);
+  },
+  300_000,
+);
+
+test("mcp serve asks about a command outside the sandbox in auto mode, unless the user opted out", async () => {
+  const sandbox = new Sandbox();
+  const packs = [["@agent/tools-bash", { sandbox: "off" }]];
+  sandbox.write("agent.config.json", JSON.stringify({ mode: "auto", packs }));
+  const made = join(sandbox.project, "made");
+  const denied = await bashOverMcp(sandbox, "touch made", ["--trust"]);
+  expect([denied.answer, existsSync(made)]).toEqual(["Tool call denied: no one said yes to it.", false]);
+  expect(denied.stderr).toMatch(/run_bash would run outside the sandbox.*--no-sandbox/);
+  expect((await bashOverMcp(sandbox, "touch made", ["--no-sandbox", "--mode", "ask"])).answer).toContain(
+    "denied",
+  );
+  await bashOverMcp(sandbox, "touch made", ["--no-sandbox"]);
+  expect(existsSync(made)).toBe(true);
 });
 
 test("mcp serve --http tells address and token next to its output, serves who has it, and ends on a signal", async () => {

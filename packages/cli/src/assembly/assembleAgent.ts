@@ -42,7 +42,13 @@ import { SessionRecording } from "../sessions/sessionRecording.js";
 import { newSessionFile, type OpenSession, openSession, undoDirectory } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
-import { type AssembledTools, assembleTools, loadSelectedPacks, packProblems } from "./assembleTools.js";
+import {
+  type AssembledTools,
+  assembleTools,
+  loadSelectedPacks,
+  packProblems,
+  SANDBOX_OPT_OUT,
+} from "./assembleTools.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { offerTools } from "./requestTool.js";
@@ -181,7 +187,7 @@ export async function assembleAgent(
     permit,
     containment: {
       wanted: () => settings.sandbox && (options.unattended === true || permissions.mode === "auto"),
-      optOut: "--no-sandbox, or sandbox: false in the config",
+      optOut: SANDBOX_OPT_OUT,
     },
     notice: options.onNotice ?? onProblem,
     model: hostModel(provider, settings.contextTokens),

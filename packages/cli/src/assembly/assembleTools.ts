@@ -9,6 +9,9 @@ import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
 
+/** How the user makes commands run without a sandbox. */
+export const SANDBOX_OPT_OUT = "--no-sandbox, or sandbox: false in the config";
+
 /**
  * The tools of this run, why each is on or off, and which ask first. All three grow when tools are registered later.
  */

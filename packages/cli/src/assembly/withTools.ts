@@ -1,4 +1,4 @@
-import { Conversation } from "@agent/core";
+import { Conversation, type HostData } from "@agent/core";
 import { terminateOnSignals } from "@agent/core/host";
 import { withTimeout } from "@agent/internal";
 import type { SettingsFlags } from "../settings/flags.js";
@@ -17,14 +17,18 @@ export interface ToolsInUse extends AssembledTools {
   readonly problems: readonly string[];
 }
 
-/** Loads settings and packs, waits for tools that come late, calls `use`, and ends what the packs started. */
+/**
+ * Loads settings and packs, waits for tools that come late, calls `use`, and ends what the packs started. `forPacks`: what
+ * the host offers to packs. Default: nothing, so commands run without a sandbox.
+ */
 export async function withTools<T>(
   flags: SettingsFlags,
   use: (tools: ToolsInUse) => T | Promise<T>,
+  forPacks?: (loaded: LoadedSettings) => HostData,
 ): Promise<T> {
   const loaded = await loadSettings(flags);
   const packs = await loadSelectedPacks(loaded);
-  const tools = assembleTools(loaded, packs, new Conversation());
+  const tools = assembleTools(loaded, packs, new Conversation(), forPacks?.(loaded));
   const { services } = tools.registry;
   const releaseSignals = terminateOnSignals(services);
   try {
