@@ -65,6 +65,32 @@ test("keeps and names a tree with changes, which real git understands, and opens
   expect(git(["log", "--format=%s", "agent/fix"])).toBe("second\nfirst\n");
 });
 
+test.skipIf(process.platform !== "linux")(
+  "refuses a tree in which another agent works, and one whose beginning is not known",
+  async () => {
+    const { box, git, pathOf } = project();
+    await box.run(["--worktree", "fix", 'write "two" to b.txt']);
+    const path = pathOf("fix");
+    expect(existsSync(`${path}.open`)).toBe(false);
+    const startedAt = readFileSync(`/proc/${process.pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ")[19];
+    writeFileSync(`${path}.open`, JSON.stringify({ pid: process.pid, startedAt }));
+    const second = await box.run(["--worktree", "fix", "read b.txt"]);
+    expect([second.code, second.stderr]).toEqual([2, expect.stringContaining("another agent works in this")]);
+    expect(existsSync(`${path}.open`)).toBe(true);
+    rmSync(`${path}.open`);
+    rmSync(`${path}.json`);
+    const unknown = await box.run(["--worktree", "fix", "read b.txt"]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/fix\.json is missing[\s\S]*git worktree remove/),
+    ]);
+    expect(readFileSync(join(path, "b.txt"), "utf8")).toContain("two");
+    expect(git(["worktree", "list"])).toContain("[agent/fix]");
+  },
+);
+
 test("copies what .worktreeinclude names, except for secret files", async () => {
   const { box, git, pathOf } = project({
     "a.txt": "one\n",

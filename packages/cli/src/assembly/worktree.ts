@@ -6,7 +6,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,6 +15,7 @@ import { errorMessage, quote } from "@agent/core/toolkit";
 import { canonicalPath, findRepository, isRecord, isSecretName, readRegularFile } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
+import { markOpen, removeMark } from "../sessions/openMark.js";
 import { PrivateGit } from "../undo/privateGit.js";
 
 const NAME = /^[A-Za-z0-9][\w-]{0,60}$/;
@@ -116,6 +116,20 @@ class Worktree {
   }
 
   async open(): Promise<OpenWorktree> {
+    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
+    // The first agent to end would remove an unchanged tree under the other one.
+    if (!markOpen(this.#path)) {
+      throw new Error("another agent works in this work tree. Wait for its end, or choose another name.");
+    }
+    try {
+      return await this.#openMarked();
+    } catch (error) {
+      removeMark(this.#path);
+      throw error;
+    }
+  }
+
+  async #openMarked(): Promise<OpenWorktree> {
     const known = existsSync(this.#path) ? this.#readBeginning() : undefined;
     const { beginning, notices } = known ? { beginning: known, notices: [] } : await this.#create();
     return {
@@ -219,6 +233,14 @@ class Worktree {
   }
 
   async #close(beginning: Beginning): Promise<string> {
+    try {
+      return await this.#removeUnchanged(beginning);
+    } finally {
+      removeMark(this.#path);
+    }
+  }
+
+  async #removeUnchanged(beginning: Beginning): Promise<string> {
     const kept = `branch agent/${this.#name}, ${this.#path}`;
     let changes: string;
     try {
@@ -230,7 +252,11 @@ class Worktree {
     if (changes !== "") {
       return `The work tree ${this.#name} was kept: ${changes} (${kept}). Open it again with agent --worktree ${this.#name}.`;
     }
-    this.#remove();
+    try {
+      this.#remove();
+    } catch (error) {
+      return `The work tree ${this.#name} has no changes, but could not be removed: ${errorMessage(error)} Remove it with git worktree remove ${this.#path}.`;
+    }
     return `The work tree ${this.#name} was removed: nothing was changed in it.`;
   }
 
@@ -267,7 +293,13 @@ class Worktree {
   }
 
   #readBeginning(): Beginning {
-    const value: unknown = JSON.parse(readFileSync(this.#beginningFile, "utf8"));
+    const text = readRegularFile(this.#beginningFile, LARGEST_REFS)?.toString();
+    if (text === undefined) {
+      throw new Error(
+        `${this.#beginningFile} is missing, so changes cannot be recognized. Choose another name, or remove the tree: git worktree remove ${this.#path}`,
+      );
+    }
+    const value: unknown = JSON.parse(text);
     const { commit, source, included } = isRecord(value) ? value : {};
     if (typeof commit === "string" && typeof source === "string" && Array.isArray(included))
       return { commit, source, included: included.map(String) };
