@@ -25,6 +25,11 @@ describe("a pattern that could backtrack for long is left to the tool", () => {
     ["^.*.*.*.*x$", "a".repeat(100_000)],
     ["a*b", "a".repeat(100_000)],
     ["(((a{1,99}){99}){99}){99}", "a".repeat(100)],
+    ["a{20000}b", "a".repeat(40_000)],
+    ["(?:(?:a{30}){30}){20}b", "a".repeat(40_000)],
+    ["(?:(?=a{1000})a){1000}b", "a".repeat(2500)],
+    ["^(?:(?:(?:){1000}){1000}){1000}b", ""],
+    ["(?:(?:){20000}){20000,}b", "a"],
   ];
   test.each(UNKNOWN)("%s", (pattern, text) => {
     expect(check({ pattern }, text)).toBeUndefined();
@@ -44,8 +49,20 @@ describe("a pattern that could backtrack for long is left to the tool", () => {
     ["^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$", "00:11:22:33:44:5g", false],
     ["^[\\w(+*|]+$", "a(+*|b!", false],
     ["^a+$", `${"a".repeat(1_000_000)}!`, false],
+    ["^a{20000}b", `${"a".repeat(40_000)}`, false],
+    ["[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "-".repeat(100_000), false],
   ])("%s is checked", (pattern, text, fits) => {
     expect(check({ pattern }, text) === undefined).toBe(fits);
+  });
+
+  test("a pattern of very many parts", () => {
+    expect(check({ pattern: `${"[ab]".repeat(20_000)}c` }, "a".repeat(40_000))).toBeUndefined();
+  });
+
+  test("keeps the count of steps after a short text", () => {
+    const tooMany = many(5000, () => `${"a".repeat(250)}!`);
+    const schema = { prefixItems: [{ pattern: "^(a+)+$" }], items: { pattern: "^a*b*c*!$" } };
+    expect(check(schema, ["a", ...tooMany])).toMatch(TOO_MUCH);
   });
 
   test("many texts that are checked count together", () => {

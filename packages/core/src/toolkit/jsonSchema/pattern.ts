@@ -11,6 +11,9 @@ const TOKEN =
 const REFERENCE = /^\\[1-9k]/;
 const QUANTIFIER = /^(?:[*+?]\??|\{\d+(?:,\d*)?\}\??)$/;
 const FIXED = /^\{\d+\}/;
+const LEAST_COUNT = /^\{(\d+)/;
+// Patterns of ordinary length count as one step for each start of a match.
+const FREE_SIZE = 64;
 
 /** A regular expression of a schema. */
 export interface TextPattern {
@@ -22,10 +25,11 @@ export interface TextPattern {
 export function compilePattern(source: string, work: Work): TextPattern | undefined {
   const expression = toExpression(source);
   if (!expression) return undefined;
-  const { degree, choices } = backtrackingCost(source);
+  const cost = backtrackingCost(source);
   return {
     test(text) {
-      const steps = choices * text.length ** degree;
+      if (cost === "exponential") return undefined;
+      const steps = cost.choices * cost.size * Math.max(1, text.length) ** cost.degree;
       if (steps > MAX_STEPS) return undefined;
       work.spend(steps * STEP_COST);
       try {
@@ -55,38 +59,44 @@ interface BacktrackingCost {
   readonly degree: number;
   /** The number of combinations of alternatives and optional parts. */
   readonly choices: number;
+  /** How much longer the pattern is with its counted parts written out: `(a{9}b){9}` has 90 parts. */
+  readonly size: number;
 }
-
-const EXPONENTIAL: BacktrackingCost = { degree: Number.POSITIVE_INFINITY, choices: Number.POSITIVE_INFINITY };
 
 interface Group {
   /** Whether the same text can match in several ways: the group must not be repeated. */
   hasChoice: boolean;
   alternatives: number;
+  /** The number of its parts, counted parts written out. */
+  size: number;
 }
 
 /**
- * Bounds the steps of V8's matcher: `choices * length ** degree`. Exponential if a repeated group has several ways to
+ * Bounds the steps of V8's matcher: `choices * size * length ** degree`. Exponential if a repeated group has several ways to
  * match (`(a+)+`, `(a|a)*`), and with back-references.
  */
-function backtrackingCost(source: string): BacktrackingCost {
+function backtrackingCost(source: string): BacktrackingCost | "exponential" {
   let degree = source.startsWith("^") ? 0 : 1;
   let choices = 1;
-  let current: Group = { hasChoice: false, alternatives: 1 };
+  let parts = 0;
+  let current: Group = { hasChoice: false, alternatives: 1, size: 0 };
   let closed: Group | undefined;
   const outer: Group[] = [];
   for (const [token] of source.matchAll(TOKEN)) {
     const repeated = closed;
     closed = undefined;
-    if (REFERENCE.test(token)) return EXPONENTIAL;
+    if (REFERENCE.test(token)) return "exponential";
     if (token.startsWith("(")) {
       outer.push(current);
-      current = { hasChoice: false, alternatives: 1 };
+      // The group itself is a part: matching nothing many times takes time too.
+      current = { hasChoice: false, alternatives: 1, size: 1 };
+      parts++;
     } else if (token === ")") {
       choices *= current.alternatives;
       closed = current;
       current = outer.pop() ?? current;
       current.hasChoice ||= closed.hasChoice;
+      current.size += closed.size;
     } else if (token === "|") {
       current.alternatives++;
       current.hasChoice = true;
@@ -95,12 +105,18 @@ function backtrackingCost(source: string): BacktrackingCost {
     } else if (QUANTIFIER.test(token)) {
       const isOptional = token.startsWith("?");
       const isFixed = FIXED.test(token);
-      if (repeated?.hasChoice && !isOptional) return EXPONENTIAL;
+      if (repeated?.hasChoice && !isOptional) return "exponential";
+      const count = Math.min(Number(LEAST_COUNT.exec(token)?.[1] ?? 1), MAX_STEPS);
+      current.size += (repeated?.size ?? 1) * Math.max(0, count - 1);
       if (isFixed) continue;
       current.hasChoice = true;
       if (isOptional) choices *= 2;
       else degree++;
+    } else {
+      current.size++;
+      parts++;
     }
   }
-  return { degree, choices: choices * current.alternatives };
+  const size = Math.max(1, current.size - Math.min(parts, FREE_SIZE));
+  return { degree, choices: choices * current.alternatives, size };
 }
