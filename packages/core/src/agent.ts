@@ -116,6 +116,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
   #session: HookSession | undefined;
+  /** The run of the message that is being answered. */
+  #answering: Run | undefined;
   /** The child agents that work in the background. They wait for each other as children of one message do. */
   readonly #background = {
     started: 0,
@@ -376,8 +378,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Starts a child agent that works in the background, under the same rules, limits and approvals. `onEvent` gets what
-   * it does. `dispose` stops it.
+   * Starts a child agent that works in the background, under the same rules, limits and approvals. If a message is being
+   * answered, its `context` and its limits `maxCost` and `maxTokens` hold for the child too, also after the answer.
+   * `onEvent` gets what it does. `dispose` stops it.
    */
   startAgent(
     request: ChildAgentRequest,
@@ -389,7 +392,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const emit = (event: AgentEvent): void => {
       if (event.type === "child") onEvent(event.event);
     };
-    const parent = this.#createRun({}, {}, stop.signal, true, emit, shared);
+    const { context, budgets } = this.#answering ?? {};
+    const parent = this.#createRun({}, { context }, stop.signal, true, emit, shared, budgets);
     const start = async (): Promise<ChildAgentAnswer> => {
       if (running.size >= parent.limits.maxChildAgents) {
         throw new AgentError(
@@ -438,12 +442,17 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       this.#lateEvents = [];
       const decisions = "decisions" in opening ? opening.decisions : {};
       const run = this.#createRun(decisions, given, signal, stream, emit);
+      this.#answering = run;
       const undelivered = this.#steering.take();
       this.#steering.open();
-      const opened = this.#open(opening, options, run, undelivered);
-      // Without hooks nothing is awaited: anyone who looks at the conversation next sees the message.
-      if (opened) await opened;
-      return await runLoop(run);
+      try {
+        const opened = this.#open(opening, options, run, undelivered);
+        // Without hooks nothing is awaited: anyone who looks at the conversation next sees the message.
+        if (opened) await opened;
+        return await runLoop(run);
+      } finally {
+        this.#answering = undefined;
+      }
     });
     // Emitted once the agent is free: a listener may send the next message immediately.
     emit(done);
@@ -503,6 +512,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     stream: boolean,
     emit: (event: AgentEvent) => void,
     slots: Pick<Run["allowance"], "running" | "exclusive"> = { running: [], exclusive: [] },
+    inherited?: Run["budgets"],
   ): Run {
     const options = this.#options;
     const limits = loopLimits(options, this.#provider);
@@ -512,7 +522,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     });
     const own = budget && new Budget("message", budget, options.onBudget);
     return createRun({
-      budgets: [this.#budget, own].filter((one) => one !== undefined),
+      budgets: inherited ?? [this.#budget, own].filter((one) => one !== undefined),
       smallModel: options.smallModel,
       provider: this.#provider,
       tools: this.registry,

@@ -114,6 +114,50 @@ test("keeps to the limits: so many at the same time, so deep, and one that write
   await expect(flat.startAgent({ message: "x" }).done).rejects.toMatchObject({ code: "child_limit" });
 });
 
+test("works with the context and within the limits of the message that started it", async () => {
+  const contexts: unknown[] = [];
+  const { pack, host } = hostSpy();
+  let child: Promise<unknown> | undefined;
+  const usage = { inputTokens: 500, outputTokens: 500 };
+  const provider: ChatProvider = {
+    model: "m",
+    respond: async ({ messages }) => {
+      const last = messages.at(-1);
+      const [, name] = /^use (\w+)$/.exec(last?.role === "user" ? String(last.content) : "") ?? [];
+      if (name === undefined) return { content: "done", toolCalls: [], finishReason: "stop", usage };
+      const call = { id: "c1", type: "function", function: { name, arguments: "{}" } } as const;
+      return { content: null, toolCalls: [call], finishReason: "tool_calls", usage };
+    },
+  };
+  const agent = new Agent(provider, { packs: [pack], host: { wake: () => undefined } });
+  const tool = (name: string, execute: (context: unknown) => string): void =>
+    agent.addTool(
+      defineTool({
+        name,
+        description: "d",
+        input: { type: "object" },
+        execute: (_, { context }) => execute(context),
+      }),
+    );
+  tool("look", (context) => {
+    contexts.push(context);
+    return "seen";
+  });
+  tool("begin", () => {
+    child = host()?.startAgent?.({ message: "use look" }).done;
+    child?.catch(() => undefined);
+    return "started";
+  });
+  // Three requests of 1000 tokens each fit: two of the message, and the first of the child.
+  const limited = agent.run("use begin", { context: { user: "ann" }, maxTokens: 3000 });
+  await Promise.allSettled([limited]);
+  await expect(child).rejects.toMatchObject({ code: "budget_exceeded" });
+  expect(contexts).toEqual([{ user: "ann" }]);
+  // The limits end with the message.
+  expect(await agent.startAgent({ message: "use look" }).done).toMatchObject({ text: "done" });
+  expect(contexts).toEqual([{ user: "ann" }, undefined]);
+});
+
 test.each([
   [{ wake: () => undefined }, true],
   [{}, false],

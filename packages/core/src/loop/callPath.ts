@@ -316,6 +316,7 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
         signal,
         granted,
         ...(basis !== undefined && { basis }),
+        ...(described?.contained && { contained: true }),
         wantsView: about !== undefined,
         context,
         startAgent: (request, childSignal = signal) => {

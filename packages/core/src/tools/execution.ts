@@ -180,6 +180,7 @@ class Execution {
       },
       granted: options.granted ?? [],
       ...(options.basis !== undefined && { basis: options.basis }),
+      ...(options.contained !== undefined && { contained: options.contained }),
       ...(options.wantsView && { wantsView: true }),
       context: options.context,
       onOutput: (chunk) => {

@@ -61,6 +61,11 @@ export interface ToolCall<Context = unknown> {
    * cover.
    */
   readonly granted?: readonly AccessNeed[];
+  /**
+   * Whether the decision about the call relied on its description as `contained`. Then run it contained, whatever has
+   * changed since, or not at all.
+   */
+  readonly contained?: boolean;
   /** The `basis` of the preview that the user saw. Refuse the call if the state has changed since. */
   readonly basis?: string;
   /** Reports the process that does the work, for a user who wants to see or stop it. Optional for a caller to offer. */

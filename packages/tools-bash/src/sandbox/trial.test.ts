@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent, type AgentOptions, type ChatProvider, Conversation, createToolRegistry } from "@agent/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { leaveNoProcessBehind } from "../../test/processes.js";
 import { runBashTool } from "../tools/bash.js";
@@ -39,6 +40,21 @@ async function run(one: ReturnType<typeof tool>, command: string) {
   return JSON.parse(await one.execute({ command })) as { stdout: string; sandbox?: string };
 }
 
+/** A model that runs one command and then answers. */
+function scripted(command: string): ChatProvider {
+  const call = { name: "run_bash", arguments: JSON.stringify({ command }) };
+  return {
+    respond: async ({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? { content: "done", toolCalls: [], finishReason: "stop" }
+        : {
+            content: null,
+            toolCalls: [{ id: "1", type: "function", function: call }],
+            finishReason: "tool_calls",
+          },
+  };
+}
+
 /** What a passed test leaves. */
 const remembered = (): { key: string; at: number } =>
   JSON.parse(readFileSync(join(base, "state/sandbox-test.json"), "utf8"));
@@ -72,6 +88,26 @@ describe.skipIf(status.program === undefined)(
       expect(notices).toEqual([expect.stringMatching(/^Testing the sandbox/)]);
     }, 300_000);
 
+    test("stays for a call that was described as contained, when the host no longer wants it", async () => {
+      const one = tool();
+      const registry = createToolRegistry(new Conversation());
+      registry.register(one);
+      const provider = scripted("echo x");
+      const rules: AgentOptions["rules"] = {
+        decide: async ({ description }) => {
+          expect(description.contained).toBe(true);
+          // The user leaves auto mode after the decision.
+          wanted = false;
+          return { type: "allow" };
+        },
+        allow: async () => undefined,
+      };
+      const agent = new Agent(provider, { registry, rules, approve: () => "allow" });
+      await agent.chat("go");
+      const results = agent.conversation.sessionContext.filter(({ role }) => role === "tool");
+      expect(JSON.parse(String(results[0]?.content))).toMatchObject({ stdout: "x\n", sandbox: "bubblewrap" });
+    }, 300_000);
+
     test("is not used while the host does not want it, nor if the options turn it off", async () => {
       wanted = false;
       const one = tool();
@@ -85,6 +121,14 @@ describe.skipIf(status.program === undefined)(
     });
   },
 );
+
+test("does not run a call that was allowed as contained where no sandbox works", async () => {
+  process.chdir("/usr");
+  const call = { signal, contained: true, onOutput: () => undefined };
+  await expect(tool().execute({ command: "echo x" }, call)).rejects.toThrow(
+    /there is none now\. Nothing was run/,
+  );
+});
 
 test("says that commands run without a sandbox, and why, where none works", async () => {
   // Commands could change bubblewrap itself here, so it is not used.

@@ -93,8 +93,13 @@ export class CommandRunner {
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       const refusal = refusalOf(policy, command, extraEnv);
       if (refusal !== undefined) throw new Error(refusal);
-      const isWanted = containment?.wanted() ?? this.#sandbox.mode !== "off";
+      // The mode may have changed since the call was allowed because the sandbox would contain it.
+      const isContained = call?.contained === true;
+      const isWanted = isContained || (containment?.wanted() ?? this.#sandbox.mode !== "off");
       const level = isWanted ? await this.#level() : "none";
+      if (isContained && level === "none") {
+        throw new Error("It was allowed to run in a sandbox, and there is none now. Nothing was run.");
+      }
       refuseAborted(call);
       const tag = this.host.newTag();
       const env = buildEnvironment(
