@@ -1,9 +1,8 @@
-import type { WriteStream } from "node:tty";
 import { Activity, type ActivityFrame } from "../display/activity.js";
 import type { Style } from "../text/style.js";
 import { Frames } from "./frames.js";
 import { type Cursor, LiveRegion } from "./liveRegion.js";
-import { refreshSize, terminalSize } from "./terminalKind.js";
+import { refreshSize, type TerminalOutput, terminalSize } from "./terminalKind.js";
 
 /** A terminal to draw on: its size and a write function. */
 export interface Screen {
@@ -15,7 +14,7 @@ export interface Screen {
 }
 
 /** The stream of a terminal as a screen. */
-export function streamScreen(output: WriteStream): Screen {
+export function streamScreen(output: TerminalOutput): Screen {
   return {
     get columns() {
       return terminalSize(output).columns;

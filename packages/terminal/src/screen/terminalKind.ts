@@ -1,5 +1,14 @@
-import type { WriteStream } from "node:tty";
 import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "../text/style.js";
+
+/** The part of a terminal's stream that is drawn on. */
+export interface TerminalOutput {
+  readonly columns: number;
+  readonly rows: number;
+  readonly destroyed: boolean;
+  write(text: string): boolean;
+  // Not in Node's documentation; Node's own handler of the signal calls it.
+  _refreshSize?(): void;
+}
 
 /** Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot. */
 export function isLiveTerminal(): boolean {
@@ -27,7 +36,6 @@ export function terminalSize({ columns, rows }: { readonly columns: number; read
  * Reads a terminal's size and emits `resize` if it has changed. Node does so when a signal comes, but a process that
  * was held up runs its timers first, and a frame drawn for the old size erases rows above its own.
  */
-export function refreshSize(output: WriteStream & { _refreshSize?: () => void }): void {
-  // Not in Node's documentation; Node's own handler of the signal calls it.
+export function refreshSize(output: TerminalOutput): void {
   if (!output.destroyed) output._refreshSize?.();
 }

@@ -1,7 +1,10 @@
 import { escapeInvisible } from "@agent/core/toolkit";
 
+// Not a type of Node, which a project that compiles these declarations may lack.
+type StandardOutput = typeof globalThis extends { process: { stdout: infer Stream } } ? Stream : unknown;
+
 /** Standard output as a stream that works also while it is reserved. */
-export function ownStandardOutput(): NodeJS.WriteStream {
+export function ownStandardOutput(): StandardOutput {
   return Object.create(process.stdout, { write: { value: writeOut } });
 }
 

@@ -62,7 +62,9 @@ button.small { background: none; border: 0; color: var(--quiet); font-size: 0.85
 `;
 
 // On a server there are no elements: a page that is rendered there may import this file.
-const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
+// Declared so that a project without the types of browsers can compile the declarations.
+type ElementBase = typeof globalThis extends { HTMLElement: infer Base } ? Base : new () => object;
+const Base: ElementBase = (globalThis.HTMLElement ?? class {}) as ElementBase;
 
 /**
  * A whole chat as an element: `<agent-chat url="/api/chat"></agent-chat>`. Attributes: `url`, `label` (what screen readers
