@@ -6,12 +6,14 @@ import { runningJobs } from "../screen/statusRow.js";
 import { isLiveTerminal, terminalStyle } from "../screen/terminalKind.js";
 import { divertOutput, ownStandardOutput } from "../system/output.js";
 import { ChatController } from "./controller.js";
+import { questionQueue } from "./queues.js";
 import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
 // How long a chat that is left while it loads waits for what it loads: an agent that is made all the same is disposed of.
 const LEAVING_MS = 1000;
+const NOT_ASKED = "the user cannot be asked: the chat has not started, or the call was stopped.";
 const WELCOME = "/help lists the commands.";
 
 /** The output and input of the chat: a terminal or plain lines. */
@@ -36,15 +38,18 @@ export function createChat(places: ChatPlaces): Chat {
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
   const left = new AbortController();
+  const inTurn = questionQueue();
   return {
-    ask: async (request, always) =>
-      view
-        ? await view.ask(request, always)
-        : { deny: "the user cannot be asked: the chat has not started." },
-    question: inTurn(async (question) =>
-      view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
-    ),
-    askPermit: async (request) => (view ? await askPermit(request, view) : undefined),
+    ask: (request, always) =>
+      inTurn(async () =>
+        view && !request.signal.aborted ? await view.ask(request, always) : { deny: NOT_ASKED },
+      ),
+    question: (question) =>
+      inTurn(async () =>
+        view && !question.signal.aborted ? await askPersonQuestion(question, view) : { answer: "dismissed" },
+      ),
+    askPermit: (request) =>
+      inTurn(async () => (view && !request.signal.aborted ? await askPermit(request, view) : undefined)),
     aside: async (work) => {
       // A user who has left is asked nothing more.
       left.signal.throwIfAborted();
@@ -130,16 +135,6 @@ async function loadOthers() {
 async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {
   const { PlainChat } = await import("./plainChat.js");
   return new PlainChat(historyFile, process.stdin, ownStandardOutput());
-}
-
-/** Asks one question after the other: two servers may ask at the same time. */
-function inTurn(ask: Chat["question"]): Chat["question"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (question) => {
-    const next = last.then(() => ask(question));
-    last = next.catch(() => undefined);
-    return next;
-  };
 }
 
 /** What ends together with the chat, and how to come back. */

@@ -112,3 +112,13 @@ export class NoticeQueue {
     return undefined;
   }
 }
+
+/** Asks the user one question after the other: calls, packs and servers may ask at the same time. */
+export function questionQueue(): <T>(ask: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (ask) => {
+    const next = last.then(ask);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

@@ -123,19 +123,16 @@ export class TerminalView implements ChatView {
 
   ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision> {
     return new Promise((resolve) => {
-      const close = (): void => {
+      const answer = (decision: PersonDecision): void => {
+        release();
+        resolve(decision);
         if (this.#question?.dialog.request !== request) return;
         this.editor.set(this.#question.draft);
         this.#question = undefined;
         this.#live.activity.answered();
-        request.signal.removeEventListener("abort", close);
         this.#live.request();
       };
-      const answer = (decision: PersonDecision): void => {
-        close();
-        resolve(decision);
-      };
-      request.signal.addEventListener("abort", close, { once: true });
+      const release = onAbort(request.signal, () => answer({ deny: "the call was stopped." }));
       this.#menu = undefined;
       this.#question = { dialog: new ApprovalDialog(request, always), draft: this.editor.take(), answer };
       const rows = approvalRows(request, this.style, this.columns);
@@ -164,6 +161,8 @@ export class TerminalView implements ChatView {
     items: readonly MenuItem[],
     { takesText = false, signal }: PickOptions = {},
   ): Promise<string | undefined> {
+    // Only one list is shown: the other one was opened by a command, and chooses nothing.
+    this.#picker?.choose(undefined);
     return new Promise((resolve) => {
       const draft = this.editor.take();
       const release = onAbort(signal, () => choose(undefined));

@@ -1,0 +1,51 @@
+import type { ApprovalRequest } from "@agent/core";
+import { expect, test } from "vitest";
+import { questionQueue } from "../chat/queues.js";
+import { PLAIN_STYLE } from "../text/style.js";
+import { TerminalView } from "./terminalView.js";
+
+const screen = { columns: 80, rows: 24, write: () => undefined, refreshSize: () => undefined };
+
+test("asks one question after the other, also after one that fails", async () => {
+  const inTurn = questionQueue();
+  const view = new TerminalView(screen, PLAIN_STYLE);
+  const answers = ["first", "second"].map((value) =>
+    inTurn(() => view.pick("Which?", [{ value, label: value }])),
+  );
+  const failed = inTurn(() => Promise.reject(new Error("no")));
+  for (const value of ["first", "second"]) {
+    await expect.poll(() => view.menu?.items[0]?.value).toBe(value);
+    view.picker?.choose(value);
+  }
+  await expect(failed).rejects.toThrow("no");
+  expect(await Promise.all([...answers, inTurn(async () => "third")])).toEqual(["first", "second", "third"]);
+  view.close();
+});
+
+test("answers a list that another one replaces with nothing", async () => {
+  const view = new TerminalView(screen, PLAIN_STYLE);
+  const first = view.pick("One", [{ value: "a", label: "a" }]);
+  const second = view.pick("Two", [{ value: "b", label: "b" }]);
+  expect(await first).toBeUndefined();
+  view.picker?.choose("b");
+  expect(await second).toBe("b");
+  view.close();
+});
+
+test("answers a question about a call that is stopped", async () => {
+  const view = new TerminalView(screen, PLAIN_STYLE);
+  const stopped = new AbortController();
+  const request = {
+    id: "1",
+    name: "run",
+    args: {},
+    capabilities: [],
+    description: { title: "run", needs: [] },
+    signal: stopped.signal,
+  } as unknown as ApprovalRequest;
+  const answer = view.ask(request, []);
+  stopped.abort();
+  expect(await answer).toEqual({ deny: "the call was stopped." });
+  expect(view.dialog).toBeUndefined();
+  view.close();
+});
