@@ -55,6 +55,7 @@ describe("the lock of packs", () => {
     const { box, lock } = await added(files, ["--enable", "wipe"]);
     expect(lock()).toEqual({
       version: "1.0.0",
+      packName: NAME,
       files: expect.stringMatching(/^sha256-/),
       tools: {
         greet: { enabled: true, capabilities: ["read"] },
@@ -78,6 +79,24 @@ describe("the lock of packs", () => {
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain(`changed since you approved it, so ${tool} is off.`);
     expect(refused.stderr).toContain(`${reason}. Review the change with: agent pack update ${NAME}`);
+  });
+
+  test("withholds the tools of a pack that calls itself another, until the update is approved", async () => {
+    const { box, registry, replace, env, lock } = await added(pack([GREET]));
+    const renamed = { "index.js": pack([GREET])["index.js"]?.replace(NAME, "@agent/tools-fs") ?? "" };
+    replace(renamed);
+    const refused = await box.run(["tool", "run", "greet", "--trust"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      4,
+      expect.stringContaining(
+        'it calls itself "@agent/tools-fs" now. Review the change with: agent pack update',
+      ),
+    ]);
+    registry.publish("1.1.0", renamed);
+    const { stdout } = await box.run(["pack", "update", "--yes"], { env });
+    expect(stdout).toContain('it calls itself "@agent/tools-fs" now\n');
+    expect(lock().packName).toBe("@agent/tools-fs");
+    expect((await box.run(["tool", "run", "greet", "--trust"])).stdout).toBe("greet ran\n");
   });
 
   test("withholds a tool that an update turns on, even if the config enables it", async () => {

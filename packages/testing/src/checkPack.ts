@@ -74,11 +74,12 @@ export async function inspectPack(
   const { late: withLate = false, ...options } = given;
   const module = checkedModule("inspectPack", location, options);
   const probe = await runProbe(newTask("inspect", module, options), options);
-  const { whole, first } = probe.answer?.inspection ?? {};
+  const { whole, first, packName } = probe.answer?.inspection ?? {};
   const problem = loadProblem(probe) ?? first?.error;
   const hasLate = withLate && problem === undefined && first?.announcesMore === true;
   const late = hasLate ? await loadLate(module, options) : NONE;
   return {
+    ...(typeof packName === "string" && { packName }),
     tools: [...(first?.tools ?? []), ...late.tools].map(packTool),
     secrets: first?.secrets ?? [],
     // A pack may provide more where the host can do more.

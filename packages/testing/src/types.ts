@@ -57,6 +57,8 @@ export interface PackTool {
 
 /** What a pack brings, or why it cannot be loaded. */
 export interface PackInspection {
+  /** The name it declares. */
+  readonly packName?: string;
   /** Its tools, also those that it registers later. */
   readonly tools: readonly PackTool[];
   /** The variables that hold its secrets. */

@@ -16,7 +16,13 @@ mkdirSync(root);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Permissions in a project with one tool that a pack brings. */
-function permissionsFor(name: string, capabilities: readonly ToolCapability[], pack: string, mode: Mode) {
+function permissionsFor(
+  name: string,
+  capabilities: readonly ToolCapability[],
+  pack: string,
+  mode: Mode,
+  foreign = false,
+) {
   const tool = defineTool({
     name,
     description: name,
@@ -26,7 +32,7 @@ function permissionsFor(name: string, capabilities: readonly ToolCapability[], p
     execute: () => name,
   });
   const registry = createToolRegistry(new Conversation(), [
-    { packName: pack, register: (to) => to.register(tool) },
+    { packName: pack, register: (to) => to.register(tool, { foreign }) },
   ]);
   return {
     permissions: new Permissions({ registry, mode, root }),
@@ -53,6 +59,11 @@ describe("a tool that is not one of our own", () => {
     permissions.mode = "auto";
     expect((await permissions.decide(await call())).type).toBe("allow");
   });
+});
+
+test("a tool that the host marks as foreign asks, whatever pack it names", async () => {
+  const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "edits", true);
+  expect((await permissions.decide(await call())).type).toBe("ask");
 });
 
 test("an edit can be allowed by its directory, and edits from now on", async () => {

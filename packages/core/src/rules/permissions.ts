@@ -194,12 +194,13 @@ export class Permissions {
 
   /**
    * Whether a tool asks until it is allowed: what a server says about its tools proves nothing, and a pack of others has
-   * its own idea of an edit.
+   * its own idea of an edit. The name that a pack gives itself counts only where the host does not know better.
    */
   #isForeign(name: string): boolean {
     if (SERVER_TOOL.test(name)) return true;
     const tool = this.#options.registry.describeTools().find((one) => one.name === name);
-    return !OWN_PACKS.test(tool?.source ?? "") && !onlyReads(tool?.capabilities ?? []);
+    const isOwn = OWN_PACKS.test(tool?.source ?? "") && !tool?.foreign;
+    return !isOwn && !onlyReads(tool?.capabilities ?? []);
   }
 
   #turnOff(): void {

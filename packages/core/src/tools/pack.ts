@@ -35,6 +35,11 @@ export interface RegisterOptions {
   /** The pack that brings the tool, for messages and listings. `registerPack` sets it; a pack need not. */
   readonly source?: string;
   /**
+   * `true`: the pack is not one of `@agent`, whatever `source` says, so its tools ask until they are allowed. For a host
+   * that knows where a pack comes from.
+   */
+  readonly foreign?: boolean;
+  /**
    * `true` keeps the tool's schema out of what the model is sent with every request. The tool is called through
    * another one that redirects to it, and is switched, approved and reported under its own name.
    */

@@ -19,6 +19,7 @@ import {
 const OPTIONS: OptionChecks<RegisterOptions> = {
   enabled: checkBoolean,
   source: checkText,
+  foreign: checkBoolean,
   deferred: checkBoolean,
 };
 
@@ -31,6 +32,8 @@ export interface RegisteredTool {
   readonly kind: ToolKind;
   readonly description: string;
   readonly source: string | undefined;
+  /** Whether the host says that its pack is not one of `@agent`. */
+  readonly foreign: boolean;
   readonly schema: SharedSchema;
   /** Whether its schema is kept out of requests. */
   readonly deferred: boolean;
@@ -76,6 +79,7 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
     kind,
     description,
     source: options.source,
+    foreign: options.foreign ?? false,
     schema,
     deferred: options.deferred ?? false,
     enabled: options.enabled ?? true,

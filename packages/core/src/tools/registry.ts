@@ -83,6 +83,8 @@ export interface ToolInfo {
   readonly kind: ToolKind;
   /** Who brought it, where that is known. */
   readonly source?: string;
+  /** The host says that its pack is not one of `@agent`, whatever `source` says. */
+  readonly foreign?: true;
 }
 
 /** What rules need to know about a tool. */
@@ -348,7 +350,7 @@ export class ToolRegistry implements PackRegistry {
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {
-  const { description, enabled, deferred, capabilities, kind, source } = entry;
+  const { description, enabled, deferred, capabilities, kind, source, foreign } = entry;
   const withheld = entry.barred ?? entry.withheld;
   return {
     name,
@@ -359,6 +361,7 @@ function describe(name: string, entry: RegisteredTool): ToolInfo {
     capabilities: [...capabilities],
     kind,
     ...(source !== undefined && { source }),
+    ...(foreign && { foreign }),
   };
 }
 

@@ -1,7 +1,14 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isAgentError, type PackHost, registerPack, type ToolPack, type ToolRegistry } from "@agent/core";
+import {
+  isAgentError,
+  type PackHost,
+  type PackRegistry,
+  registerPack,
+  type ToolPack,
+  type ToolRegistry,
+} from "@agent/core";
 import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
@@ -10,7 +17,13 @@ import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
 import { type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
-import { isLocal, type ResolvedPack, resolvePack, unbuiltEntry } from "../../settings/packs/resolve.js";
+import {
+  isLocal,
+  isOwnPack,
+  type ResolvedPack,
+  resolvePack,
+  unbuiltEntry,
+} from "../../settings/packs/resolve.js";
 import { findManualInstall, installCommand } from "../packages/manualInstall.js";
 import { lockedPack } from "./lockedPack.js";
 import { trustedDirectories } from "./trustedDirectories.js";
@@ -20,6 +33,8 @@ export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
   readonly options: unknown;
+  /** Whether it is one of `@agent`, by where it was found. */
+  readonly own: boolean;
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
   readonly module: (ToolPack & { readonly withheld?: ReadonlySet<string> }) | undefined;
@@ -66,13 +81,27 @@ export function registerPacks(
     try {
       const { options, directory } = pack;
       const place = directory === undefined ? {} : { baseDirectory: directory };
-      registerPack(registry, module, { ...host, options, ...place });
+      registerPack(registry, pack.own ? module : foreignPack(module), { ...host, options, ...place });
       pack.problem = withheldTools(pack);
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
     }
   }
+}
+
+/** A pack whose tools are marked as not ours, also those that come later, whatever name the pack gives itself. */
+function foreignPack(pack: ToolPack): ToolPack {
+  // Left as it is: `registerPack` says what is wrong with it.
+  if (typeof pack.register !== "function") return pack;
+  const mark = (registry: PackRegistry): PackRegistry => ({
+    ...registry,
+    register: (tool, options) => registry.register(tool, { ...options, foreign: true }),
+    registerLater: (description, load) =>
+      registry.registerLater?.(description, (outer, signal) => load(mark(outer), signal)),
+    onRefresh: (refresh) => registry.onRefresh?.((outer) => refresh(mark(outer))),
+  });
+  return { ...pack, register: (registry, host) => pack.register(mark(registry), host) };
 }
 
 /** Reports tools that are off because the pack changed since the user approved it. */
@@ -88,33 +117,45 @@ async function loadPack(
   loading: Set<string>,
 ): Promise<LoadedPack> {
   const { name, options, module } = pack;
-  if (module) return { name, file: undefined, options, module, problem: undefined };
+  if (module) {
+    const own = await isOwnModule(module);
+    return { name, file: undefined, options, own, module, problem: undefined };
+  }
   const directories = trustedDirectories(pack.source?.file, projectFile);
   const found = resolvePack(name, directories);
   if (!found) {
     const unbuilt = unbuiltEntry(name, directories);
     if (unbuilt !== undefined) throw new CliError(notBuilt(name, unbuilt));
     if (pack.origin !== "default") throw new CliError(missing(pack));
-    return { name, file: undefined, options, module: undefined, problem: withoutPreset() };
+    return { name, file: undefined, options, own: false, module: undefined, problem: withoutPreset() };
   }
+  const own = isOwnPack(name, found);
   const locked = lockEntry(pack, found);
   try {
     loading.add(name);
     const loaded = (await importPack(pack, found)) as unknown as ToolPack;
     const directory = pack.source && dirname(pack.source.file);
     const module = locked === undefined ? loaded : lockedPack(loaded, name, locked);
-    return { name, file: found.file, options, directory, module, problem: undefined };
+    return { name, file: found.file, options, own, directory, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
-    return { name, file: found.file, options, module: undefined, problem: escapeInvisible(problem) };
+    return { name, file: found.file, options, own, module: undefined, problem: escapeInvisible(problem) };
   } finally {
     loading.delete(name);
   }
 }
 
-/** What the user approved when they added a pack; absent for one that came with the command or was selected by hand. */
-function lockEntry({ name, source }: SelectedPack, { own }: ResolvedPack): LockedPack | undefined {
-  if (own || source === undefined) return undefined;
+/** Whether a pack that the code of a config passes is one of ours: the very one that the CLI finds under that name. */
+async function isOwnModule({ packName, register }: ToolPack): Promise<boolean> {
+  const found = typeof packName === "string" ? resolvePack(packName, []) : undefined;
+  if (packName === undefined || !found || !isOwnPack(packName, found)) return false;
+  const own = await importPackage(found.file).catch(() => undefined);
+  return own?.register === register;
+}
+
+/** What the user approved when they added a pack; absent for one of ours, and for one that was selected by hand. */
+function lockEntry({ name, source }: SelectedPack, found: ResolvedPack): LockedPack | undefined {
+  if (isOwnPack(name, found) || source === undefined) return undefined;
   return readPackLock(packLockFile(source.file))[name];
 }
 

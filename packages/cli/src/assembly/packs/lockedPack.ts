@@ -1,11 +1,11 @@
 import type { ExecutableTool, PackRegistry, RegisterOptions, ToolPack } from "@agent/core";
 import { serviceNames } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
-import { type LockedPack, toolChange } from "../../settings/packs/lock.js";
+import { type LockedPack, nameChange, toolChange } from "../../settings/packs/lock.js";
 
 /**
  * A pack that cannot bring more than its lock entry: a tool that is new, on by default now or has other capabilities is
- * withheld with the reason; secrets, hooks, commands and the like that are new make its registration fail.
+ * withheld with the reason, and so are all tools if the pack declares another name; secrets, hooks, commands and the like that are new make its registration fail.
  */
 export function lockedPack(
   pack: ToolPack,
@@ -21,12 +21,14 @@ export function lockedPack(
     if (added.length > 0) refuse(`wants the secrets ${added.join(", ")}`);
   };
   const withheld = new Set<string>();
+  const renamed = nameChange(locked, typeof pack.packName === "string" ? pack.packName : undefined);
   const guard = (registry: PackRegistry): PackRegistry => ({
     ...registry,
     register(tool: ExecutableTool, options: RegisterOptions = {}) {
       registry.register(tool, options);
       const { enabled = true } = options;
-      const change = toolChange(locked.tools[tool.name], { enabled, capabilities: tool.capabilities ?? [] });
+      const declared = { enabled, capabilities: tool.capabilities ?? [] };
+      const change = renamed ?? toolChange(locked.tools[tool.name], declared);
       if (change === undefined) return;
       const reason = `The pack ${quote(name)} changed since you approved it: ${change}. ${review}`;
       withheld.add(tool.name);
@@ -54,7 +56,7 @@ export function lockedPack(
     withheld,
     register: (registry, host) => {
       checkSecrets(pack.secrets ?? []);
-      pack.register(guard(registry), host);
+      return pack.register(guard(registry), host);
     },
   };
 }

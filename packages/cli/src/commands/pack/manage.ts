@@ -256,7 +256,7 @@ async function examine(
     return undefined;
   }
   const { inspectPack } = await import("@agent/testing");
-  const { tools, secrets, services, lateProblems, problem } = await inspectPack(entryOf(folder), {
+  const { packName, tools, secrets, services, lateProblems, problem } = await inspectPack(entryOf(folder), {
     late: true,
   });
   if (problem !== undefined) {
@@ -265,6 +265,7 @@ async function examine(
   for (const late of lateProblems) print(`Not all tools could be seen: ${escapeToLine(late)}\n`);
   return {
     version,
+    ...(packName !== undefined && { packName }),
     files: digestFiles(folder),
     tools: Object.fromEntries(
       tools.map(({ name: tool, enabled, capabilities }) => [tool, { enabled, capabilities }]),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath, readRegularFile } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 
@@ -17,6 +17,8 @@ export interface LockedTool {
 /** What a pack may bring: everything the user saw when they added or updated it. */
 export interface LockedPack {
   readonly version: string;
+  /** The name that the pack declares; absent if it declares none. */
+  readonly packName?: string;
   /** SHA-256 over the names and contents of its files. */
   readonly files: string;
   readonly tools: Readonly<Record<string, LockedTool>>;
@@ -75,8 +77,15 @@ export function toolChange(
   return changes.length === 0 ? undefined : changes.join("; ");
 }
 
+/** How the name that a pack declares differs from the approved one; `undefined` if it does not. */
+export function nameChange(before: LockedPack, packName: string | undefined): string | undefined {
+  if (before.packName === packName) return undefined;
+  return packName === undefined ? "it declares no name now" : `it calls itself ${quote(packName)} now`;
+}
+
 /** What an update changes for the user, one line each. */
 export function packChanges(before: LockedPack, after: LockedPack): string[] {
+  const renamed = nameChange(before, after.packName);
   const tools = Object.entries(after.tools).flatMap(([name, tool]) => {
     const change = toolChange(before.tools[name], tool);
     return change === undefined ? [] : [`tool ${name}: ${change}`];
@@ -85,6 +94,7 @@ export function packChanges(before: LockedPack, after: LockedPack): string[] {
   const added = (kind: "secrets" | "services"): string[] =>
     after[kind].filter((one) => !before[kind].includes(one));
   return [
+    ...(renamed === undefined ? [] : [renamed]),
     ...tools,
     ...gone.map((name) => `tool ${name}: it is gone`),
     ...added("secrets").map((name) => `gets the secret ${name}`),
@@ -116,6 +126,7 @@ function isLocked(entry: unknown): entry is LockedPack {
     isRecord(entry) &&
     typeof entry.version === "string" &&
     typeof entry.files === "string" &&
+    (entry.packName === undefined || typeof entry.packName === "string") &&
     isTexts(entry.secrets) &&
     isTexts(entry.services) &&
     isRecord(entry.tools) &&

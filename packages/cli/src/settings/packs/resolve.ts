@@ -8,14 +8,20 @@ import { isInForeignFolder } from "../modules/resolveModule.js";
 import { entryOf } from "./entry.js";
 
 const FILE_PREFIX = "file:";
+const OWN_NAME = /^@agent\/[a-z0-9-]+$/;
 
 /** A pack's file, and whether it is a file of the project rather than an installed package. */
 export interface ResolvedPack {
   /** The canonical path. */
   readonly file: string;
   readonly local: boolean;
-  /** Whether it came with the CLI. */
+  /** Whether the CLI finds the same file: it came with the CLI, or is installed next to it. */
   readonly own: boolean;
+}
+
+/** Whether a pack is one of `@agent`: by the package's name and place, not by the name that its code declares. */
+export function isOwnPack(name: string, found: ResolvedPack): boolean {
+  return found.own && OWN_NAME.test(name);
 }
 
 /**
