@@ -19,9 +19,9 @@ export interface ResolvedPack {
   readonly own: boolean;
 }
 
-/** Whether a pack is one of `@agent`: by the package's name and place, not by the name that its code declares. */
+/** Whether a pack is one of `@agent`: a package installed under such a name, whatever name its code declares. */
 export function isOwnPack(name: string, found: ResolvedPack): boolean {
-  return found.own && OWN_NAME.test(name);
+  return !found.local && OWN_NAME.test(name);
 }
 
 /**
