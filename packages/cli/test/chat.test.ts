@@ -84,7 +84,9 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("call no_such_tool {}");
     await terminal.until(/│ Tool not found: no_such_tool\. [\s\S]*└ ✗ no such tool/);
     terminal.send("call read_note {}");
-    await terminal.until("│ Tool not available: read_note\n└ ✗ not available");
+    await terminal.until(
+      "│ Tool not available: read_note\n│ Turn it on: /enable read_note\n└ ✗ not available",
+    );
     terminal.send(runBash("kill -9 $$"));
     await terminal.until("└ ✗ exit code 137");
   });
