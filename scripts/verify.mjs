@@ -1,6 +1,7 @@
 // Everything a reviewer wants to know, in one command: build, types, package checks, tests, lint, unused code.
 // Ends with one plain line that counts the tests of all packages, and exits non-zero if anything failed.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,26 +14,40 @@ const reports = ["packages", "examples"]
   .concat(join(root, "test"))
   .map((folder) => join(folder, ".turbo", "test-report.json"));
 
+// Steps run one after the other; the commands of one step run side by side. The tests of the command line take the longest by
+// far and depend on every other package, so turbo alone would begin them last and then have nothing to run next to them.
+const TURBO = ["turbo", "run", "typecheck", "check:package", "test", "--continue"];
 const STEPS = [
-  ["turbo", "run", "build", "typecheck", "check:package", "test", "--continue"],
-  ["biome", "check", "."],
-  ["node", "scripts/imports.mjs"],
-  ["node", "scripts/language.mjs"],
-  ["node", "scripts/toolNames.mjs"],
-  ["knip"],
+  [["turbo", "run", "build", "--continue"]],
+  [
+    [...TURBO, "--filter=@agent/cli", "--concurrency=1"],
+    [...TURBO, "--filter=!@agent/cli", "--concurrency=3"],
+  ],
+  [["biome", "check", "."]],
+  [["node", "scripts/imports.mjs"]],
+  [["node", "scripts/language.mjs"]],
+  [["node", "scripts/toolNames.mjs"]],
+  [["knip"]],
 ];
 
 // A report of an earlier run must not stand in for a package whose tests could not start.
 for (const report of reports) rmSync(report, { force: true });
 
-const failedSteps = STEPS.filter(([program, ...args]) => {
-  const { status } = spawnSync("pnpm", ["exec", program, ...args], {
+async function succeeds(args) {
+  const child = spawn("pnpm", ["exec", ...args], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
   });
-  return status !== 0;
-});
+  const [status] = await once(child, "close");
+  return status === 0;
+}
+
+const failedSteps = [];
+for (const commands of STEPS) {
+  const results = await Promise.all(commands.map(succeeds));
+  failedSteps.push(...commands.filter((_, index) => !results[index]));
+}
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
