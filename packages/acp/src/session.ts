@@ -17,8 +17,7 @@ import { withTimeout } from "@agent/internal";
 import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { ConfigOptions } from "./configOptions.js";
 import type { Editor } from "./editor.js";
-import type { HostSession, PermissionChoice, SessionCommand } from "./host.js";
-import { BuiltInModes } from "./modes.js";
+import type { HostSession, ModeChoice, PermissionChoice, SessionCommand, SessionMode } from "./host.js";
 import { invalidParams, invalidRequest } from "./requestErrors.js";
 import { shownLine, textContent, viewCall } from "./toolCalls.js";
 import { chunk, UpdateWriter } from "./updates.js";
@@ -473,5 +472,32 @@ function readArguments(text: string): Record<string, unknown> {
     return isRecord(args) ? args : {};
   } catch {
     return {};
+  }
+}
+
+type ModeId = "read-only" | "ask" | "auto";
+
+/** The modes of a session whose host has none of its own. */
+const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
+  { id: "read-only", name: "Read only", description: "Tools that could change something are refused" },
+  { id: "ask", name: "Ask", description: "Asks before every call that could change something" },
+  { id: "auto", name: "Auto", description: "Asks only for what goes beyond the project" },
+];
+
+/** Decides about calls by the mode alone, for an agent without approval rules. */
+class BuiltInModes implements ModeChoice {
+  readonly available = MODES;
+  current: ModeId = "ask";
+
+  choose(id: string): void {
+    this.current = MODES.find((mode) => mode.id === id)?.id ?? this.current;
+  }
+
+  /** The decision of the mode about a call; `ask` means that the user decides. */
+  decide({ capabilities, description: { needs, caution } }: ApprovalRequest): "allow" | "ask" | "refuse" {
+    const reads = capabilities.length > 0 && capabilities.every((one) => one === "read");
+    if (reads && needs.length === 0) return "allow";
+    if (this.current === "read-only") return reads ? "ask" : "refuse";
+    return this.current === "auto" && needs.length === 0 && caution === undefined ? "allow" : "ask";
   }
 }

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkPack } from "../src/checkPack.js";
-import { describePack } from "../src/describePack.js";
+import { describePack } from "../src/index.js";
 
 /** Creates the files that the samples use: one for each, and one that is larger than any cap. */
 async function setup(workspace: string): Promise<void> {

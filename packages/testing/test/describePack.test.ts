@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CHECKS } from "../src/checkPack.js";
-import { describePack } from "../src/describePack.js";
+import { describePack } from "../src/index.js";
 import { temporaryWorkspace } from "../src/temporaryWorkspace.js";
 
 const GOOD = new URL("./fixtures/good.mjs", import.meta.url);

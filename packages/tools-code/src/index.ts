@@ -1,12 +1,52 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { definePack, defineTool } from "@agent/core";
 import { truncateMiddle } from "@agent/core/toolkit";
 import { Catalog } from "./catalog.js";
-import { type CodeOptions, OPTIONS, withDefaults } from "./options.js";
 import { type ScriptOutcome, ScriptRun } from "./scriptRun.js";
-import { Threads } from "./threads.js";
+
+/** Options of the pack. */
+interface CodeOptions {
+  /** Milliseconds in which a script may compute. Waiting for its calls does not count. Default 10000. */
+  readonly cpuMs?: number;
+  /** Milliseconds until a script is stopped, with everything it waits for. Default 1800000 (30 minutes). */
+  readonly timeoutMs?: number;
+  /** Megabytes of memory of a script. Default 64. */
+  readonly memoryMb?: number;
+  /** How many calls a script may make. Default 1000. */
+  readonly maxCalls?: number;
+  /** How many characters of output the model gets; all of it goes to a file if there is more. Default 20000. */
+  readonly maxOutput?: number;
+  /** About how many tokens of declarations of tools the model is sent. Further tools are found with `find`. Default 2000. */
+  readonly declarationTokens?: number;
+}
+
+const OPTIONS = {
+  type: "object",
+  properties: {
+    cpuMs: { type: "integer", minimum: 1, maximum: 3_600_000 },
+    timeoutMs: { type: "integer", minimum: 1, maximum: 24 * 3_600_000 },
+    memoryMb: { type: "integer", minimum: 4, maximum: 1024 },
+    maxCalls: { type: "integer", minimum: 1, maximum: 100_000 },
+    maxOutput: { type: "integer", minimum: 1000, maximum: 1_000_000 },
+    declarationTokens: { type: "integer", minimum: 0, maximum: 50_000 },
+  },
+  additionalProperties: false,
+} as const;
+
+function withDefaults(options: CodeOptions): Required<CodeOptions> {
+  return {
+    cpuMs: 10_000,
+    timeoutMs: 30 * 60_000,
+    memoryMb: 64,
+    maxCalls: 1000,
+    maxOutput: 20_000,
+    declarationTokens: 2000,
+    ...options,
+  };
+}
 
 export type { CodeOptions };
 
@@ -154,4 +194,53 @@ class OutputFiles {
     const directory = await this.#directory?.catch(() => undefined);
     if (directory !== undefined) await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** The threads of one registration: a script gets one for itself, and the last one that is free is kept for the next. */
+class Threads {
+  #spare: Worker | undefined;
+  #isDisposed = false;
+
+  /** Starts a thread ahead of the first script. */
+  warmUp(): void {
+    if (!this.#isDisposed) this.#spare ??= startThread();
+  }
+
+  /** Runs `work` with its own thread. A thread whose work failed, or which `isReusable` rejects, is stopped. */
+  async use<T>(work: (worker: Worker) => Promise<T>, isReusable: (result: T) => boolean): Promise<T> {
+    const worker = this.#spare ?? startThread();
+    this.#spare = undefined;
+    worker.ref();
+    let isFree = false;
+    try {
+      const result = await work(worker);
+      isFree = isReusable(result);
+      return result;
+    } finally {
+      if (isFree && this.#spare === undefined && !this.#isDisposed) {
+        worker.unref();
+        this.#spare = worker;
+      } else await worker.terminate();
+    }
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true;
+    await this.#spare?.terminate();
+  }
+}
+
+function startThread(): Worker {
+  // Without the environment, and without an output that could reach the terminal.
+  const worker = new Worker(new URL("./worker.js", import.meta.url), {
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  worker.unref();
+  // A thread that fails while no script uses it must not end the process.
+  worker.on("error", () => undefined);
+  return worker;
 }

@@ -1,5 +1,9 @@
+import { definePack } from "@agent/core";
+import { registerServers } from "./agreed/registerServers.js";
+import { checkServers, OPTIONS, PACK_NAME } from "./config/options.js";
+import { LockFile, lockPath } from "./lock/lockFile.js";
+
 /** Any MCP server as a tool pack: `packs: [["@agent/tools-mcp", { servers: { … } }]]`. */
-import { packApiVersion, packName, register } from "./pack.js";
 
 export type {
   HttpServerOptions,
@@ -16,3 +20,25 @@ declare module "@agent/core" {
     "@agent/tools-mcp": { register: typeof register };
   }
 }
+
+/**
+ * The tools of the servers in the lock. The pack follows the lock: what a user agrees to while the agent runs counts from the
+ * next request to the model on. Starts nothing: a server starts with the first call of one of its tools. Every tool is off
+ * until it is enabled, by the server's own `enable` option or by name.
+ */
+const { packName, packApiVersion, register } = definePack({
+  name: PACK_NAME,
+  options: OPTIONS,
+  setup(host, registry) {
+    const { options, baseDirectory = process.cwd() } = host;
+    checkServers(options);
+    const file = new LockFile(lockPath(options, baseDirectory));
+    const servers = registerServers(registry, options, file.read(), host);
+    registry.onRefresh?.((late) => {
+      const lock = file.readChanged();
+      if (lock) servers.follow(late, lock);
+    });
+    // No compiler knows the names of the tools: they are those of the servers.
+    return { tools: [], diagnose: () => file.diagnose() };
+  },
+});

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
 import { Pool } from "../src/host/pool/pool.js";
-import { sharedPool } from "../src/host/pool/shared.js";
-import { openThread } from "../src/host/pool/threadExecutor.js";
+import { openLocalExecutor, openThread, sharedPool } from "../src/host/pool/shared.js";
 import { formatTextResult } from "../src/host/report.js";
 import { searchText } from "../src/host/textSearch.js";
 import { searchTextTool } from "../src/index.js";

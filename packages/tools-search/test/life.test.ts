@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { scanInRanges } from "../src/host/largeFile.js";
+import { scanInRanges } from "../src/host/textSearch.js";
 import { searchTextTool } from "../src/index.js";
 import { makeTree, put, run } from "./tree.js";
 

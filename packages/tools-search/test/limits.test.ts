@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
 import { Pool } from "../src/host/pool/pool.js";
+import { openLocalExecutor } from "../src/host/pool/shared.js";
 import { formatTextResult } from "../src/host/report.js";
 import { searchText } from "../src/host/textSearch.js";
 import { searchFilesTool } from "../src/index.js";
-import { FirstItems } from "../src/worker/glob/firstItems.js";
+import { FirstItems } from "../src/worker/glob/task.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 
 const name = (number: number): string => `f${String(number).padStart(5, "0")}.txt`;

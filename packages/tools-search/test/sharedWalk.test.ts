@@ -3,8 +3,8 @@ import { join } from "node:path";
 import fastGlob from "fast-glob";
 import { expect, test } from "vitest";
 import { searchFiles } from "../src/host/fileSearch.js";
-import { openLocalExecutor } from "../src/host/pool/localExecutor.js";
 import { Pool } from "../src/host/pool/pool.js";
+import { openLocalExecutor } from "../src/host/pool/shared.js";
 import { searchFilesTool } from "../src/index.js";
 import { makeTree, randomNumbers, run } from "./tree.js";
 

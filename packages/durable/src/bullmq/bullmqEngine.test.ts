@@ -1,7 +1,7 @@
 import { describe, onTestFinished, test } from "vitest";
 import { REDIS_URL, testSchema, withServers } from "../../test/servers.js";
 import type { RunEngine } from "../engine/engine.js";
-import { engineConformance } from "../testing/conformance.js";
+import { engineConformance } from "../testing/index.js";
 import { createBullmqEngine } from "./bullmqEngine.js";
 
 const cases = engineConformance.map((one) => [one.name, one] as const);

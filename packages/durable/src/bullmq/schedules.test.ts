@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { POSTGRES_URL, testSchema, withServers } from "../../test/servers.js";
-import { Schedules } from "./schedules.js";
+import { Schedules } from "./bullmqEngine.js";
 import { migrate } from "./schema.js";
 
 describe.skipIf(!withServers)("schedules", () => {

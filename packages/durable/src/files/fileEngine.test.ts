@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, onTestFinished, test } from "vitest";
 import type { RunEngine } from "../engine/engine.js";
-import { engineConformance } from "../testing/conformance.js";
+import { engineConformance } from "../testing/index.js";
 import { createFileEngine } from "./fileEngine.js";
 
 function temporaryDirectory(): string {

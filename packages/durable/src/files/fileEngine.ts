@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { type FSWatcher, mkdirSync, watch } from "node:fs";
 import { resolve } from "node:path";
 import { AgentError } from "@agent/core";
 import { check, checkOptions, errorMessage, invalidArgument, quote } from "@agent/core/toolkit";
@@ -37,7 +37,6 @@ import { FileWorker } from "./fileWorker.js";
 import { Heartbeats } from "./heartbeats.js";
 import { parseLine, RunFiles } from "./runFiles.js";
 import type { RunFacts } from "./runIndex.js";
-import { watchDirectory } from "./watch.js";
 
 const DEFAULT_LIST_LIMIT = 100;
 // A directory older than this without a run in the log was left by a creation that was interrupted.
@@ -438,4 +437,23 @@ class Changes {
   close(): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+// Where the system reports no changes, or has no room for another watcher, this is how late they are noticed.
+const POLL_MS = 100;
+
+/** Calls `onChange` soon after something in the directory may have changed, and at intervals in any case. */
+function watchDirectory(directory: string, onChange: () => void): () => void {
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(directory, { persistent: false }, onChange);
+    watcher.on("error", () => watcher?.close());
+  } catch {
+    // No watcher is available: polling alone is enough.
+  }
+  const timer = setInterval(onChange, POLL_MS);
+  return () => {
+    clearInterval(timer);
+    watcher?.close();
+  };
 }

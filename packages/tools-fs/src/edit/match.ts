@@ -1,5 +1,13 @@
-import { matchLines } from "./matchLines.js";
-import { lineBreakFinder, lineBreakVariants, lineStart, withLineBreaks } from "./textLines.js";
+import { indentMap, reindent } from "./indentation.js";
+import {
+  type Line,
+  lineBreakFinder,
+  lineBreakVariants,
+  lineStart,
+  linesOf,
+  newlinesBetween,
+  withLineBreaks,
+} from "./textLines.js";
 import { plainTypography } from "./typography.js";
 
 // Every match is kept in memory, so their number is limited.
@@ -138,4 +146,155 @@ function originalPositions(text: string): (position: number) => number {
     }
     return position + returns;
   };
+}
+
+// Every line is kept in memory several times, so their number is limited.
+const MAX_LINES = 500_000;
+
+/**
+ * Finds whole lines that differ from `oldText` only in trailing blanks or, if there are none, only in indentation, or
+ * else only in blanks.
+ */
+function matchLines(text: string, oldText: string, newText: string, limits: EditLimits): Match | undefined {
+  const wanted = oldText.split(/\r?\n/);
+  const closed = wanted.length > 1 && wanted.at(-1) === "";
+  if (closed) wanted.pop();
+  // Blank lines alone match everywhere, so they identify no place.
+  if (wanted.every((line) => line.trim() === "")) return undefined;
+  if (newlinesBetween(text, 0, text.length) > MAX_LINES) return undefined;
+  const lines = linesOf(text);
+  const content = lines.map((line) => plainTypography(text.slice(line.start, line.end)));
+  const find = (simplify: (line: string) => string): number[] => {
+    return runs(
+      content.map(simplify),
+      wanted.map((line) => simplify(plainTypography(line))),
+    );
+  };
+  const lineBreakAt = lineBreakFinder(text);
+  let firstPlace: number | undefined;
+  const place = (first: number, withBreaks: (eol: string | undefined) => string): Region => {
+    const { start, end } = spanOf(lines, first, wanted.length, closed);
+    const replacement = withBreaks(lineBreakAt(start));
+    limits.addPlace();
+    firstPlace ??= first;
+    if (first !== firstPlace) limits.addRepeated(replacement);
+    return { start, end, replacement };
+  };
+
+  const trailing = find((line) => line.trimEnd());
+  if (trailing.length > 0) {
+    const withBreaks = lineBreakVariants(newText);
+    return { regions: trailing.map((first) => place(first, withBreaks)), ignoring: "trailing blanks" };
+  }
+  const regions = find((line) => line.trim()).flatMap((first) => {
+    const indents = indentMap(wanted, content.slice(first, first + wanted.length));
+    return indents ? [place(first, lineBreakVariants(reindent(newText, indents, text)))] : [];
+  });
+  if (regions.length > 0) return { regions, ignoring: "indentation" };
+  const spaced = find(withoutSpacing).flatMap((first) => {
+    const actual = lines.slice(first, first + wanted.length).map(({ start, end }) => text.slice(start, end));
+    const indents = indentMap(wanted, actual);
+    if (!indents) return [];
+    const inFile = wanted.map((line) => reindent(line, indents, text));
+    const replacement = keepSpacing(reindent(newText, indents, text), inFile, actual);
+    return [place(first, lineBreakVariants(replacement))];
+  });
+  return spaced.length > 0 ? { regions: spaced, ignoring: "blanks within lines" } : undefined;
+}
+
+/**
+ * The indexes at which `wanted` occurs in `lines` as a block; of blocks that overlap only the first counts. Linear
+ * time even if all lines are the same (Knuth-Morris-Pratt).
+ */
+function runs(lines: readonly string[], wanted: readonly string[]): number[] {
+  const fallback = fallbacks(wanted);
+  const found: number[] = [];
+  let matched = 0;
+  for (const [index, line] of lines.entries()) {
+    while (matched > 0 && line !== wanted[matched]) matched = fallback[matched] ?? 0;
+    if (line === wanted[matched]) matched++;
+    if (matched < wanted.length) continue;
+    found.push(index + 1 - matched);
+    matched = 0;
+  }
+  return found;
+}
+
+/** The failure table of Knuth-Morris-Pratt: for each prefix, the length of its longest border. */
+function fallbacks(wanted: readonly string[]): number[] {
+  const fallback = [0, 0];
+  let matched = 0;
+  for (const line of wanted.slice(1)) {
+    while (matched > 0 && line !== wanted[matched]) matched = fallback[matched] ?? 0;
+    if (line === wanted[matched]) matched++;
+    fallback.push(matched);
+  }
+  return fallback;
+}
+
+/** The span of `count` lines; it includes the last line break if the block is closed. */
+function spanOf(lines: readonly Line[], first: number, count: number, closed: boolean): Omit<Line, "next"> {
+  const last = lines[first + count - 1];
+  const start = lines[first]?.start ?? 0;
+  return { start, end: (closed ? last?.next : last?.end) ?? start };
+}
+
+/** The line with every run of blanks as one space, without indentation. */
+function withoutSpacing(line: string): string {
+  return line.trim().replace(/[ \t]+/g, " ");
+}
+
+/**
+ * New text for lines that were found although their blanks differ. A line that the edit keeps is written as the file has
+ * it; a changed line keeps the file's blanks before and after what changed.
+ */
+function keepSpacing(newText: string, wanted: readonly string[], actual: readonly string[]): string {
+  const kept = new Map(wanted.map((line, index) => [withoutSpacing(line), actual[index] ?? line]));
+  return newText
+    .split("\n")
+    .map((line) => {
+      if (line.trim() === "") return line;
+      return kept.get(withoutSpacing(line)) ?? spaceLike(line, wanted, actual);
+    })
+    .join("\n");
+}
+
+/** The line with the blanks of the file's line that has the most words in common with it at both ends. */
+function spaceLike(line: string, wanted: readonly string[], actual: readonly string[]): string {
+  const words = partsOf(line);
+  let best = { shared: 0, text: line };
+  for (const [index, other] of wanted.entries()) {
+    const theirs = partsOf(other);
+    const file = partsOf(actual[index] ?? "");
+    if (theirs.length !== file.length) continue;
+    const most = Math.min(words.length, theirs.length);
+    let head = 0;
+    while (head < most && words[head]?.word === theirs[head]?.word) head++;
+    let tail = 0;
+    while (tail < most - head && words.at(-1 - tail)?.word === theirs.at(-1 - tail)?.word) tail++;
+    if (head + tail <= best.shared) continue;
+    const middle = words.slice(head, words.length - tail);
+    const end = tail === 0 ? [] : file.slice(-tail);
+    const parts = [
+      ...file.slice(0, head),
+      ...middle.map((part, at) => ({ ...part, blank: gap(part, file[head + at]) })),
+      ...end,
+    ];
+    best = { shared: head + tail, text: parts.map(({ blank, word }) => blank + word).join("") };
+  }
+  return best.text;
+}
+
+/** A changed word keeps the column of the word it replaces. */
+function gap(part: Part, replaced: Part | undefined): string {
+  return replaced?.blank ?? part.blank;
+}
+
+interface Part {
+  readonly blank: string;
+  readonly word: string;
+}
+
+function partsOf(line: string): Part[] {
+  return [...line.matchAll(/([ \t]*)([^ \t]+)/g)].map(([, blank = "", word = ""]) => ({ blank, word }));
 }

@@ -1,7 +1,6 @@
 import { quote } from "@agent/core/toolkit";
-import { type Candidate, findCandidates } from "./candidates.js";
 import { diffLines } from "./diff.js";
-import { newlinesBetween } from "./textLines.js";
+import { lineStart, newlinesBetween, nextLine } from "./textLines.js";
 
 const LONGEST_SHOWN = 160;
 const MAX_LINES_SHOWN = 40;
@@ -61,4 +60,191 @@ function span({ line }: Candidate, found: string): string {
 function shorten(text: string): string {
   const [line = ""] = text.split("\n", 1);
   return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…`.toWellFormed() : line;
+}
+
+// Limits on how many pieces of `wanted` are searched for and how many hits of each are counted: they bound the time.
+const MAX_PIECES = 24;
+
+const MAX_OCCURRENCES = 100;
+
+const SHORTEST_LINE = 8;
+
+const SHORTEST_WORD = 2;
+
+const MAX_COMPARED = 30;
+
+const MAX_CANDIDATES = 3;
+
+const ALIKE_ENOUGH = 0.4;
+
+// By how many lines a place may be longer or shorter than the wanted text.
+const MAX_SHIFT = 4;
+
+// In a line longer than this (of a minified file, say) only the text around the hit is compared.
+const LONG_LINE = 500;
+
+const MAX_COMPARED_CHARACTERS = 20_000;
+
+const WORD = "[\\p{L}\\p{N}_]+";
+
+const SIGN = "[^\\s\\p{L}\\p{N}_]";
+
+/** A part of the text that is similar to the wanted text; `line` counts from 1. */
+interface Candidate {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+}
+
+/**
+ * The parts of a text most similar to `wanted`, best first. Searches the text for pieces of `wanted` (whole lines,
+ * words). Each hit votes for the position where all of `wanted` would start; rare pieces weigh more than frequent ones.
+ * Then compares the words at the positions with the most votes. The time grows linearly with the text.
+ */
+function findCandidates(text: string, wanted: string): Candidate[] {
+  const byWords = rank(text, wanted, piecesOf(wanted), wordsOf);
+  // No word was found, perhaps because each has a typing mistake: fall back to pieces of four characters.
+  return byWords.length > 0 ? byWords : rank(text, wanted, shredsOf(wanted), pairsOf);
+}
+
+function rank(
+  text: string,
+  wanted: string,
+  pieces: readonly Piece[],
+  partsOf: (text: string) => Map<string, number>,
+): Candidate[] {
+  const votes = new Map<number, number>();
+  for (const piece of pieces) {
+    const places = occurrences(text, piece.text);
+    for (const place of places) {
+      const start = startOf(text, place, wanted, piece.at);
+      votes.set(start, (votes.get(start) ?? 0) + piece.text.length / places.length);
+    }
+  }
+  const parts = partsOf(wanted);
+  const best = [...votes]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_COMPARED)
+    .map(([start]) => ({ start, end: endOf(text, start, wanted) }))
+    .map((place) => ({ ...place, likeness: likeness(parts, partsOf(text.slice(place.start, place.end))) }))
+    .filter(({ likeness }) => likeness >= ALIKE_ENOUGH)
+    .sort((a, b) => b.likeness - a.likeness || a.start - b.start);
+  return best
+    .filter((place, index) => !best.slice(0, index).some((other) => overlap(place, other)))
+    .slice(0, MAX_CANDIDATES)
+    .map((place) => alignedToEnds(text, place, wanted))
+    .map(({ start, end }) => ({ start, end, line: newlinesBetween(text, 0, start) + 1 }));
+}
+
+/**
+ * The place, longer or shorter by a few lines if the first or the last line of `wanted` is there: `wanted` may lack
+ * lines of the file, or have lines that the file lacks.
+ */
+function alignedToEnds(text: string, { start, end }: Span, wanted: string): Span {
+  const lines = wanted.split("\n").map((line) => line.trimEnd());
+  const content = lines.filter((line) => line !== "");
+  const [first = "", last = ""] = [content[0], content.at(-1)];
+  if (content.length < 2 || end - start > MAX_COMPARED_CHARACTERS) return { start, end };
+  const count = newlinesBetween(wanted.trimEnd(), 0, wanted.trimEnd().length);
+  const from = lineStart(text, start, MAX_SHIFT);
+  const near = lineSpans(text, from, nextLine(text, start, count + 2 * MAX_SHIFT));
+  const nearest = (line: string, expected: number, after: number): number | undefined =>
+    near
+      .flatMap((span, index) => (span.text === line && index > after ? [index] : []))
+      .filter((index) => Math.abs(index - expected) <= MAX_SHIFT)
+      .sort((x, y) => Math.abs(x - expected) - Math.abs(y - expected))[0];
+  const at = near.findIndex((span) => span.start >= start);
+  const top = nearest(first, at, -1) ?? at;
+  const bottom = nearest(last, top + count, top);
+  const [head, tail] = [near[top], near[bottom ?? -1]];
+  return head && tail ? { start: head.start, end: tail.end } : { start, end };
+}
+
+function lineSpans(text: string, from: number, to: number): (Span & { readonly text: string })[] {
+  const spans: (Span & { readonly text: string })[] = [];
+  for (let start = from; start < to; ) {
+    const end = nextLine(text, start);
+    spans.push({ start, end, text: text.slice(start, end).trimEnd() });
+    start = end;
+  }
+  return spans;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Whole lines and words, the longest first: they tell places apart best. */
+function piecesOf(wanted: string): Piece[] {
+  const head = wanted.slice(0, MAX_COMPARED_CHARACTERS);
+  const lines = [...head.matchAll(/\S[^\n]*\S/g)].filter(([line]) => line.length >= SHORTEST_LINE);
+  const words = [...head.matchAll(new RegExp(WORD, "gu"))].filter(([word]) => word.length >= SHORTEST_WORD);
+  const pieces = new Map([...words, ...lines].map((match) => [match[0], match.index]));
+  return [...pieces]
+    .map(([text, at]) => ({ text, at }))
+    .sort((a, b) => b.text.length - a.text.length)
+    .slice(0, MAX_PIECES);
+}
+
+/** Pieces of four characters. */
+function shredsOf(wanted: string): Piece[] {
+  const shreds = [...wanted.slice(0, MAX_COMPARED_CHARACTERS).matchAll(/\S.{3}/g)];
+  return shreds.slice(0, MAX_PIECES).map((match) => ({ text: match[0], at: match.index }));
+}
+
+function occurrences(text: string, piece: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(piece); at !== -1; at = text.indexOf(piece, at + piece.length)) {
+    if (found.push(at) === MAX_OCCURRENCES) break;
+  }
+  return found;
+}
+
+/** Where `wanted` would start if its piece at offset `at` is at `place`: at the start of a line if one is near. */
+function startOf(text: string, place: number, wanted: string, at: number): number {
+  const start = lineStart(text, place, newlinesBetween(wanted, 0, at));
+  const column = at - lineStart(wanted, at);
+  return place - lineStart(text, place) > LONG_LINE ? Math.max(start, place - column) : start;
+}
+
+function endOf(text: string, start: number, wanted: string): number {
+  const lines = newlinesBetween(wanted, 0, wanted.length - 1);
+  const end = nextLine(text, start, lines);
+  return end - start > wanted.length + LONG_LINE ? Math.min(end, start + wanted.length) : end;
+}
+
+function overlap(a: { start: number; end: number }, b: { start: number; end: number }): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+/** How often each word or punctuation mark occurs; white space is not counted. */
+function wordsOf(text: string): Map<string, number> {
+  const parts = new RegExp(`${WORD}|${SIGN}`, "gu");
+  return tally(text.slice(0, MAX_COMPARED_CHARACTERS).match(parts) ?? []);
+}
+
+/** How often each pair of neighbouring characters occurs. */
+function pairsOf(text: string): Map<string, number> {
+  const plain = text.slice(0, MAX_COMPARED_CHARACTERS).trim().toLowerCase();
+  return tally(Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2)));
+}
+
+function tally(parts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const part of parts) counts.set(part, (counts.get(part) ?? 0) + 1);
+  return counts;
+}
+
+/** Dice's coefficient: the share of words or pairs that two texts have in common, from 0 to 1. */
+function likeness(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  const sum = (parts: ReadonlyMap<string, number>): number => [...parts.values()].reduce((x, y) => x + y, 0);
+  let shared = 0;
+  for (const [part, count] of a) shared += Math.min(count, b.get(part) ?? 0);
+  return (2 * shared) / (sum(a) + sum(b) || 1);
 }

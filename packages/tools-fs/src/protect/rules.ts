@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { canonicalPath, foldPath, PROTECTED_FILES } from "@agent/core/toolkit";
-import { hasPrefix, holds, remainingSegments, segmentsAfter } from "./names.js";
+import { canonicalPath, foldPath, matchesName, PROTECTED_FILES } from "@agent/core/toolkit";
 
 /**
  * The effect of a call on a path: `write` creates, changes or replaces a file; `place` puts a directory or a link there that was
@@ -99,4 +98,42 @@ function isExcepted({ except }: Rule, inside: string, change: Change): boolean {
 function takesAlong({ names }: Rule, path: string, exists: (below?: string) => boolean): boolean {
   const rest = remainingSegments(names, path);
   return rest !== undefined && exists(rest);
+}
+
+/** Whether `path` is `directory` or below it. Both folded. */
+function holds(directory: string, path: string): boolean {
+  if (!path.startsWith(directory)) return false;
+  return path.length === directory.length || directory.endsWith("/") || path[directory.length] === "/";
+}
+
+/**
+ * The rest of a folded path after the names: "pre-commit" in "x/.git/hooks/pre-commit" for ".git", "hooks"; "" if the path
+ * ends with them, `undefined` if they are not in it. The first occurrence counts. A single name may contain a "*".
+ */
+function segmentsAfter(names: readonly string[], path: string): string | undefined {
+  const [first = ""] = names;
+  if (first.includes("*")) return segmentsAfterFamily(first, path);
+  if (names.length === 0) return undefined;
+  const wanted = `/${names.join("/")}/`;
+  const at = `${path}/`.indexOf(wanted);
+  return at === -1 ? undefined : path.slice(at + wanted.length);
+}
+
+/** Whether the path contains the names, or ends with the first few of them: "x/.git" for ".git", "hooks". */
+function hasPrefix(names: readonly string[], path: string): boolean {
+  return segmentsAfter(names, path) !== undefined || remainingSegments(names, path) !== undefined;
+}
+
+/** If a folded path ends with the first few names, the names that remain: "hooks" for "x/.git". */
+function remainingSegments(names: readonly string[], path: string): string | undefined {
+  for (let count = names.length - 1; count > 0; count--) {
+    if (path.endsWith(`/${names.slice(0, count).join("/")}`)) return names.slice(count).join("/");
+  }
+  return undefined;
+}
+
+function segmentsAfterFamily(pattern: string, path: string): string | undefined {
+  const segments = path.split("/");
+  const index = segments.findIndex((segment) => matchesName(pattern, segment));
+  return index === -1 ? undefined : segments.slice(index + 1).join("/");
 }

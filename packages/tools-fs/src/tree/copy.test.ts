@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { makeFifo, temporaryDirectory } from "../../test/support.js";
 import { copyTree } from "./copy.js";
-import { removeCopiedSource } from "./removeCopiedSource.js";
+import { removeCopiedSource } from "./move.js";
 
 // What someone else does just before a file is looked at, and between that and opening it.
 const others = vi.hoisted(() => {

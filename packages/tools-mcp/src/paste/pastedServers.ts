@@ -1,13 +1,12 @@
-import { isRecord, quote } from "@agent/core/toolkit";
+import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
 import { splitCommandLine } from "../config/commandLine.js";
 import { checkServerOptions, type ServerOptions } from "../config/options.js";
 import { readAddCommand } from "./addCommand.js";
-import { containerVariables, imageOf, isContainer } from "./container.js";
-import { parseLooseJson } from "./looseJson.js";
 import { parseToml } from "./toml.js";
 import {
   assertNoSecretAddress,
   assertNoSecretArguments,
+  isSecret,
   withoutSecretHeaders,
   withoutSecretVariables,
 } from "./withoutSecrets.js";
@@ -379,4 +378,63 @@ function wordsOf(text: string): string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
+}
+
+/** Options of `docker run` that take a value in the next word. */
+const WITH_VALUE =
+  /^(?:-[evpwulmh]|--(?:env|volume|mount|publish|workdir|user|label|memory|hostname|name|network|net|entrypoint|platform|env-file|pull|add-host|cpus|gpus|tmpfs|dns))$/;
+
+const ENGINES = new Set(["docker", "podman", "nerdctl"]);
+
+function isContainer(program: string): boolean {
+  return ENGINES.has(program.split(/[\\/]/).at(-1) ?? program);
+}
+
+/** The image of `run`: the first word that is no option and no value of one. */
+function imageOf(words: readonly string[]): string | undefined {
+  const from = words.indexOf("run") + 1;
+  for (let index = from; index < words.length; index++) {
+    const word = words[index] ?? "";
+    if (WITH_VALUE.test(word)) index++;
+    else if (!word.startsWith("-")) return word;
+  }
+  return undefined;
+}
+
+/**
+ * The variables that `-e` hands to a container. The client of the engine needs them itself, and a secret among them
+ * must not be an argument: `-e KEY=value` becomes `-e KEY`.
+ */
+function containerVariables(words: readonly string[]): {
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+} {
+  const env: Record<string, string> = {};
+  const kept = words.map((word, index) => {
+    const isValue = /^(?:-e|--env)$/.test(words[index - 1] ?? "");
+    const [, flag = "", entry = ""] = isValue ? ["", "", word] : (/^(--env=)(.*)$/s.exec(word) ?? []);
+    const [, name, value] = /^([A-Za-z_]\w*)(?:=(.*))?$/s.exec(entry) ?? [];
+    if (name === undefined || (value !== undefined && !isSecret(name, value))) return word;
+    env[name] = value ?? `\${${name}}`;
+    return `${flag}${name}`;
+  });
+  return { words: kept, env };
+}
+
+// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas. A comment
+// without an end goes to the end: to look for it again from each of its beginnings would take minutes.
+const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)|,(?=\s*[}\]])/g;
+
+/**
+ * Reads JSON as people paste it: with comments and surplus commas, and also without the braces around it, as when one
+ * entry was copied out of a file. Throws with what is wrong.
+ */
+function parseLooseJson(text: string): unknown {
+  const strip = (from: string): string => from.replace(EXTRA, (_, string?: string) => string ?? "");
+  const bare = strip(strip(text)).trim().replace(/,$/, "");
+  try {
+    return JSON.parse(bare.startsWith('"') ? `{${bare}}` : bare);
+  } catch (error) {
+    throw new Error(`This is not JSON: ${errorMessage(error)}`);
+  }
 }

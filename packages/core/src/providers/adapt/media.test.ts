@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { ContentPart } from "../../conversation/content.js";
 import type { ChatMessage } from "../interface.js";
-import { readImageHeader } from "./imageHeader.js";
-import { MediaFitter, type MediaLimits } from "./media.js";
+import { MediaFitter, type MediaLimits, readImageHeader } from "./media.js";
 import { Notices } from "./notices.js";
 
 const base64 = (...bytes: (string | readonly number[])[]): string =>

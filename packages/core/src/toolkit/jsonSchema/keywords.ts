@@ -1,6 +1,5 @@
 import { describeValue, isRecord } from "@agent/internal";
 import type { JsonSchema } from "../../tools/tool.js";
-import { compilePattern, type TextPattern } from "./pattern.js";
 import type { Check } from "./problem.js";
 import type { Work } from "./work.js";
 
@@ -58,4 +57,131 @@ export function patternOf(source: unknown, where: string, work: Work): TextPatte
   const pattern = compilePattern(source, work);
   if (pattern) return pattern;
   throw new SchemaError(`${where} is not a valid regular expression: ${source}`);
+}
+
+// V8 matches by backtracking. Beyond this number of steps (some 50 milliseconds) a text is left to the tool.
+const MAX_STEPS = 20_000_000;
+
+// A step of the matcher, compared with a step of `Work`.
+const STEP_COST = 0.1;
+
+// One token of a pattern: an escape, a class, the start of a group, or a quantifier.
+const TOKEN =
+  /\\(?:k<|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|\((?:\?(?:<?[=!]|:|<[^>]*>)?)?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[\s\S]/g;
+
+const REFERENCE = /^\\[1-9k]/;
+
+const QUANTIFIER = /^(?:[*+?]\??|\{\d+(?:,\d*)?\}\??)$/;
+
+const FIXED = /^\{\d+\}/;
+
+const LEAST_COUNT = /^\{(\d+)/;
+
+// Patterns of ordinary length count as one step for each start of a match.
+const FREE_SIZE = 64;
+
+/** A regular expression of a schema. */
+interface TextPattern {
+  /** Whether a match is anywhere in `text`; `undefined` if finding out could take too long. */
+  test(text: string): boolean | undefined;
+}
+
+/** Compiles an ECMAScript pattern. Returns `undefined` for what is not a regular expression. */
+function compilePattern(source: string, work: Work): TextPattern | undefined {
+  const expression = toExpression(source);
+  if (!expression) return undefined;
+  const cost = backtrackingCost(source);
+  return {
+    test(text) {
+      if (cost === "exponential") return undefined;
+      const steps = cost.choices * cost.size * Math.max(1, text.length) ** cost.degree;
+      if (steps > MAX_STEPS) return undefined;
+      work.spend(steps * STEP_COST);
+      try {
+        return expression.test(text);
+      } catch {
+        // V8 refuses some patterns only when they run: "Regular expression too large".
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Patterns written for other dialects escape more than the "u" flag allows; those are compiled without it. */
+function toExpression(source: string): RegExp | undefined {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags);
+    } catch {
+      // Try without the flag.
+    }
+  }
+  return undefined;
+}
+
+interface BacktrackingCost {
+  /** The power of the text's length: one for each repetition, and one for the start of a match. */
+  readonly degree: number;
+  /** The number of combinations of alternatives and optional parts. */
+  readonly choices: number;
+  /** How much longer the pattern is with its counted parts written out: `(a{9}b){9}` has 90 parts. */
+  readonly size: number;
+}
+
+interface Group {
+  /** Whether the same text can match in several ways: the group must not be repeated. */
+  hasChoice: boolean;
+  alternatives: number;
+  /** The number of its parts, counted parts written out. */
+  size: number;
+}
+
+/**
+ * Bounds the steps of V8's matcher: `choices * size * length ** degree`. Exponential if a repeated group has several ways to
+ * match (`(a+)+`, `(a|a)*`), and with back-references.
+ */
+function backtrackingCost(source: string): BacktrackingCost | "exponential" {
+  let degree = source.startsWith("^") ? 0 : 1;
+  let choices = 1;
+  let parts = 0;
+  let current: Group = { hasChoice: false, alternatives: 1, size: 0 };
+  let closed: Group | undefined;
+  const outer: Group[] = [];
+  for (const [token] of source.matchAll(TOKEN)) {
+    const repeated = closed;
+    closed = undefined;
+    if (REFERENCE.test(token)) return "exponential";
+    if (token.startsWith("(")) {
+      outer.push(current);
+      // The group itself is a part: matching nothing many times takes time too.
+      current = { hasChoice: false, alternatives: 1, size: 1 };
+      parts++;
+    } else if (token === ")") {
+      choices *= current.alternatives;
+      closed = current;
+      current = outer.pop() ?? current;
+      current.hasChoice ||= closed.hasChoice;
+      current.size += closed.size;
+    } else if (token === "|") {
+      current.alternatives++;
+      current.hasChoice = true;
+      // Only the first alternative starts with the anchor.
+      if (outer.length === 0) degree = Math.max(degree, 1);
+    } else if (QUANTIFIER.test(token)) {
+      const isOptional = token.startsWith("?");
+      const isFixed = FIXED.test(token);
+      if (repeated?.hasChoice && !isOptional) return "exponential";
+      const count = Math.min(Number(LEAST_COUNT.exec(token)?.[1] ?? 1), MAX_STEPS);
+      current.size += (repeated?.size ?? 1) * Math.max(0, count - 1);
+      if (isFixed) continue;
+      current.hasChoice = true;
+      if (isOptional) choices *= 2;
+      else degree++;
+    } else {
+      current.size++;
+      parts++;
+    }
+  }
+  const size = Math.max(1, current.size - Math.min(parts, FREE_SIZE));
+  return { degree, choices: choices * current.alternatives, size };
 }

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { addUnreadable, emptyTally, type GlobTask } from "../../protocol.js";
 import type { Boundary } from "../boundary.js";
 import type { TaskHost } from "../tasks.js";
-import { FirstItems } from "./firstItems.js";
 import type { GlobPlan, GlobWalk } from "./plan.js";
 
 /** Finds the files that match a glob, or those in a part of the tree. */
@@ -123,5 +122,26 @@ function changedAt(place: string, boundary: Boundary): number {
     return boundary.lookAt(place).mtimeMs;
   } catch {
     return 0;
+  }
+}
+
+/** Keeps the first `limit` of any number of items, in the order of `compare`, in memory for twice as many. */
+export class FirstItems<Item> {
+  #items: Item[] = [];
+
+  readonly #limit: number;
+  readonly #compare: (a: Item, b: Item) => number;
+
+  constructor(limit: number, compare: (a: Item, b: Item) => number) {
+    this.#limit = limit;
+    this.#compare = compare;
+  }
+
+  add(item: Item): void {
+    if (this.#items.push(item) >= 2 * this.#limit + 1) this.#items = this.sorted();
+  }
+
+  sorted(): Item[] {
+    return this.#items.sort(this.#compare).slice(0, this.#limit);
   }
 }
