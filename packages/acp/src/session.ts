@@ -1,11 +1,11 @@
 import {
-  type Agent,
   type AgentEvent,
   type ApprovalDecision,
   type ApprovalRequest,
   type ChatMessage,
   type Content,
   type ContentPart,
+  type Conversation,
   contentText,
   isAgentError,
   type PackCommand,
@@ -139,7 +139,10 @@ export class AcpSession {
   async replay(): Promise<void> {
     const { host } = this.#parts();
     const writer = this.#createWriter(host);
-    for (const event of replayEvents(host.agent)) {
+    const { conversation, registry } = host.agent;
+    // The recording has what compaction replaced; without it the editor shows what the model sees.
+    const whole = await conversation.whole().catch(() => conversation);
+    for (const event of replayEvents(whole, registry)) {
       if (event.type === "user") await this.#editor.update(chunk("user_message_chunk", event.text));
       else for await (const update of writer.updatesFor(event)) await this.#editor.update(update);
     }
@@ -421,10 +424,10 @@ function toPath(uri: string): string {
  * The events of a stored conversation in order: the user's messages, and the events of the answers. Titles, outcomes and
  * views are those stored with the results, so that the packs of the calls need not be installed any more.
  */
-function* replayEvents({
-  conversation,
-  registry,
-}: Agent): Generator<AgentEvent | { type: "user"; text: string }> {
+function* replayEvents(
+  conversation: Conversation,
+  registry: ToolRegistry,
+): Generator<AgentEvent | { type: "user"; text: string }> {
   const names = new Map<string, string>();
   const messages = conversation.sessionContext;
   for (const [index, message] of messages.entries()) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useBuiltChat } from "./builtChat.js";
@@ -110,5 +110,31 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     const [directory = ""] = readdirSync(join(box.home, ".local/state/agent/sessions"));
     const names = readdirSync(join(box.home, ".local/state/agent/sessions", directory));
     expect(names.filter((name) => name.endsWith(".open"))).toEqual([]);
+  });
+
+  test("shows and exports the messages that the model has only as a summary, also in a fork", async () => {
+    const { box, chat } = await start();
+    const first = await chat();
+    for (const word of ["one", "two", "three"]) {
+      first.send(`say the answer ${word}`);
+      await first.until(new RegExp(`^the answer ${word}$[\\s\\S]*1 request`, "m"));
+    }
+    first.send("/compact");
+    await first.until("Compacted: 6 → ");
+    first.send("/fork");
+    await first.until("Forked.");
+    first.send("/export all.md");
+    await first.until("Wrote 7 messages");
+    const text = readFileSync(join(box.project, "all.md"), "utf8");
+    expect(text.match(/^the answer \w+$/gm)).toEqual([
+      "the answer one",
+      "the answer two",
+      "the answer three",
+    ]);
+    first.send("/quit");
+    const id = /agent --resume (\S+)/.exec(await first.until(/agent --resume \S+/))?.[1] ?? "";
+    const next = await chat(["--resume", id]);
+    await next.until("… the model has a summary of the messages above");
+    expect(next.screen().match(/^the answer \w+$/gm)).toEqual(text.match(/^the answer \w+$/gm));
   });
 });

@@ -38,7 +38,7 @@ import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
-import { SessionRecording } from "../sessions/sessionRecording.js";
+import { copySession, SessionRecording } from "../sessions/sessionRecording.js";
 import { newSessionFile, type OpenSession, openSession, undoDirectory } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { UndoLog } from "../undo/undoLog.js";
@@ -199,6 +199,7 @@ export async function assembleAgent(
   const states = options.inTerminal ? new SessionStates({ tools, permissions, isModeGiven }) : undefined;
   const restored = session && isKept ? ((await states?.restore(opened.file)) ?? []) : [];
   const requests = options.inTerminal ? offerTools(tools, { permissions, permit }) : undefined;
+  if (options.record && options.fork) copySession(opened.file, file, conversation);
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;

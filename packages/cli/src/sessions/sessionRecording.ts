@@ -1,3 +1,4 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
@@ -48,7 +49,7 @@ export class SessionRecording {
   /** Continues the conversation in a copy of its session; the original session stays as it is. */
   async fork(): Promise<void> {
     await this.#stop();
-    this.#file = newSessionFile(this.#options.cwd);
+    this.#continueInCopy();
     this.#hasFailed = false;
     this.#start();
   }
@@ -70,12 +71,12 @@ export class SessionRecording {
   }
 
   #start(): void {
-    const { conversation, cwd, marksOpen, onProblem } = this.#options;
+    const { conversation, marksOpen, onProblem } = this.#options;
     try {
       ensurePrivateDirectory(dirname(this.#file));
       // Two processes that write one file would each lose what the other wrote.
       if (marksOpen && isOwnFile(this.#file) && !markOpen(this.#file)) {
-        this.#file = newSessionFile(cwd);
+        this.#continueInCopy();
         markOpen(this.#file);
         onProblem(
           `This session is open in another window. The conversation continues here in a copy of it: ${idOf(this.#file)}.`,
@@ -85,6 +86,13 @@ export class SessionRecording {
     } catch (error) {
       this.#failed(error);
     }
+  }
+
+  #continueInCopy(): void {
+    const { conversation, cwd } = this.#options;
+    const copy = newSessionFile(cwd);
+    copySession(this.#file, copy, conversation);
+    this.#file = copy;
   }
 
   async #stop(): Promise<void> {
@@ -98,5 +106,20 @@ export class SessionRecording {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#options.onProblem(`the session is not kept: ${errorMessage(error)}`);
+  }
+}
+
+/**
+ * Copies a session file with all of its messages, also those that were summarized for the model. Copies nothing if the
+ * file has another conversation because another process has continued it: the recording then starts with what the model sees.
+ */
+export function copySession(from: string, to: string, conversation: Conversation): void {
+  try {
+    ensurePrivateDirectory(dirname(to));
+    writeFileSync(to, readFileSync(from), { flag: "wx", mode: 0o600 });
+    // Throws for another conversation.
+    void recordSession(conversation, to).close();
+  } catch {
+    rmSync(to, { force: true });
   }
 }

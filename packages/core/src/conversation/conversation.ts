@@ -62,6 +62,8 @@ export interface Recording {
   readonly save: (reason: string) => Promise<void>;
   /** Resolves once all changes are stored. A tool that can change something waits for it. */
   readonly flush?: () => Promise<void>;
+  /** The session as it was recorded, with the messages that compaction replaced. */
+  readonly whole?: () => Promise<Session>;
 }
 
 export interface ConversationOptions {
@@ -97,6 +99,8 @@ export class Conversation implements ToolContext {
   #isReserved = false;
   #recording: Recording | undefined;
   #pending: PendingRound | undefined;
+  /** The answer whose calls run. */
+  #open: AssistantMessage | undefined;
   // Created with the first detail or state: most conversations of a server are idle.
   #details: WeakMap<ToolMessage, ResultDetails> | undefined;
   #states: PackStates | undefined;
@@ -193,6 +197,22 @@ export class Conversation implements ToolContext {
         this.#spending,
       ),
     ];
+  }
+
+  /**
+   * The conversation with all of its messages, to display or export it: compaction replaces older messages by a summary
+   * for the model, and the recording still has them. Without a recording it resolves to this conversation. Rejects if the
+   * recording cannot be read.
+   */
+  async whole(): Promise<Conversation> {
+    const session = await this.#recording?.whole?.();
+    if (!session) return this;
+    const messages = session.messages.slice();
+    // An answer whose calls still run is recorded before it is part of the history.
+    const open = this.#open && this.infoOf(this.#open).id;
+    const at = messages.findIndex((message) => session.info?.get(message)?.id === open);
+    if (open !== undefined && at !== -1) messages.splice(at, 1 + (this.#open?.tool_calls?.length ?? 0));
+    return new Conversation({ session: { ...session, messages }, systemPrompt: this.#systemPrompt });
   }
 
   /** Resolves once all changes so far are stored, where they are. Rejects if they cannot be. */
@@ -302,6 +322,7 @@ export class Conversation implements ToolContext {
   }
 
   #roundOf(answer: AssistantMessage, known: readonly ToolMessage[]): OpenRound {
+    this.#open = answer;
     const recorded = new Set<ToolMessage>(known);
     const detailsById = new Map(known.map((message) => [message.tool_call_id, this.detailsOf(message)]));
     const add = (message: ToolMessage): void => {
@@ -322,10 +343,12 @@ export class Conversation implements ToolContext {
         for (const message of results) {
           if (!recorded.has(message)) add(message);
         }
+        this.#open = undefined;
         this.#pending = undefined;
         this.#messages.push(answer, ...results);
       },
       suspend: (results, calls) => {
+        this.#open = undefined;
         this.#pending = { answer, results, calls };
         this.#tell({ type: "suspended", calls });
       },

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentWith, call } from "../../test/conversation.js";
 import { fakeTool, temporaryDirectory } from "../../test/fixtures.js";
 import type { ChatMessage } from "../providers/interface.js";
-import { Conversation } from "./conversation.js";
+import { type AssistantMessage, Conversation, type ToolMessage } from "./conversation.js";
 import { recordSession } from "./recorder.js";
 import { loadSession, saveSession } from "./session.js";
 
@@ -353,4 +353,41 @@ describe("writes that fail", () => {
     const { messages } = await loadSession(path);
     expect(messages.map(({ content }) => content)).toEqual(expect.arrayContaining([...complete]));
   });
+});
+
+test("whole() has the messages that compaction replaced, also after two summaries and a shortened result", async () => {
+  const path = join(temporaryDirectory(), "session.jsonl");
+  const conversation = new Conversation({ systemPrompt: "Be brief." });
+  const recorder = recordSession(conversation, path);
+  expect((await conversation.whole()).sessionContext).toEqual([]);
+  const summary = (text: string): ChatMessage => ({ role: "user", content: text, generated: true });
+  conversation.append(user("first"));
+  const answer: AssistantMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", type: "function", function: { name: "t", arguments: "{}" } }],
+  };
+  const result: ToolMessage = { role: "tool", tool_call_id: "1", content: "a long result" };
+  const round = conversation.openRound(answer);
+  // The calls of this answer still run.
+  expect((await conversation.whole()).sessionContext).toEqual([user("first")]);
+  round.addResult(result, { outcome: "ok", durationMs: 5 });
+  round.close([result]);
+  conversation.replace(2, 1, [{ ...result, content: "a …" }]);
+  conversation.append(user("second"));
+  conversation.replace(1, 3, [summary("one")]);
+  conversation.append(user("third"));
+  conversation.replace(1, 2, [summary("two")]);
+  expect(conversation.sessionContext).toEqual([user("first"), summary("two")]);
+
+  const all = [user("first"), answer, result, user("second"), summary("one"), user("third"), summary("two")];
+  const whole = await conversation.whole();
+  expect(whole.sessionContext).toEqual(all);
+  const shown = whole.sessionContext[2] as ToolMessage;
+  expect(whole.detailsOf(shown)).toMatchObject({ outcome: "ok" });
+  // What was removed and not compacted is not part of the history.
+  conversation.replace(1, 1, []);
+  expect((await conversation.whole()).sessionContext).toEqual([user("first")]);
+  await recorder.close();
+  expect(await conversation.whole()).toBe(conversation);
 });

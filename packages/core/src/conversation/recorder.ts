@@ -4,7 +4,7 @@ import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOpt
 import { checkFunction, checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { Conversation } from "./conversation.js";
 import { readExisting, SessionFile } from "./fileStore.js";
-import { parseSession } from "./session.js";
+import { parseSession, sessionOf } from "./session.js";
 import {
   formatEntry,
   formatHistory,
@@ -74,6 +74,14 @@ export class SessionRecorder {
       save: (reason) => this.noteSaved(reason),
       // A failure is reported to `onError`, and the work continues.
       flush: () => this.flush().catch(() => undefined),
+      whole: async () => {
+        await this.flush();
+        const text = readExisting(path)?.toString("utf8") ?? "";
+        // The file is made with the first change.
+        return text === "" || isCutHeader(text)
+          ? sessionOf(conversation.changes())
+          : parseSession(text, path, true);
+      },
     });
   }
 

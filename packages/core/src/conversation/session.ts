@@ -115,9 +115,9 @@ export async function loadSession(path: string): Promise<Session> {
 }
 
 /** A session from the text of its file. Throws `session_invalid`, naming the file and what is wrong with it. */
-export function parseSession(text: string, path: string): Session {
+export function parseSession(text: string, path: string, whole = false): Session {
   try {
-    return parseSessionFile(text);
+    return parseSessionFile(text, whole);
   } catch (error) {
     throw new AgentError(
       "session_invalid",
@@ -127,9 +127,9 @@ export function parseSession(text: string, path: string): Session {
 }
 
 /** The session that these changes make. Throws `session_invalid`. */
-export function sessionOf(changes: readonly ConversationChange[]): Session {
+export function sessionOf(changes: readonly ConversationChange[], whole = false): Session {
   try {
-    return replayEntries(changes, "");
+    return replayEntries(changes, "", { whole });
   } catch (error) {
     throw new AgentError(
       "session_invalid",

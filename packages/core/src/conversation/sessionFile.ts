@@ -96,14 +96,24 @@ export function wholeLines(bytes: Uint8Array): number {
   return bytes.lastIndexOf(0x0a) + 1;
 }
 
+/** How entries become a session. */
+interface ReplayOptions {
+  readonly createdAt?: unknown;
+  /** Whether messages that compaction replaced stay, each before its summary. Default: as the model sees them. */
+  readonly whole?: boolean;
+}
+
 /**
  * Reads a session file of this version or the one before. A last line that was cut off is left out, and a call
  * whose result never came gets one that says so. Throws an `Error` that says what is wrong.
  */
-export function parseSessionFile(text: string): Session {
+export function parseSessionFile(text: string, whole = false): Session {
   const header = readHeader(text);
   if (!header) return parseObject(JSON.parse(text));
-  return replayEntries(linesOf(text).map(readJson), header.systemPrompt, header.createdAt);
+  return replayEntries(linesOf(text).map(readJson), header.systemPrompt, {
+    createdAt: header.createdAt,
+    whole,
+  });
 }
 
 /** The changes of a session file, in order: its first system prompt is the first of them. */
@@ -154,7 +164,7 @@ function parseObject(data: unknown): Session {
 export function replayEntries(
   entries: readonly unknown[],
   firstPrompt: unknown,
-  createdAt?: unknown,
+  { createdAt, whole = false }: ReplayOptions = {},
 ): Session {
   const history = new ReplayedHistory();
   let systemPrompt = firstPrompt;
@@ -207,7 +217,7 @@ export function replayEntries(
   return checked({
     systemPrompt,
     pending,
-    messages: history.close(),
+    messages: whole ? history.whole() : history.close(),
     details,
     info,
     states: states.entries(),
@@ -228,6 +238,8 @@ interface ReplayedRound {
 class ReplayedHistory {
   readonly #messages: ChatMessage[] = [];
   #round: ReplayedRound | undefined;
+  /** The messages that compaction replaced, by the message in their place. */
+  readonly #compacted = new Map<ChatMessage, readonly ChatMessage[]>();
 
   append(message: ChatMessage): void {
     if (message?.role === "tool") {
@@ -273,7 +285,29 @@ class ReplayedHistory {
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
     // A round that waits for a decision is not part of the history yet, and stays.
     if (!this.#round?.suspended) this.close();
+    this.#keepCompacted(this.#messages.slice(start, start + count), messages);
     replaceRange(this.#messages, start, count, messages);
+  }
+
+  /** Compaction puts one message in place of others: a summary, or a result with shortened text. */
+  #keepCompacted(removed: readonly ChatMessage[], [inPlace, ...others]: readonly ChatMessage[]): void {
+    if (!inPlace || others.length > 0) return;
+    const [first] = removed;
+    const isSummary = inPlace.role === "user" && inPlace.generated === true;
+    const isShortened =
+      inPlace.role === "tool" && first?.role === "tool" && inPlace.tool_call_id === first.tool_call_id;
+    if (!isSummary && !isShortened) return;
+    const before = removed.flatMap((message) => this.#originals(message));
+    this.#compacted.set(inPlace, isSummary ? [...before, inPlace] : before);
+  }
+
+  #originals(message: ChatMessage): readonly ChatMessage[] {
+    return this.#compacted.get(message) ?? [message];
+  }
+
+  /** All messages, those that compaction replaced included. */
+  whole(): ChatMessage[] {
+    return this.close().flatMap((message) => this.#originals(message));
   }
 
   close(): ChatMessage[] {

@@ -2,6 +2,7 @@ import { errorMessage, isRecord } from "@agent/internal";
 import { AgentError } from "../errors.js";
 import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import { Conversation, type ConversationChange, type ConversationOptions } from "./conversation.js";
+import { sessionOf } from "./session.js";
 
 /** Where conversations are kept: a table of a database, for instance. Changes are JSON values. */
 export interface ConversationStore {
@@ -106,6 +107,10 @@ export async function openConversation(
           );
         }),
       save: flush,
+      whole: async () => {
+        await flush();
+        return sessionOf(await store.load(id), true);
+      },
     },
   );
   if (stored.length === 0 && conversation.systemPrompt !== "") {

@@ -79,29 +79,32 @@ export function createChat(places: ChatPlaces): Chat {
       view = front.view;
       const controller = new ChatController(front.view, places.mentions);
       wake = (notice) => controller.wake(notice);
-      const start = ([loaded, { slashCommands, transcriptLines }]: Awaited<
+      const start = async ([loaded, { slashCommands, transcriptLines }]: Awaited<
         ReturnType<typeof loadAll>
-      >): void => {
+      >): Promise<void> => {
         ready = loaded;
         const { agent, options } = loaded;
         front.view.print([
           ...(options.banner ?? []).flatMap((line) => escapeInvisible(line).split("\n")),
           WELCOME,
         ]);
-        if (agent.conversation.sessionContext.length > 0)
-          front.view.print(transcriptLines(agent.conversation, front.view.style));
+        if (agent.conversation.sessionContext.length > 0) {
+          // A recording that cannot be read any more: show what the model sees.
+          const whole = await agent.conversation.whole().catch(() => agent.conversation);
+          front.view.print(transcriptLines(whole, front.view.style));
+        }
         controller.start(loaded, slashCommands);
       };
       let loading: Promise<ReadyChat | undefined> = Promise.resolve(all?.[0]);
       try {
-        if (all) start(all);
+        if (all) await start(all);
         eraseFirstPrompt();
         front.open(controller);
         shown = front;
         if (!plain) release = divert();
         if (!all) {
-          loading = loadAll().then((loaded) => {
-            if (!left.signal.aborted) start(loaded);
+          loading = loadAll().then(async (loaded) => {
+            if (!left.signal.aborted) await start(loaded);
             return loaded[0];
           });
         }

@@ -98,8 +98,7 @@ async function exportConversation(
   argument: string,
   { agent, options, exported }: CommandContext,
 ): Promise<string[]> {
-  const messages = agent.conversation.sessionContext;
-  if (messages.length === 0) return ["There is nothing to export yet."];
+  if (agent.conversation.sessionContext.length === 0) return ["There is nothing to export yet."];
   const name = options.sessionName?.();
   const path = resolve(argument || `agent-${name ?? "session"}.md`);
   const shown = escapeToLine(quotePath(path));
@@ -109,14 +108,19 @@ async function exportConversation(
   if (!isOwn && lstatSync(path, { throwIfNoEntry: false }))
     return [`${shown} is there already. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
+  const problems: string[] = [];
+  const conversation = await agent.conversation.whole().catch((error: unknown) => {
+    problems.push(`Messages that were summarized are missing: ${escapeToLine(errorMessage(error))}`);
+    return agent.conversation;
+  });
   const content = /\.html?$/i.test(path)
-    ? exportHtml(agent.conversation, name ?? "Conversation")
-    : exportMarkdown(agent.conversation, name ?? "Conversation");
+    ? exportHtml(conversation, name ?? "Conversation")
+    : exportMarkdown(conversation, name ?? "Conversation");
   try {
     await writeFileAtomic(path, content, { follow: false });
   } catch (error) {
     return [`It cannot be written: ${escapeToLine(errorMessage(error))}`];
   }
   exported.add(path);
-  return [`Wrote ${countOf(messages.length, "message")} to ${shown}.`];
+  return [`Wrote ${countOf(conversation.sessionContext.length, "message")} to ${shown}.`, ...problems];
 }

@@ -43,3 +43,38 @@ test("shows each call with its own result, by what is stored with it or by its t
     "resumed, 4 messages",
   ]);
 });
+
+test("shows the result of a call whose id is used again, and where the model has only a summary", () => {
+  const answer = (title: string): ChatMessage => ({
+    role: "assistant",
+    content: null,
+    tool_calls: [call("0", "read", { path: title })],
+  });
+  const result = (content: string): ChatMessage => ({ role: "tool", tool_call_id: "0", content });
+  const summary = "[Summary of the conversation so far]\nTwo files.";
+  const lines = transcriptLines(
+    {
+      sessionContext: [
+        { role: "user", content: "go" },
+        answer("a"),
+        result("first"),
+        { role: "user", content: summary, generated: true },
+        answer("b"),
+        result("second"),
+      ],
+      detailsOf: () => undefined,
+    },
+    PLAIN_STYLE,
+  );
+  expect(lines).toEqual([
+    "› go",
+    "● read  a",
+    "└ first",
+    "",
+    "… the model has a summary of the messages above",
+    "● read  b",
+    "└ second",
+    "",
+    "resumed, 6 messages",
+  ]);
+});

@@ -23,14 +23,14 @@ type StoredCall = NonNullable<Extract<ChatMessage, { role: "assistant" }>["tool_
 export function transcriptLines(conversation: ShownConversation, style: Style): string[] {
   const messages = conversation.sessionContext;
   const hidden = Math.max(0, messages.length - SHOWN_MESSAGES);
-  const results = resultsById(messages);
   const lines = [
     ...(hidden > 0 ? [style.dim(`… ${countOf(hidden, "earlier message")}`)] : []),
-    ...messages
-      .slice(hidden)
-      .flatMap((message) =>
-        messageLines(message, style, (call) => callLines(call, results, conversation, style)),
-      ),
+    ...messages.slice(hidden).flatMap((message, at) =>
+      messageLines(message, style, (call) => {
+        const result = resultOf(messages, hidden + at, call.id);
+        return callLines(call, result, conversation, style);
+      }),
+    ),
     "",
     style.dim(`resumed, ${countOf(messages.length, "message")}`),
   ];
@@ -38,13 +38,17 @@ export function transcriptLines(conversation: ShownConversation, style: Style): 
   return lines[0] === "" ? lines.slice(1) : lines;
 }
 
-/** The results of calls by the calls' ids. */
-export function resultsById(messages: readonly ChatMessage[]): Map<string, ToolMessage> {
-  return new Map(
-    messages.flatMap((message) =>
-      message.role === "tool" ? [[message.tool_call_id, message] as const] : [],
-    ),
-  );
+/** The result of a call of the answer at `answer`. Some providers use ids again, so only the results after it count. */
+export function resultOf(
+  messages: readonly ChatMessage[],
+  answer: number,
+  id: string,
+): ToolMessage | undefined {
+  for (let at = answer + 1; ; at++) {
+    const message = messages[at];
+    if (message?.role !== "tool") return undefined;
+    if (message.tool_call_id === id) return message;
+  }
 }
 
 /** The title of a stored call, as its tool gave it; of an older one without a title the first text among its arguments. */
@@ -65,11 +69,10 @@ function firstText(json: string): string {
 /** A call and how it ended on one line, or the first line of its result below it if only that is known. */
 function callLines(
   call: StoredCall,
-  results: ReadonlyMap<string, ToolMessage>,
+  result: ToolMessage | undefined,
   conversation: ShownConversation,
   style: Style,
 ): string[] {
-  const result = results.get(call.id);
   const details = result && conversation.detailsOf(result);
   const mark = details && details.outcome !== "ok" ? style.red("●") : style.cyan("●");
   const name = style.bold(escapeToLine(call.function.name));
@@ -86,7 +89,10 @@ function messageLines(message: ChatMessage, style: Style, linesOf: (call: Stored
     case "user": {
       const { text, added } = splitMessage(message.content);
       const summary = added.find(({ kind }) => kind === "summary");
-      if (summary) return ["", style.dim(`… ${summary.name}`)];
+      if (summary) {
+        const has = summary.name.startsWith("Summary") ? "has a summary of" : "no longer has";
+        return ["", style.dim(`… the model ${has} the messages above`)];
+      }
       const [first = "", ...rest] = escapeInvisible(shorten(text, LONGEST_MESSAGE)).split("\n");
       const files = added.filter(({ kind }) => kind === "file" || kind === "image");
       const attached = files.map(({ name }) => escapeToLine(name)).join(", ");

@@ -2,7 +2,7 @@ import { type ChatMessage, type ContentPart, contentText } from "@agent/core";
 import { countOf } from "@agent/internal";
 import { plainResult, type ShownResult, verdictText } from "../display/resultBody.js";
 import { splitMessage } from "../display/splitMessage.js";
-import { resultsById, type ShownConversation, storedTitle } from "../display/transcript.js";
+import { resultOf, type ShownConversation, storedTitle } from "../display/transcript.js";
 import { PLAIN_STYLE } from "../text/style.js";
 import { escapeHtml } from "./escapeHtml.js";
 import { addedTitle, pretty } from "./markdown.js";
@@ -32,14 +32,13 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 export function exportHtml(conversation: ShownConversation, session: string): string {
   const messages = conversation.sessionContext;
   const heading = headingOf(messages) ?? session;
-  const results = resultsById(messages);
-  const body = messages.map((message) => {
+  const body = messages.map((message, at) => {
     if (message.role === "user") return userHtml(message.content);
     if (message.role !== "assistant") return "";
     const text = message.content ? `<section>${markdownToHtml(message.content)}</section>` : "";
     const calls = (message.tool_calls ?? []).map((call) => {
       const { name, arguments: json } = call.function;
-      const message = results.get(call.id);
+      const message = resultOf(messages, at, call.id);
       const details = message && conversation.detailsOf(message);
       const result = message && { outcome: "ok" as const, ...details, text: contentText(message.content) };
       const title = storedTitle(call, details).slice(0, LONGEST_SUMMARY);

@@ -2,7 +2,7 @@ import { type Content, contentText } from "@agent/core";
 import { escapeInvisible, escapeToLine, fenced } from "@agent/internal";
 import { plainResult } from "../display/resultBody.js";
 import { type AddedPart, splitMessage } from "../display/splitMessage.js";
-import { resultsById, type ShownConversation } from "../display/transcript.js";
+import { resultOf, type ShownConversation } from "../display/transcript.js";
 import { PLAIN_STYLE } from "../text/style.js";
 import { closedMarkdown } from "./closedMarkdown.js";
 
@@ -12,14 +12,13 @@ import { closedMarkdown } from "./closedMarkdown.js";
  */
 export function exportMarkdown(conversation: ShownConversation, session: string): string {
   const messages = conversation.sessionContext;
-  const results = resultsById(messages);
-  const parts = messages.map((message) => {
+  const parts = messages.map((message, at) => {
     switch (message.role) {
       case "user":
         return userMarkdown(message.content);
       case "assistant": {
         const calls = (message.tool_calls ?? []).flatMap(({ id, function: { name, arguments: json } }) => {
-          const result = results.get(id);
+          const result = resultOf(messages, at, id);
           const details = result && conversation.detailsOf(result);
           const call = `**${title(name)}**\n\n${fenced(escapeInvisible(pretty(json)), "json")}`;
           if (!result) return [call];

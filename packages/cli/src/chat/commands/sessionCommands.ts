@@ -73,7 +73,8 @@ async function resume(
   if (session) await recording.switchTo(file, session);
   usage.forgetSize();
   return [
-    ...transcriptLines(agent.conversation, view.style),
+    // A recording that cannot be read any more: show what the model sees.
+    ...transcriptLines(await agent.conversation.whole().catch(() => agent.conversation), view.style),
     ...(session && isKept ? await restoreState(file) : []),
   ];
 }
