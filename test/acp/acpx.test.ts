@@ -79,7 +79,7 @@ describe.skipIf(!isInstalled)(`with acpx, a client of another project${why}`, ()
     const messages = await ask('write "hello" to b.txt', "--approve-all");
     const asked = messages.find(({ method }) => method === "session/request_permission");
     const path = join(project, "b.txt");
-    expect(asked?.params.toolCall.content).toEqual([{ type: "diff", path, newText: "hello\n" }]);
+    expect(asked?.params.toolCall.content).toEqual([{ type: "diff", path, newText: "hello" }]);
     expect(methods(messages)).toContain("fs/write_text_file");
     expect(readFileSync(path, "utf8")).toBe("hello");
   });

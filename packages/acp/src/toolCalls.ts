@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { CallAbout, CallPreview, ContentPart, FileDiff, ToolKind } from "@agent/core";
+import type { CallAbout, CallPreview, ContentPart, DiffHunk, FileDiff, ToolKind } from "@agent/core";
 import { escapeToLine, fenced, misreadings, spellOut, truncateUtf8 } from "@agent/internal";
 import type { ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 
@@ -50,17 +50,18 @@ export function viewCall({ name, args, about, preview }: ShownCall, cwd: string)
 export function diffContent(files: readonly FileDiff[], cwd: string): ToolCallContent[] {
   return files.flatMap((file): ToolCallContent[] => {
     const path = resolve(cwd, file.path);
-    const side = (lines: readonly string[], other: "+" | "-"): string =>
-      lines
-        .filter((line) => !line.startsWith(other))
-        .map((line) => `${line.slice(1)}\n`)
-        .join("");
+    const side = ({ lines, noFinalNewline: open }: DiffHunk, which: "old" | "new"): string => {
+      const other = which === "old" ? "+" : "-";
+      const own = lines.filter((line) => !line.startsWith(other)).map((line) => line.slice(1));
+      const isOpen = open === which || open === "both";
+      return own.map((line, at) => (isOpen && at === own.length - 1 ? line : `${line}\n`)).join("");
+    };
     const diffs = file.hunks.map(
-      ({ lines }): ToolCallContent => ({
+      (hunk): ToolCallContent => ({
         type: "diff",
         path,
-        ...(file.change !== "created" && { oldText: side(lines, "+") }),
-        newText: side(lines, "-"),
+        ...(file.change !== "created" && { oldText: side(hunk, "old") }),
+        newText: side(hunk, "new"),
       }),
     );
     const { change, oldPath, more } = file;

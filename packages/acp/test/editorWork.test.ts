@@ -71,6 +71,48 @@ test("several edits of one call are one diff, with the first changed line", asyn
   });
 });
 
+test("shows what the tool would do: a new file without a final newline, and many replacements as one diff", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  const edits = [
+    { old_text: "a", new_text: "b", replace_all: true },
+    { old_text: "c", new_text: "d" },
+  ];
+  const calls = [
+    [{ name: "write_file", args: { path, content: "aa\nc" } }],
+    [{ name: "edit_file", args: { path, edits } }],
+  ];
+  const editor = await started({ answers: [...calls.map((calls) => ({ calls })), "ok"] }, cwd);
+  await editor.prompt("Go.");
+  const shown = editor.permissions.map(({ toolCall }) => toolCall.content);
+  expect(shown[0]).toEqual([{ type: "diff", path, newText: "aa\nc" }]);
+  expect(shown[1]).toEqual([{ type: "diff", path, oldText: "aa\nc", newText: "bb\nd" }]);
+  expect(readFileSync(path, "utf8")).toBe("bb\nd");
+});
+
+test("never waits for edits that double a text: each is made in the text as it was", async () => {
+  const cwd = project();
+  const path = join(cwd, "a.txt");
+  writeFileSync(path, "a".repeat(1000));
+  const edits = Array.from({ length: 60 }, () => ({ old_text: "a", new_text: "aa", replace_all: true }));
+  const editor = await started(
+    { answers: [{ calls: [{ name: "edit_file", args: { path, edits } }] }, "ok"] },
+    cwd,
+  );
+  await editor.prompt("Go.");
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
+  expect(editor.permissions).toEqual([]);
+  expect(readFileSync(path, "utf8")).toHaveLength(1000);
+});
+
+test.runIf(process.platform === "linux")("never reads a file of the kernel without an end", async () => {
+  const args = { path: "/proc/self/pagemap", content: "x" };
+  const editor = await started({ answers: [{ calls: [{ name: "write_file", args }] }, "ok"] });
+  await editor.prompt("Go.");
+  expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
+  for (const { toolCall } of editor.permissions) expect(JSON.stringify(toolCall).length).toBeLessThan(2000);
+});
+
 test("a command is shown in the editor's terminal, which exits with its code and is released", async () => {
   const command = "echo out; echo err >&2; exit 7";
   const editor = await started({

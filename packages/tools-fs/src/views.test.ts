@@ -27,6 +27,21 @@ async function run(
 const viewOf = async (name: string, args: Record<string, unknown>): Promise<ResultView | undefined> =>
   (await run(name, args)).view;
 
+test("says which side of a diff ends without a line break, and shows a change of nothing else", async () => {
+  const path = join(temporaryDirectory(), "a.txt");
+  const hunks = async (content: string): Promise<unknown> => {
+    const view = await viewOf("write_file", { path, content });
+    return view?.type === "diff" ? view.files[0]?.hunks : view;
+  };
+  const at = { oldStart: 1, newStart: 1 };
+  expect(await hunks("a\nb")).toEqual([{ ...at, lines: ["+a", "+b"], noFinalNewline: "new" }]);
+  expect(await hunks("a\nc")).toEqual([{ ...at, lines: [" a", "-b", "+c"], noFinalNewline: "both" }]);
+  expect(await hunks("a\nc\n")).toEqual([{ ...at, lines: [" a", "-c", "+c"], noFinalNewline: "old" }]);
+  expect(await hunks("a\nc")).toEqual([{ ...at, lines: [" a", "-c", "+c"], noFinalNewline: "new" }]);
+  expect(await hunks("x\n1\n2\n3\n4\n5\nc")).toMatchObject([{ noFinalNewline: "both" }]);
+  expect(await hunks("y\n1\n2\n3\n4\n5\nc")).toEqual([{ ...at, lines: ["-x", "+y", " 1", " 2"] }]);
+});
+
 test("reports the diff of a created, a replaced and an edited file", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   expect(await viewOf("write_file", { path, content: "a\nb\n" })).toEqual({

@@ -26,10 +26,6 @@ describe("a rule that denies a command", () => {
     "nice env A=1 rm x",
     'r""m x > y',
     "cd a\nr\\m x",
-    "git -c core.pager='rm x' log",
-    "git -c alias.q='!rm x' q",
-    "tar xf a --to-command='rm x'",
-    "sort --compress-program=rm x",
   ])("denies %s", async (command) => expect(await ruling(command)).toBe("deny"));
 
   test.each([
@@ -39,17 +35,26 @@ describe("a rule that denies a command", () => {
     '"r"m$(true) x',
     "$(printf r)m x",
     "eval $X",
-    "env -S'rm x'",
-    "GIT_PAGER='rm x' git log",
-    "BASH_ENV=x bash -c true",
-    "alias q=rm; q x",
     "eval {rm,x}",
-    "vim -c ':!rm x'",
-    "LD_PRELOAD=x ls",
     "npx rm x",
     "f() { rm x; }; f",
   ])("asks before what may turn out to be it: %s", async (command) => {
     expect(await ruling(command)).toBe("ask");
+  });
+
+  test.each([
+    ["deny", "git -c core.pager='rm x' log"],
+    ["deny", "git -c alias.q='!rm x' q"],
+    ["deny", "tar xf a --to-command='rm x'"],
+    ["deny", "sort --compress-program=rm x"],
+    ["ask", "env -S'rm x'"],
+    ["ask", "GIT_PAGER='rm x' git log"],
+    ["ask", "BASH_ENV=x bash -c true"],
+    ["ask", "alias q=rm; q x"],
+    ["ask", "vim -c ':!rm x'"],
+    ["ask", "LD_PRELOAD=x ls"],
+  ])("does not let a command run by an option, a variable or a name: %s, %s", async (expected, command) => {
+    expect(await ruling(command)).toBe(expected);
   });
 
   test("asks about a script of so many words that no one could compare each of them", async () => {

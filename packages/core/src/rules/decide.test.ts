@@ -495,3 +495,43 @@ describe("patterns", () => {
     expect(problems).toEqual(["the rule run(!x) cannot be used: !x is not a pattern."]);
   });
 });
+
+describe("a tool that replaces another one of its pack", () => {
+  const patch = { ...tool("patch", ["write"]), insteadOf: "edit_file" };
+  const own = new ToolRegistry();
+  own.register(tool("edit_file", ["write"]), { source: "files" });
+  own.register(patch, { source: "files" });
+  own.register({ ...tool("other", ["write"]), insteadOf: "edit_file" }, { source: "elsewhere" });
+  const target = [file("src/a.ts")];
+
+  test.each<[string, Texts, Partial<DecideOptions>, string]>([
+    ["deny", { deny: ["edit_file(src/**)"] }, {}, "deny"],
+    ["ask", { ask: ["edit_file"] }, {}, "ask"],
+    ["confirm", {}, { confirm: new Set(["edit_file"]) }, "ask"],
+    ["nothing", {}, {}, "allow"],
+    ["allow", { allow: ["edit_file"] }, { mode: "ask" }, "ask"],
+  ])("is restricted by what the user says about the other one: %s", async (_, rules, options, expected) => {
+    expect((await decide("patch", target, rules, { tools: own, mode: "auto", ...options })).type).toBe(
+      expected,
+    );
+  });
+
+  test("has no say about the tools of other packs", async () => {
+    const confirm = new Set(["edit_file"]);
+    expect((await decide("other", target, {}, { tools: own, mode: "auto", confirm })).type).toBe("allow");
+    expect(own.describeTools().map(({ insteadOf }) => insteadOf)).toEqual([
+      undefined,
+      "edit_file",
+      undefined,
+    ]);
+    const only = new ToolRegistry({ only: ["edit_file"] });
+    only.register(tool("edit_file", ["write"]), { source: "files" });
+    only.register(patch, { source: "files" });
+    only.register({ ...tool("other", ["write"]), insteadOf: "edit_file" }, { source: "elsewhere" });
+    expect(["edit_file", "patch", "other"].map((name) => only.isToolEnabled(name))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});

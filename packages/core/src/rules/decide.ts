@@ -66,7 +66,8 @@ const MATCHES: ReadonlySet<unknown> = new Set<Match>(["covers", "touches", "mayb
  */
 export async function decideCall(call: RuledCall, options: DecideOptions): Promise<Ruling> {
   const { rules, granted, mode, confirm } = options;
-  const find = await matchRules([...rules.deny, ...rules.ask, ...rules.allow, ...granted], call, options);
+  const restricting = [...rules.deny, ...rules.ask];
+  const find = await matchRules([...rules.allow, ...granted], call, options, restricting);
   for (const rule of rules.deny) {
     const reason = denial(rule, find(rule), call, options);
     if (reason !== undefined) return { type: "deny", reason };
@@ -79,8 +80,8 @@ export async function decideCall(call: RuledCall, options: DecideOptions): Promi
   }
   if (call.description.needs.length > 0) return ASK;
   if (isCovered(granted.map(find), call)) return ALLOW;
-  if ([...rules.deny, ...rules.ask].some((rule) => mayConcern(find(rule)))) return ASK;
-  const readsOnly = !confirm.has(call.name) && call.description.caution === undefined;
+  if (restricting.some((rule) => mayConcern(find(rule)))) return ASK;
+  const readsOnly = !isConfirmed(call.name, confirm, options.tools) && call.description.caution === undefined;
   if (isCovered([...granted, ...rules.allow].map(find), call, readsOnly)) return ALLOW;
   return byMode(call, options);
 }
@@ -107,13 +108,25 @@ export function exactText({ name, args }: Pick<RuledCall, "name" | "args">, tool
 /** How a rule relates to a call: to all of it, or to each of its targets. */
 type Found = "whole" | "none" | readonly Match[] | { readonly unknown: Match };
 
+/** Whether a tool, or the one that it replaces, is in `confirm`. */
+export function isConfirmed(name: string, confirm: ReadonlySet<string>, tools: RuleTools): boolean {
+  if (confirm.size === 0) return false;
+  return confirm.has(name) || confirm.has(tools.ruleFacts(name)?.insteadOf ?? name);
+}
+
+/** Matches rules for the tool of the call. Rules in `restricting` are also about a tool that stands in for theirs. */
 async function matchRules(
   rules: readonly Rule[],
   call: RuledCall,
   options: RuleOptions,
+  restricting: readonly Rule[] = [],
 ): Promise<(rule: Rule) => Found> {
-  const about = rules.filter((rule) => isHead(rule.tool) || isAbout(rule, call.name));
-  const language = options.tools.ruleFacts(call.name)?.language;
+  const { language, insteadOf = call.name } = options.tools.ruleFacts(call.name) ?? {};
+  const concerns = (rule: Rule, name: string): boolean => isHead(rule.tool) || isAbout(rule, name);
+  const about = [
+    ...rules.filter((rule) => concerns(rule, call.name)),
+    ...restricting.filter((rule) => concerns(rule, call.name) || concerns(rule, insteadOf)),
+  ];
   const { targets } = call.description;
   // One question for all patterns: the language may be in another process.
   const patterns = [
@@ -301,7 +314,7 @@ function isReadOfWritten(
 
 function byMode({ name, capabilities, description }: RuledCall, options: DecideOptions): Ruling {
   const { mode, confirm, isForeign, allowsContained = false } = options;
-  if (confirm.has(name) || description.caution !== undefined) return ASK;
+  if (isConfirmed(name, confirm, options.tools) || description.caution !== undefined) return ASK;
   if (mode === "auto") return ALLOW;
   if (isForeign?.(name)) return ASK;
   if (allowsContained && description.contained) return ALLOW;

@@ -1,7 +1,7 @@
 import { errorMessage } from "@agent/internal";
 import type { ApprovalRequest, Approve, CallRules } from "../loop/approval.js";
 import type { ToolInfo, ToolRegistry } from "../tools/registry.js";
-import { decideCall, type RuledCall, type RuleSet, type Ruling } from "./decide.js";
+import { decideCall, isConfirmed, type RuledCall, type RuleSet, type Ruling } from "./decide.js";
 import { MODES, type Mode, onlyEdits, onlyReads } from "./mode.js";
 import { offerRules, type RuleOffer } from "./offers.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
@@ -152,7 +152,9 @@ export class Permissions {
   /** What the user can choose when asked about this call, the narrowest first. */
   async alwaysChoices(call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">) {
     const offers: AlwaysChoice[] = await offerRules(call, this.#places);
-    const wouldRun = this.#mode === "ask" && onlyEdits(call.capabilities) && !this.confirm.has(call.name);
+    const { tools } = this.#places;
+    const isEdit = onlyEdits(call.capabilities) && !isConfirmed(call.name, this.confirm, tools);
+    const wouldRun = this.#mode === "ask" && isEdit;
     if (wouldRun && offers.length > 0 && !this.#isForeign(call.name)) {
       offers.push({ mode: "edits", label: "accept edits from now on" });
     }

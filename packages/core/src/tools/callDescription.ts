@@ -98,6 +98,8 @@ export interface DiffHunk {
   readonly newStart: number;
   /** Each line begins with " ", "+" or "-". */
   readonly lines: readonly string[];
+  /** The sides whose last line ends the file without a line break. Absent: none, or the hunk does not reach the end. */
+  readonly noFinalNewline?: "old" | "new" | "both";
 }
 
 /** What a call would change, for a user who is asked about it. */
@@ -260,7 +262,9 @@ export function boundDiffs(files: readonly FileDiff[], maxBytes: number): FileDi
         if (left >= 0) lines.push(line);
         else more++;
       }
-      if (lines.length > 0) hunks.push({ ...hunk, lines });
+      const { noFinalNewline: _, ...rest } = hunk;
+      if (lines.length === hunk.lines.length) hunks.push(hunk);
+      else if (lines.length > 0) hunks.push({ ...rest, lines });
     }
     return { ...file, hunks, ...(more > 0 && { more }) };
   });
@@ -355,6 +359,8 @@ export function isFileDiff(value: unknown): boolean {
         isRecord(hunk) &&
         typeof hunk.oldStart === "number" &&
         typeof hunk.newStart === "number" &&
+        (hunk.noFinalNewline === undefined ||
+          ["old", "new", "both"].includes(hunk.noFinalNewline as string)) &&
         isListOf(hunk.lines, isText),
     )
   );

@@ -69,6 +69,8 @@ export interface ToolDefinition<
   readonly titleFrom?: ArgumentName<S> | readonly ArgumentName<S>[];
   /** The arguments that are paths, or lists of paths: what a model wrote around one, such as quotes, is removed. */
   readonly pathArguments?: readonly ArgumentName<S>[];
+  /** Another tool of the same pack that this one replaces where it is offered: rules that restrict it hold for this one. */
+  readonly insteadOf?: string;
   /** The patterns of rules, if the targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
   /** Describes a call before it is decided about. Cheap, without side effects. */
@@ -105,6 +107,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   kind: checkText,
   titleFrom: anything,
   pathArguments: textsOf("names of arguments"),
+  insteadOf: checkText,
   permissions: checkObject,
   describe: checkFunction,
   preview: checkFunction,
@@ -141,7 +144,7 @@ export function defineTool<
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const { name, description, input, output, context, execute, describe, preview, redirect } = definition;
   const { capabilities, deadlineMs, repeatable, kind, titleFrom, pathArguments, permissions } = definition;
-  const { toText = JSON.stringify } = definition;
+  const { insteadOf, toText = JSON.stringify } = definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
@@ -155,6 +158,7 @@ export function defineTool<
     ...(kind !== undefined && { kind }),
     ...(titleFrom !== undefined && { titleFrom }),
     ...(pathArguments && { pathArguments }),
+    ...(insteadOf !== undefined && { insteadOf }),
     ...(permissions && { permissions }),
     ...(outputReader && { outputSchema: outputReader.jsonSchema }),
     ...(describe && { describeCall: describe as NonNullable<ExecutableTool["describeCall"]> }),

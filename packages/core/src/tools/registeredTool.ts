@@ -72,6 +72,8 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
   if (!isKind(kind)) fail(`kind must be one of ${TOOL_KINDS.join(", ")}, got ${describeValue(kind)}`);
   if (titleFrom !== undefined && ![titleFrom].flat().every((name) => typeof name === "string"))
     fail(`titleFrom must be the names of arguments, got ${describeValue(titleFrom)}`);
+  if (tool.insteadOf !== undefined && typeof tool.insteadOf !== "string")
+    fail(`insteadOf must be the name of a tool, got ${describeValue(tool.insteadOf)}`);
   return {
     tool,
     capabilities,

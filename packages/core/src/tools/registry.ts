@@ -83,6 +83,8 @@ export interface ToolInfo {
   readonly kind: ToolKind;
   /** Who brought it, where that is known. */
   readonly source?: string;
+  /** The tool of the same pack that it replaces where it is offered. */
+  readonly insteadOf?: string;
   /** The host says that its pack is not one of `@agent`, whatever `source` says. */
   readonly foreign?: true;
 }
@@ -97,6 +99,8 @@ export interface RuleFacts {
   readonly arguments: readonly string[];
   /** The arguments that name a call. */
   readonly titleFrom: readonly string[];
+  /** The tool that it replaces: rules that deny or ask about that one hold for it too. */
+  readonly insteadOf?: string | undefined;
 }
 
 /** A tool with the schemas of its arguments and of its result. */
@@ -118,9 +122,7 @@ export class ToolRegistry implements PackRegistry {
   readonly redact: (text: string) => string;
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #limits: ExecutionLimits;
-  readonly #barred:
-    | ((name: string, capabilities: readonly ToolCapability[]) => string | undefined)
-    | undefined;
+  readonly #barred: ReturnType<typeof barring>;
   readonly #claim: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
   readonly #directories: PackDirectories | undefined;
   readonly #packSecrets: string[] = [];
@@ -156,10 +158,10 @@ export class ToolRegistry implements PackRegistry {
         `Tool ${quote(tool.name)} is registered already${by(existing.source)}; a second one${by(entry.source)} was refused. Nothing was replaced.`,
       );
     }
-    const barred = this.#barred?.(tool.name, entry.capabilities);
-    this.#tools.set(tool.name, barred === undefined ? entry : { ...entry, barred });
-    for (const listener of this.#onRegister ?? [])
-      listener(describe(tool.name, this.#tools.get(tool.name) ?? entry));
+    const barred = this.#barred?.(tool.name, this.#replacedBy(entry), entry.capabilities);
+    const registered = barred === undefined ? entry : { ...entry, barred };
+    this.#tools.set(tool.name, registered);
+    for (const listener of this.#onRegister ?? []) listener(this.#describe(tool.name, registered));
   }
 
   /** Calls `listener` for every tool registered from now on, before the tool can be used. */
@@ -227,7 +229,7 @@ export class ToolRegistry implements PackRegistry {
 
   /** What a user may want to know about every tool, in registration order. */
   describeTools(): ToolInfo[] {
-    return [...this.#tools].map(([name, entry]) => describe(name, entry));
+    return [...this.#tools].map(([name, entry]) => this.#describe(name, entry));
   }
 
   describeTool(name: string): ToolDetails | undefined {
@@ -236,7 +238,7 @@ export class ToolRegistry implements PackRegistry {
     const { parameters } = entry.schema.schema.function;
     const { outputSchema } = entry.tool;
     return {
-      ...describe(name, entry),
+      ...this.#describe(name, entry),
       ...(parameters && { parameters }),
       ...(outputSchema && { outputSchema }),
     };
@@ -275,7 +277,20 @@ export class ToolRegistry implements PackRegistry {
       describes: entry.tool.describeCall !== undefined,
       arguments: isRecord(properties) ? Object.keys(properties) : [],
       titleFrom: titleNames(entry),
+      insteadOf: this.#replacedBy(entry),
     };
+  }
+
+  #describe(name: string, entry: RegisteredTool): ToolInfo {
+    const insteadOf = this.#replacedBy(entry);
+    return { ...describe(name, entry), ...(insteadOf !== undefined && { insteadOf }) };
+  }
+
+  /** The tool that another one replaces. A pack has a say only about its own tools. */
+  #replacedBy({ tool: { insteadOf }, source }: RegisteredTool): string | undefined {
+    if (insteadOf === undefined) return undefined;
+    const replaced = this.#tools.get(insteadOf);
+    return replaced && replaced.source === source ? insteadOf : undefined;
   }
 
   claimSecrets(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
@@ -380,8 +395,12 @@ function packDirectories(base: PackDirectories | undefined, pack: string): PackD
 function barring({ only, readOnly = false }: ToolRegistryOptions) {
   if (only === undefined && !readOnly) return undefined;
   const names = only && new Set(only);
-  return (name: string, capabilities: readonly ToolCapability[]): string | undefined => {
-    if (names && !names.has(name)) return "this agent has other tools only";
+  return (
+    name: string,
+    insteadOf: string | undefined,
+    capabilities: readonly ToolCapability[],
+  ): string | undefined => {
+    if (names && !names.has(name) && !names.has(insteadOf ?? name)) return "this agent has other tools only";
     if (!readOnly || (capabilities.length > 0 && capabilities.every((one) => one === "read")))
       return undefined;
     const beyond = capabilities.filter((one) => one !== "read");

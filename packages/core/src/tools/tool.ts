@@ -213,6 +213,11 @@ export interface ExecutableTool {
   readonly kind?: ToolKind;
   /** The JSON Schema of the value that a call reports as its result, if it reports one. */
   readonly outputSchema?: JsonSchema;
+  /**
+   * Another tool of the same pack that this one replaces where it is offered. Lists and rules that name the other tool
+   * turn this one on or off, ask about it and deny it as well; a rule that allows the other one does not.
+   */
+  readonly insteadOf?: string;
   /** The patterns of rules for this tool, if its targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
   /** How long `describeCall` may take. Default 2000. More is for a tool that has to try something before its first call. */

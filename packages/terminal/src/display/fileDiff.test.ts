@@ -28,6 +28,17 @@ describe("the lines of a diff", () => {
     ]);
   });
 
+  test("say if only the newline at the end of the file changes", () => {
+    const rows = (noFinalNewline: "old" | "new" | "both", added: string): readonly string[] =>
+      diffLines(
+        [fileOf([], { hunks: [{ oldStart: 1, newStart: 1, lines: ["-a", `+${added}`], noFinalNewline }] })],
+        PLAIN_STYLE,
+      ).lines;
+    expect(rows("old", "a")).toEqual(["1 -a", "1 +a", "(the newline at the end of the file is added)"]);
+    expect(rows("new", "a")).toEqual(["1 -a", "1 +a", "(the newline at the end of the file is removed)"]);
+    expect(rows("new", "b")).toEqual(["1 -a", "1 +b"]);
+  });
+
   test("correspond in blocks of the same height; others are coloured whole", () => {
     expect(paint(["-let a = one", "-let b = two", "+let a = 1", "+let b = 2"])).toEqual([
       red(`1 -let a = ${inverse("one")}`),

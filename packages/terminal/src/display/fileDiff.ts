@@ -71,6 +71,7 @@ function hunkLines(
       digits,
       style,
     ),
+    ...newlineNote(hunk, style),
   ]);
 }
 
@@ -87,6 +88,16 @@ function numbered({ oldStart, newStart, lines }: DiffHunk): MarkedLine[] {
     if (mark !== "-") fresh++;
     return { mark, text: line.slice(1), number };
   });
+}
+
+/** Explains two last lines that look the same: only one of them ends with a line break. */
+function newlineNote({ lines, noFinalNewline: open }: DiffHunk, style: Style): string[] {
+  if (open !== "old" && open !== "new") return [];
+  const [removed, added] = ["-", "+"].map((mark) =>
+    lines.findLast((line) => line.startsWith(mark))?.slice(1),
+  );
+  if (removed !== added) return [];
+  return [style.dim(`(the newline at the end of the file is ${open === "old" ? "added" : "removed"})`)];
 }
 
 function paintLines(lines: readonly MarkedLine[], digits: number, style: Style): string[] {

@@ -4,6 +4,8 @@ import type { Region } from "./match.js";
 
 /** What a display gets of one diff. Lines past it are only counted. */
 const MAX_CHARACTERS = 64 * 1024;
+/** Ends a last line without a line break while lines are compared. */
+const NO_NEWLINE = "\n";
 
 /** The diff of a file in which `regions` of its text are replaced. `toShown` makes a line readable. */
 export function fileDiff(
@@ -17,15 +19,21 @@ export function fileDiff(
   let [added, removed, more, left] = [0, 0, 0, MAX_CHARACTERS];
   for (const group of groupByLines(text, regions)) {
     const before = text.slice(group.start, group.end);
-    const marked = diffLines(...split(before, applied(before, group.regions, group.start)));
+    const after = applied(before, group.regions, group.start);
+    const open = group.end < text.length ? undefined : openSides(before, after);
+    const marked = markLines(before, after, open);
     const first = group.first + 1;
-    for (const { oldStart, newStart, lines } of hunksOf(marked, first, first + added - removed)) {
+    for (const { lines, ...hunk } of hunksOf(marked, first, first + added - removed, open)) {
       const shown = lines.filter((line) => {
         left -= line.length + 1;
         return left >= 0;
       });
       more += lines.length - shown.length;
-      if (shown.length > 0) hunks.push({ oldStart, newStart, lines: shown.map(toShown) });
+      if (shown.length === lines.length) hunks.push({ ...hunk, lines: shown.map(toShown) });
+      else if (shown.length > 0) {
+        const { oldStart, newStart } = hunk;
+        hunks.push({ oldStart, newStart, lines: shown.map(toShown) });
+      }
     }
     added += count(marked, "+");
     removed += count(marked, "-");
@@ -55,6 +63,25 @@ function lengthOf(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length, 0);
 }
 
+type OpenSides = DiffHunk["noFinalNewline"];
+
+/** Which of two texts that reach the end of a file do not end with a line break. */
+function openSides(before: string, after: string): OpenSides {
+  const [old, fresh] = [before, after].map((text) => text !== "" && !text.endsWith("\n"));
+  return old && fresh ? "both" : old ? "old" : fresh ? "new" : undefined;
+}
+
+/** The lines of both texts, marked. Last lines of which only one has a line break differ. */
+function markLines(before: string, after: string, open: OpenSides): string[] {
+  const [old, fresh] = split(before, after);
+  if (open === undefined || open === "both") return diffLines(old, fresh);
+  const side = open === "old" ? old : fresh;
+  side.push(`${side.pop()}${NO_NEWLINE}`);
+  const marked = diffLines(old, fresh);
+  const last = marked.findLastIndex((line) => line.startsWith(open === "old" ? "-" : "+"));
+  return marked.with(last, (marked[last] as string).slice(0, -NO_NEWLINE.length));
+}
+
 /** The lines of both texts. A carriage return is part of a line unless every line break of both has one. */
 function split(before: string, after: string): [string[], string[]] {
   const isCrlf = [before, after].every((text) => !/(?<!\r)\n/.test(text));
@@ -67,7 +94,7 @@ function split(before: string, after: string): [string[], string[]] {
 }
 
 /** Cuts marked lines into hunks: unchanged lines far from a change are left out. */
-function hunksOf(marked: readonly string[], oldFirst: number, newFirst: number): DiffHunk[] {
+function hunksOf(marked: readonly string[], oldFirst: number, newFirst: number, open: OpenSides): DiffHunk[] {
   const hunks: DiffHunk[] = [];
   let [oldLine, newLine, at] = [oldFirst, newFirst, 0];
   const skipTo = (index: number): void => {
@@ -89,7 +116,13 @@ function hunksOf(marked: readonly string[], oldFirst: number, newFirst: number):
       change = nextChange(end);
     }
     end = Math.min(marked.length, end + CONTEXT_LINES);
-    hunks.push({ oldStart: oldLine, newStart: newLine, lines: marked.slice(at, end) });
+    const reachesEnd = open !== undefined && end === marked.length;
+    hunks.push({
+      oldStart: oldLine,
+      newStart: newLine,
+      lines: marked.slice(at, end),
+      ...(reachesEnd && { noFinalNewline: open }),
+    });
     skipTo(end);
   }
   return hunks;

@@ -87,6 +87,7 @@ export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boo
     description: DESCRIPTION,
     input: INPUT,
     capabilities: WRITES,
+    insteadOf: "edit_file",
     // The patch is too long for a title; `describe` names the files.
     titleFrom: [],
     describe,

@@ -1,4 +1,4 @@
-import type { Content, FileDiff, ResultView } from "@agent/core";
+import type { Content, DiffHunk, FileDiff, ResultView } from "@agent/core";
 import type { PendingApproval } from "../events.js";
 import type { Block, CallBlock, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
@@ -450,7 +450,7 @@ function drawView(view: ResultView): HTMLElement {
 }
 
 function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): HTMLElement {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const lines = hunks.flatMap((hunk) => [...hunk.lines, ...newlineNote(hunk)]);
   return h(
     "figure",
     {},
@@ -471,6 +471,17 @@ function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): H
       ),
     ),
   );
+}
+
+/** Explains two last lines that look the same: only one of them ends with a line break. */
+function newlineNote({ lines, noFinalNewline: open }: DiffHunk): string[] {
+  if (open !== "old" && open !== "new") return [];
+  const [removed, added] = ["-", "+"].map((mark) =>
+    lines.findLast((line) => line.startsWith(mark))?.slice(1),
+  );
+  return removed === added
+    ? [`(the newline at the end of the file is ${open === "old" ? "added" : "removed"})`]
+    : [];
 }
 
 function textOf(content: Content): string {

@@ -62,10 +62,13 @@ function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; re
   return { on, reason };
 }
 
-/** Whether a list names a tool: by its name, as a tool of its pack (`agent-pack-issues/*`), or with all others (`*`). */
-function includes(names: readonly string[], { name, source }: ToolInfo): boolean {
+/** Whether a list names a tool: by its name or that of the tool it replaces, as a tool of its pack (`agent-pack-issues/*`), or with all others (`*`). */
+function includes(names: readonly string[], { name, source, insteadOf = name }: ToolInfo): boolean {
   return (
-    names.includes("*") || names.includes(name) || (source !== undefined && names.includes(`${source}/*`))
+    names.includes("*") ||
+    names.includes(name) ||
+    names.includes(insteadOf) ||
+    (source !== undefined && names.includes(`${source}/*`))
   );
 }
 
