@@ -76,6 +76,7 @@ const CORE = [
   argument("Conversation.infoOf", "message", ["object"], (value) => conversation().infoOf(value)),
   argument("Conversation.indexOf", "id", ["text"], (value) => conversation().indexOf(value)),
   argument("Conversation.branch", "id", ["nothing"], (value) => conversation().branch(value)),
+  argument("Conversation.rewind", "end", ["number"], (value) => conversation().rewind(value)),
   argument("Conversation.noteWaiting", "calls", ["list"], (value) => conversation().noteWaiting(value)),
   argument("agentTool", "definition", [], (value) => core.agentTool(value)),
   argument("Agent(options)", "toolChoice", ["nothing"], (value) => agent({ toolChoice: value })),

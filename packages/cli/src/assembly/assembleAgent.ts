@@ -14,7 +14,7 @@ import type { AskPerson, Permissions } from "@agent/core/host";
 import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
-import type { AskPermit } from "@agent/terminal/host";
+import { type AskPermit, splitMessage } from "@agent/terminal/host";
 import {
   findInstructions,
   formatInstructions,
@@ -208,6 +208,10 @@ export async function assembleAgent(
     if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
   };
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
+  conversation.onChange((change) => {
+    if (change.type !== "message" || change.message.role !== "user" || change.id === undefined) return;
+    undo()?.noteMessage(change.id, splitMessage(change.message.content).text);
+  });
   const gate = createGate({ permissions, ask, undo, onProblem });
   const agent = new Agent(provider, {
     conversation,

@@ -11,7 +11,15 @@ import type { LoadedSettings } from "../settings/loadSettings.js";
  * The commands of the chat that an editor does itself, or that need a terminal. Sessions are opened, copied and left in
  * the editor.
  */
-const EDITORS_OWN: ReadonlySet<string> = new Set(["/clear", "/resume", "/fork", "/expand", "/quit", "/help"]);
+const EDITORS_OWN: ReadonlySet<string> = new Set([
+  "/clear",
+  "/resume",
+  "/fork",
+  "/rewind",
+  "/expand",
+  "/quit",
+  "/help",
+]);
 const COLUMNS = 100;
 
 export interface EditorCommands {
@@ -81,6 +89,7 @@ function commandContext(
       pick: async () => undefined,
       expandable: [],
       expand: () => undefined,
+      giveBack: () => undefined,
     },
     // A session has one message at a time, and a command is one.
     busy: () => false,

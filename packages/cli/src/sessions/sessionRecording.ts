@@ -46,12 +46,17 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Continues the conversation in a copy of its session; the original session stays as it is. */
-  async fork(): Promise<void> {
+  /**
+   * Continues the conversation in a copy of its session, with its first `end` messages if that is given; the original session stays
+   * as it is.
+   */
+  async fork(end?: number): Promise<void> {
     await this.#stop();
     this.#continueInCopy();
     this.#hasFailed = false;
     this.#start();
+    if (end !== undefined) this.#options.conversation.rewind(end);
+    await this.#recorder?.flush().catch((error: unknown) => this.#failed(error));
   }
 
   /** Continues another session; the current one stays as it is. */

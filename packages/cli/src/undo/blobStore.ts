@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
-import { access, readFile, rename, writeFile } from "node:fs/promises";
+import { access, copyFile, link, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryName } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
@@ -33,6 +33,15 @@ export class BlobStore {
 
   async read(name: string): Promise<Buffer> {
     return await readFile(join(this.directory, name));
+  }
+
+  /** Gives another store these contents. They never change, so that both can have the same file. */
+  async copyTo(other: BlobStore, names: ReadonlySet<string>): Promise<void> {
+    if (names.size > 0) ensurePrivateDirectory(other.directory);
+    for (const name of names) {
+      const [from, to] = [join(this.directory, name), join(other.directory, name)];
+      await link(from, to).catch(() => copyFile(from, to));
+    }
   }
 
   /** Removes every content that is not in `used`. Returns the size of the rest in bytes. */

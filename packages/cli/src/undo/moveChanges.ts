@@ -46,12 +46,12 @@ function tell(direction: "undo" | "redo", restored: readonly string[], cwd: stri
   return `[The user ${done} ${names}. The files are as they were ${when} them.]`;
 }
 
-function shownPaths(paths: readonly string[], cwd: string): string[] {
+export function shownPaths(paths: readonly string[], cwd: string): string[] {
   const lines = paths.slice(0, MOST_SHOWN).map((path) => `  ${name(path, cwd)}`);
   return paths.length > MOST_SHOWN ? [...lines, `  … and ${paths.length - MOST_SHOWN} more`] : lines;
 }
 
-function keptLines({ kept }: UndoResult, cwd: string): string[] {
+export function keptLines({ kept }: Pick<UndoResult, "kept">, cwd: string): string[] {
   if (kept.length === 0) return [];
   return ["Left alone:", ...kept.map(({ path, reason }) => `  ${name(path, cwd)}: ${escapeToLine(reason)}`)];
 }

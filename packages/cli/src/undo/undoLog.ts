@@ -18,6 +18,8 @@ export type LoggedCall = Pick<HookCall, "id" | "capabilities" | "describe">;
 /** The changes of one message. */
 interface Turn {
   readonly message: string;
+  /** The id of the message in its conversation. */
+  readonly id?: string;
   readonly changes: readonly Change[];
 }
 
@@ -44,9 +46,11 @@ export class UndoLog {
   readonly #open = new Map<string, OpenCall>();
   #git: Promise<GitTree | undefined> | undefined;
   #message = "";
+  #id: string | undefined;
   #current = new Map<string, Change>();
   #done: Turn[] = [];
   #undone: Turn[] = [];
+  #isSaved = true;
 
   /** `editorFiles` are those of the editor the user works in: its unsaved text is part of the state before a call. */
   constructor(directory: string, cwd: string, editorFiles?: EditorFiles) {
@@ -59,9 +63,39 @@ export class UndoLog {
 
   /** Starts a new message: changes from now on belong to it. */
   beginTurn(message: string): void {
-    this.#message = message.slice(0, 200).toWellFormed();
+    this.#message = shortened(message);
+    this.#id = undefined;
     this.#current = new Map();
     this.#open.clear();
+  }
+
+  /**
+   * The message joined the conversation with this id. Changes from now on belong to it: one that steers an answer starts a
+   * turn of its own.
+   */
+  noteMessage(id: string, message: string): void {
+    if (this.#id !== undefined) {
+      this.#keepCurrent();
+      this.#message = shortened(message);
+    }
+    this.#id = id;
+  }
+
+  /** The changed paths of each message that can be undone, by the message's id. Oldest first. */
+  get turns(): readonly { readonly id: string | undefined; readonly paths: readonly string[] }[] {
+    return this.#done.map(({ id, changes }) => ({ id, paths: changes.map(({ path }) => path) }));
+  }
+
+  /** Gives a copy of the session what this log can undo. Never rejects: without it, the copy can undo nothing. */
+  async copyTo(directory: string): Promise<void> {
+    const copy = new UndoLog(directory, this.#cwd);
+    copy.#done = [...this.#done];
+    try {
+      await this.#blobs.copyTo(copy.#blobs, blobsOf(this.#done));
+      await copy.#save();
+    } catch {
+      // The disk is full.
+    }
   }
 
   /** Called right before a call runs. Never rejects: a call must not fail because it cannot be undone. */
@@ -107,13 +141,18 @@ export class UndoLog {
 
   /** Ends the message, answered or stopped, and stores its changes. Never rejects. */
   async endTurn(): Promise<void> {
+    this.#keepCurrent();
+    if (!this.#isSaved) await this.#save();
+  }
+
+  #keepCurrent(): void {
     const changes = [...this.#current.values()];
     this.#current = new Map();
     if (changes.length === 0) return;
-    this.#done.push({ message: this.#message, changes });
+    this.#done.push({ message: this.#message, ...(this.#id !== undefined && { id: this.#id }), changes });
     this.#undone = [];
+    this.#isSaved = false;
     if (this.#done.length > MOST_TURNS) this.#done.shift();
-    await this.#save();
   }
 
   /** Undoes the last message that changed files; `undefined` if there is none. */
@@ -188,6 +227,7 @@ export class UndoLog {
   }
 
   async #save(): Promise<void> {
+    this.#isSaved = true;
     try {
       while (this.#prune() > MOST_BYTES && this.#done.length > 1) this.#done.shift();
       ensurePrivateDirectory(this.#directory);
@@ -200,11 +240,18 @@ export class UndoLog {
   }
 
   #prune(): number {
-    const states = [...this.#done, ...this.#undone]
-      .flatMap(({ changes }) => changes)
-      .flatMap(({ before, after }) => [before, after]);
-    return this.#blobs.prune(new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : []))));
+    return this.#blobs.prune(blobsOf([...this.#done, ...this.#undone]));
   }
+}
+
+/** The contents that undoing and redoing these messages needs. */
+function blobsOf(turns: readonly Turn[]): Set<string> {
+  const states = turns.flatMap(({ changes }) => changes).flatMap(({ before, after }) => [before, after]);
+  return new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : [])));
+}
+
+function shortened(message: string): string {
+  return message.slice(0, 200).toWellFormed();
 }
 
 /** The paths that a call may change: those it writes or deletes, where their links lead, and directories it would create. */

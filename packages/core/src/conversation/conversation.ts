@@ -161,8 +161,8 @@ export class Conversation implements ToolContext {
   }
 
   /**
-   * A new conversation with the messages before the one with this id; without an id, with all of them. Calls that wait for
-   * a decision stay here.
+   * A new conversation with the messages before the one with this id; without an id, with all of them. The states of packs
+   * are those of that moment, and what was spent so far counts. Calls that wait for a decision stay here.
    */
   branch(id?: string): Conversation {
     const end = id === undefined ? this.#messages.length : this.indexOf(id);
@@ -179,8 +179,17 @@ export class Conversation implements ToolContext {
           }),
         ),
         info: new Map(messages.map((message) => [message, this.infoOf(message)])),
+        states: this.packStates.filter(({ at }) => at <= end),
+        spending: this.#spending,
       },
     });
+  }
+
+  /** Removes the messages from this position on, and sets the states of packs back. What was spent stays. */
+  rewind(end: number): void {
+    checkNotNegative("end", end);
+    if (this.#pending) this.settlePending("Not run: the user went back to an earlier message.");
+    this.replace(end, Math.max(0, this.#messages.length - end), []);
   }
 
   /** The changes that make this conversation as it is now: `Conversation.from(changes)` is a copy of it. JSON values. */
@@ -373,6 +382,7 @@ export class Conversation implements ToolContext {
     this.replace(0, this.#messages.length, session.messages);
     this.#pending = session.pending;
     for (const [message, details] of session.details ?? []) this.#keepDetails(message, details);
+    for (const [message, info] of session.info ?? []) this.#keepInfo(message, info);
     this.#states = undefined;
     this.#spending = session.spending ?? NOTHING_SPENT;
     this.#loadStates(session);

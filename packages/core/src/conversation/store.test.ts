@@ -283,7 +283,15 @@ test("retry answers the newest message again; replaces edits an earlier one; bra
   expect(texts()).toEqual(["1", "Uno.", "2", "Two."]);
   const { conversation } = agent;
   const [first, , second] = conversation.sessionContext.map((message) => conversation.infoOf(message).id);
+  conversation.packState("notes").set("after the second message");
+  conversation.addSpending({ tokens: 5, cost: 1 });
   const branch = conversation.branch(second);
+  expect(branch.packState("notes").get()).toBeUndefined();
+  expect(branch.spending).toEqual(conversation.spending);
+  const whole = conversation.branch();
+  expect(whole.packState("notes").get()).toBe("after the second message");
+  whole.rewind(2);
+  expect(whole.changes()).toEqual(branch.changes());
   expect(await agent.chat("2, in French", { replaces: second as string })).toBe("Deux.");
   expect(texts()).toEqual(["1", "Uno.", "2, in French", "Deux."]);
   expect(branch.sessionContext.map(({ content }) => content)).toEqual(["1", "Uno."]);

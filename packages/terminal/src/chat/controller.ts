@@ -16,6 +16,9 @@ import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation continues from here.";
 
+/** The command of a host that goes back to an earlier message. */
+const REWIND = "/rewind";
+
 /** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
 export type SlashCommands = typeof import("../commands/slashCommands.js").slashCommands;
 
@@ -150,6 +153,18 @@ export class ChatController {
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
 
+  /** Whether there is a message to go back to, and a host that can. */
+  get canRewind(): boolean {
+    if (!this.#running) return false;
+    const { options, agent } = this.#running;
+    return options.commands?.[REWIND] !== undefined && agent.conversation.sessionContext.length > 0;
+  }
+
+  /** Lets the user go back to an earlier message. */
+  rewind(): void {
+    void this.#command(REWIND, false);
+  }
+
   /** Stops the answer that is being written and ends the chat. */
   quit(code: ChatExit): void {
     this.#exitCode ??= code;
@@ -158,9 +173,9 @@ export class ChatController {
     else this.#afterTurn();
   }
 
-  async #command(input: string): Promise<void> {
+  async #command(input: string, isTyped = true): Promise<void> {
     if (!this.#running) return;
-    this.#view.echo(input);
+    if (isTyped) this.#view.echo(input);
     const lines = await this.#running.slash.runSlashCommand(input, this.#running.commands);
     if (lines.length > 0) this.#view.print(lines);
     this.#updateStatus();

@@ -21,6 +21,7 @@ import type { ChatPlaces } from "./types.js";
 const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 const LEAVE_HINT = "Press Ctrl-C again to leave.";
+const REWIND_HINT = "Press Esc again to go back to an earlier message.";
 
 /** The keyboard of the chat: what each key does to the line, the conversation or the view. */
 export class TerminalChat {
@@ -36,6 +37,7 @@ export class TerminalChat {
   #search: HistorySearch | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
+  #rewindArmed = false;
 
   constructor({ historyFile, mentions }: ChatPlaces, input: ReadStream, output: WriteStream, style: Style) {
     this.#history = new History(historyFile);
@@ -88,6 +90,7 @@ export class TerminalChat {
   #press(key: Key): void {
     this.view.hint([]);
     if (key.type !== "key" || key.name !== "ctrl-c") this.#leaveArmed = false;
+    if (key.type !== "key" || key.name !== "escape") this.#rewindArmed = false;
     if (this.view.dialog && this.#dialogKeys.press(this.view.dialog, key)) return;
     if (this.view.picker && this.#pressInPicker(key)) return;
     if (this.#search && this.#pressInSearch(this.#search, key)) return;
@@ -115,7 +118,7 @@ export class TerminalChat {
 
   readonly #actions: Readonly<Record<string, () => void>> = {
     enter: () => this.#enter(),
-    escape: () => this.#controller?.stopTurn(),
+    escape: () => this.#escape(),
     "ctrl-c": () => this.#interrupt(),
     "ctrl-d": () => {
       if (this.view.editor.text === "") this.#controller?.quit(CHAT_EXITS.done);
@@ -215,6 +218,21 @@ export class TerminalChat {
       this.#leaveArmed = true;
       this.view.hint([LEAVE_HINT]);
     } else this.#completions.update();
+  }
+
+  /** Esc stops the answer. On an empty line without one, twice opens the earlier messages. */
+  #escape(): void {
+    const controller = this.#controller;
+    if (!controller) return;
+    if (controller.busy) controller.stopTurn();
+    else if (this.view.editor.text !== "" || !controller.canRewind) return;
+    else if (this.#rewindArmed) {
+      this.#rewindArmed = false;
+      controller.rewind();
+    } else {
+      this.#rewindArmed = true;
+      this.view.hint([REWIND_HINT]);
+    }
   }
 
   #paste(text: string): void {

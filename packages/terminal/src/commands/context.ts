@@ -11,7 +11,7 @@ export interface CommandContext {
   readonly permissions: Permissions;
   readonly options: ChatOptions;
   readonly log: CallLog;
-  readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand">;
+  readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand" | "giveBack">;
   readonly usage: UsageMeter;
   /** Whether a message is being answered. */
   readonly busy: () => boolean;

@@ -25,6 +25,7 @@ const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["!command", "run a command and tell the model what it printed"],
   ["Shift+Tab", "switch the mode: plan, ask, accept edits, auto"],
   ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D leaves"],
+  ["Esc Esc", "on an empty line: go back to an earlier message, with or without the files"],
   ["Ctrl+B", "move a running command to the background"],
   ["Ctrl+O", "show a shortened call whole, then the one before; /expand lists them"],
 ];

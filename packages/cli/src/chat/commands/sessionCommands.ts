@@ -10,6 +10,7 @@ import {
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import type { SessionRecording } from "../../sessions/sessionRecording.js";
 import { idOf, listSessions, openSession, type SessionInfo } from "../../sessions/sessions.js";
+import { forkSession, rewind } from "./rewind.js";
 
 const NOT_KEPT = "This conversation is not kept (--no-session).";
 
@@ -17,7 +18,8 @@ const NOT_KEPT = "This conversation is not kept (--no-session).";
 export function sessionCommands({
   recording,
   restoreState,
-}: Pick<AssembledAgent, "recording" | "restoreState">): Readonly<Record<string, SlashCommand>> {
+  undo,
+}: Pick<AssembledAgent, "recording" | "restoreState" | "undo">): Readonly<Record<string, SlashCommand>> {
   return {
     ...(recording && {
       "/clear": {
@@ -38,8 +40,17 @@ export function sessionCommands({
         if (busy()) return [BUSY];
         if (!recording) return [NOT_KEPT];
         const old = idOf(recording.file);
-        await recording.fork();
+        await forkSession({ recording, undo });
         return [`Forked. The original is still at /resume ${old}`];
+      },
+    },
+    "/rewind": {
+      usage: "/rewind",
+      help: "go back to an earlier message, with or without the files; Esc Esc does the same",
+      run: async (_argument, context) => {
+        if (context.busy()) return [BUSY];
+        if (!recording) return [NOT_KEPT];
+        return await rewind({ recording, undo }, context);
       },
     },
   };
