@@ -10,8 +10,15 @@ import {
   type PackHost,
   type Telemetry,
 } from "@agent/core";
-import type { AskPerson, Permissions } from "@agent/core/host";
-import { hostModel, hostModels, type Mode, type Steps, terminateOnSignals } from "@agent/core/host";
+import {
+  type AskPerson,
+  hostModel,
+  hostModels,
+  type Mode,
+  type Permissions,
+  type Steps,
+  terminateOnSignals,
+} from "@agent/core/host";
 import { quote } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
 import { type AskPermit, splitMessage } from "@agent/terminal/host";
@@ -52,7 +59,6 @@ import {
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { offerTools } from "./requestTool.js";
-import { notedSteps } from "./runningCalls.js";
 import { SessionStates } from "./sessionState.js";
 
 /** Options of a single run, set by the command rather than by the settings. */
@@ -336,4 +342,25 @@ function undoLogs(
 function fulfilled<T>(result: PromiseSettledResult<T>): T {
   if (result.status === "rejected") throw result.reason;
   return result.value;
+}
+
+const DIRECT: Steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
+
+/** Wraps `steps` to tell the crash guard which tools are running, for its message. */
+function notedSteps(guard: CrashGuard, steps: Steps = DIRECT): Steps {
+  return {
+    answer: (key, ask) => steps.answer(key, ask),
+    call: (key, run) =>
+      steps.call(key, async (intent) => {
+        let finished: (() => void) | undefined;
+        try {
+          return await run(async () => {
+            await intent?.();
+            finished = guard.running(key.name);
+          });
+        } finally {
+          finished?.();
+        }
+      }),
+  };
 }

@@ -1,16 +1,15 @@
 import type { JsonSchema, ToolRegistry } from "@agent/core";
-import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
-import { describeValue, didYouMean } from "@agent/internal";
+import { errorMessage, escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
+import { describeValue, didYouMean, escapeToLine } from "@agent/internal";
 import { withTools } from "../assembly/withTools.js";
 import { parseArgument, typesOf } from "../offline/toolArguments.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
-import { note, print, printLine } from "../process/output.js";
+import { columns, note, print, printLine } from "../process/output.js";
 import { watchInterruption } from "../run/interruption.js";
 import type { SettingsFlags } from "../settings/flags.js";
 import { repeatedFlag } from "./options.js";
-import { toolHelp, toolProperties } from "./toolHelp.js";
 
 export interface ToolRunFlags extends SettingsFlags {
   readonly args?: string;
@@ -128,4 +127,37 @@ function unknownTool(name: string, registry: ToolRegistry): string {
 function unknownArgument(flag: string, known: readonly string[]): string {
   const hint = didYouMean(flag, known, { show: (name) => `--${name}` });
   return `--${flag} is not an argument of the tool. ${hint}`;
+}
+
+/** `agent tool run NAME --help`: what the tool does and which arguments it takes. */
+function toolHelp(name: string, registry: ToolRegistry): string {
+  const { description = "", parameters } = registry.describeTool(name) ?? {};
+  const required = parameters?.required;
+  const rows = Object.entries(toolProperties(name, registry)).map(([key, property]) => [
+    `  --${key.replaceAll("_", "-")}`,
+    typesOf(property).join(" or ") || "any",
+    [
+      Array.isArray(required) && required.includes(key) ? "required" : "",
+      typeof property.description === "string" ? property.description : "",
+      Array.isArray(property.enum) ? `One of: ${property.enum.map(String).join(", ")}.` : "",
+      property.default === undefined ? "" : `Default: ${JSON.stringify(property.default)}.`,
+    ]
+      .filter((part) => part !== "")
+      .join(". ")
+      .replaceAll("..", "."),
+  ]);
+  const lines = [
+    `Usage: agent tool run ${name} [--key value …] [--args JSON]\n`,
+    escapeInvisible(description),
+    "",
+    "Arguments:",
+  ];
+  const list = rows.length === 0 ? "  none\n" : columns(rows.map((row) => row.map(escapeToLine)));
+  return `${lines.join("\n")}\n${list}`;
+}
+
+/** The schemas of a tool's arguments, by name. */
+function toolProperties(name: string, registry: ToolRegistry): Record<string, JsonSchema> {
+  const properties = registry.describeTool(name)?.parameters?.properties;
+  return isRecord(properties) ? (properties as Record<string, JsonSchema>) : {};
 }

@@ -6,7 +6,6 @@ import { SEARCH_FILES_RULES, SEARCH_TEXT_RULES } from "./intents/search.js";
 import { HELP_RULE, SESSION_RULES } from "./intents/session.js";
 import { SHELL_RULES } from "./intents/shell.js";
 import { Quotes } from "./quotes.js";
-import { splitAtAnd, splitSteps, withoutPoliteness } from "./sentences.js";
 import type { Declined, Plan, PlannedCall, Rule, Step } from "./types.js";
 
 // In the order in which they are tried: the narrow ones before those that take almost anything.
@@ -103,4 +102,36 @@ class Reader {
     if (typeof subject !== "string") return part;
     return part.replace(PRONOUN, (_, verb: string) => `${verb} ${this.#quotes.add(`"${subject}"`)}`);
   }
+}
+
+// Words before a request that do not change its meaning.
+const POLITENESS =
+  /^(?:(?:please|now|ok|okay|hey|so|first|next|finally|also|just|agent|and|then)\b[,:]?\s+|(?:can|could|would|will) you(?: please)?\s+|(?:i want you to|i'd like you to|i would like you to|i need you to|go ahead and|let's|let us)\s+)+/i;
+
+const THEN = /(?:\s*[,;.]?\s+(?:and\s+)?|\s*[,;.]\s*)(?:then|after that|afterwards)[,:]?\s+|\s*\n\s*/i;
+
+// "1. write … 2. read …": the numbers of steps, where the text begins with the first.
+const NUMBERED = /^1[.)]\s/;
+
+const NUMBER = /(?:^|[\s,;.]+)\d{1,2}[.)]\s+/;
+
+const AND = /\s*,\s*(?:and\s+)?|\s+and\s+/gi;
+
+/** The request without its polite beginning and without white space around it. */
+function withoutPoliteness(text: string): string {
+  return text.trim().replace(POLITENESS, "").trim();
+}
+
+/** The steps of a request: parts joined by "then", numbered, or on lines of their own. Quoted texts are hidden already. */
+function splitSteps(text: string): string[] {
+  const parts = NUMBERED.test(text) ? text.split(NUMBER) : [text];
+  return parts.flatMap((part) => part.split(THEN)).filter((part) => part.trim() !== "");
+}
+
+/** Each way to cut a text in two at an "and" or a comma. */
+function splitAtAnd(text: string): [left: string, right: string][] {
+  return [...text.matchAll(AND)].map((match) => [
+    text.slice(0, match.index),
+    text.slice(match.index + match[0].length),
+  ]);
 }

@@ -1,18 +1,38 @@
-import type { ApprovalRequest, Content, ContentPart, JsonSchema, ToolRegistry } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
-import { withTimeout } from "@agent/internal";
-import { attach, composeMessage, isImagePath } from "@agent/terminal/host";
+import type {
+  Agent,
+  AgentEvent,
+  ApprovalRequest,
+  Content,
+  ContentPart,
+  JsonSchema,
+  ToolRegistry,
+} from "@agent/core";
+import type { AskPerson } from "@agent/core/host";
+import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { escapeToLine, withTimeout } from "@agent/internal";
+import {
+  type AskPermit,
+  approvalLines,
+  attach,
+  composeMessage,
+  denial,
+  describeNeed,
+  isImagePath,
+  PLAIN_STYLE,
+  questionText,
+  readDecision,
+} from "@agent/terminal/host";
 import { assembleAgent } from "../assembly/assembleAgent.js";
-import { canAsk } from "../process/ask.js";
+import { ask, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
 import { mentionPlace } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
-import { askOnTerminal, askPermitOnTerminal, refuseWithoutTerminal } from "./approval.js";
-import { runOnce } from "./once.js";
-import type { Reporter } from "./reporters.js";
+import { watchInterruption } from "./interruption.js";
+import { type Outcome, OutcomeWatcher } from "./outcome.js";
+import type { Reporter, RunInfo } from "./reporters.js";
 import { readTask, type Task } from "./task.js";
 
 // How long the first request waits for tools that a server has to name first.
@@ -106,4 +126,76 @@ async function awaitLateTools(services: ToolRegistry["services"]): Promise<reado
   if (loading().length === 0) return [];
   await withTimeout(services.loaded(), LATE_TOOLS_MS, () => undefined);
   return loading();
+}
+
+/** Without a terminal, a call that needs approval is denied, and the model is informed why. */
+const refuseWithoutTerminal: AskPerson = async ({ name, description }, _, runsInAuto) => {
+  const { needs, caution } = description;
+  if (needs.length > 0) {
+    return {
+      deny: `${needs.map(describeNeed).join("; ")}. That needs approval, and there is no terminal to ask on. The user can allow it with --add-dir DIR or addDirs in the config.`,
+    };
+  }
+  const warning = caution === undefined ? "" : `${escapeToLine(caution)}. `;
+  const cure = (await runsInAuto())
+    ? 'The user can allow it with --mode auto, or with a rule in "permissions" in the config.'
+    : 'The user can take it out of "confirm", or allow it with a rule in "permissions" in the config.';
+  return { deny: `${warning}${name} needs approval, and there is no terminal to ask on. ${cure}` };
+};
+
+/** Shows the call in full, invisible characters made visible, and asks. */
+const askOnTerminal: AskPerson = async (request) => {
+  note(approvalLines(request, PLAIN_STYLE).join("\n"));
+  const choices = "[y]es, [a]lways in this session, or no with a reason: ";
+  const answer = await ask(`${questionText(request)} ${choices}`, request.signal);
+  // Anything but a clear yes is a denial, with the typed words as its reason.
+  return readDecision(answer, request.name) ?? { deny: denial(answer) };
+};
+
+/** Asks whether a running call may do more than was approved. Anything but a clear yes is a no. */
+const askPermitOnTerminal: AskPermit = async ({ source, message, signal }) => {
+  note(`${escapeToLine(source)} asks:\n${escapeInvisible(message)}`);
+  const answer = await ask("Allow it? [o]nce, in this [s]ession, in this [p]roject, or no: ", signal);
+  const scopes = ["once", "session", "project"] as const;
+  const typed = answer.toLowerCase();
+  return scopes.find((scope) => typed === scope || typed === scope[0]) ?? (signal.aborted ? undefined : "no");
+};
+
+interface OnceOptions {
+  readonly reporter: Reporter;
+  readonly timeoutMs: number | undefined;
+  readonly info: Pick<RunInfo, "model" | "provider" | "session">;
+  /** The form the answer must have: a JSON Schema. */
+  readonly output?: JsonSchema | undefined;
+  /** Ends what the tools left running, and closes the session. */
+  readonly dispose: () => Promise<void>;
+}
+
+/** One task from start to end: reports what happens, cleans up, and resolves to the true exit code. */
+async function runOnce(agent: Agent, task: Content, options: OnceOptions): Promise<ExitCode> {
+  const { reporter } = options;
+  const watcher = new OutcomeWatcher();
+  const see = (event: AgentEvent): void => {
+    watcher.see(event);
+    reporter.event(event);
+  };
+  const interruption = watchInterruption(options.timeoutMs);
+  let outcome: Outcome;
+  try {
+    const tools = agent.getTools().map((tool) => tool.function.name);
+    reporter.start({ ...options.info, cwd: process.cwd(), tools });
+    const { signal } = interruption;
+    const { output } = options;
+    for await (const event of agent.streamChat(task, { signal, ...(output && { output }) })) see(event);
+    outcome = watcher.finished();
+  } catch (error) {
+    // Tools that were told to stop return their own results after the run was given up.
+    for (const event of await agent.settled()) see(event);
+    outcome = watcher.failed(error, interruption.stop);
+  } finally {
+    interruption.release();
+    await options.dispose();
+  }
+  reporter.finish(outcome);
+  return outcome.exitCode;
 }

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallTarget, EditorFiles, HookCall } from "@agent/core";
 import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { unsavedText } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState, readTree } from "./fileState.js";
 import type { GitTree } from "./gitTree.js";
 import type { Change, Restored } from "./restore.js";
-import { withUnsaved } from "./unsaved.js";
 
 const MOST_TURNS = 50;
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -266,4 +266,24 @@ function writtenPaths(targets: readonly CallTarget[]): string[] {
     }
   }
   return [...found];
+}
+
+/**
+ * The states with the unsaved text of the user's editor. A tool edits such a file from the editor's text: undoing to
+ * the content on disk would lose the user's own changes.
+ */
+async function withUnsaved(
+  states: ReadonlyMap<string, FileState>,
+  blobs: BlobStore,
+  files: EditorFiles | undefined,
+): Promise<ReadonlyMap<string, FileState>> {
+  if (!files?.readText) return states;
+  const found = new Map(states);
+  for (const [path, state] of states) {
+    if (state.kind !== "file") continue;
+    const inEditor = await files.readText(path).catch(() => undefined);
+    const text = unsavedText((await blobs.read(state.blob)).toString("utf8"), inEditor);
+    if (text !== undefined) found.set(path, { ...state, blob: await blobs.add(Buffer.from(text)) });
+  }
+  return found;
 }

@@ -3,8 +3,9 @@ import { escapeInvisible, escapeToLine, fenced } from "@agent/internal";
 import { plainResult } from "../display/resultBody.js";
 import { type AddedPart, splitMessage } from "../display/splitMessage.js";
 import { resultOf, type ShownConversation } from "../display/transcript.js";
+import { safeProse } from "../text/safeText.js";
 import { PLAIN_STYLE } from "../text/style.js";
-import { closedMarkdown } from "./closedMarkdown.js";
+import { readSpans } from "./codeSpans.js";
 
 /**
  * A conversation as Markdown: what was said as it was written, calls and their results as code blocks. Nothing in a
@@ -70,4 +71,79 @@ export function pretty(json: string): string {
   } catch {
     return json;
   }
+}
+
+const FENCE = /^( *)(`{3,}(?=[^`]*$)|~{3,})/;
+
+// What opens raw HTML. A tag or a comment without an end would hide everything behind it.
+const TAG = /<(?=[A-Za-z/!?])/g;
+
+// What makes a viewer load an address: an image. A backslash before it may be escaped itself.
+const IMAGE = /(?<!\\)((?:\\\\)*)!(?=\[)/g;
+
+// What begins a turn of the exported conversation: a heading with marks, or with a line below it.
+const TURN = /^ {0,3}(?=#{1,6}[ \t]+(?:You|Agent)\b)/;
+
+const UNDERLINE = /^ {0,3}(?=(?:-+|=+)[ \t]*$)/;
+
+const TURN_NAME = /^\s*(?:You|Agent)\s*$/;
+
+// In a list, a block of code with more lines counts as one without an end.
+const LONGEST_NESTED_CODE = 500;
+
+/**
+ * Markdown that someone else wrote, as part of a longer text: it is shown as it was written, and reaches no further than
+ * its own end. No code block stays open, no tag takes effect, no heading looks like the next turn, and an image is a link:
+ * to load one would report to its server that the file was opened.
+ */
+function closedMarkdown(text: string): string {
+  const lines = safeProse(text.replaceAll("\r\n", "\n")).split("\n");
+  const closed: string[] = [];
+  // Whether a code span may have begun on an earlier line of the paragraph.
+  let spansLines = false;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const [, indent = "", fence = ""] = FENCE.exec(line) ?? [];
+    const end = fence === "" ? -1 : endOfCode(lines, at, indent, fence);
+    if (end !== -1) {
+      closed.push(...lines.slice(at, end + 1));
+      at = end;
+    } else if (fence !== "" && indent === "") {
+      return [...closed, ...lines.slice(at), fence].join("\n");
+    } else if (fence !== "") closed.push(`${indent}\\${inert(line.slice(indent.length))}`);
+    else {
+      spansLines = line.trim() !== "" && (spansLines || hasOpenSpan(line));
+      const isUnderline = TURN_NAME.test(lines[at - 1] ?? "") && UNDERLINE.test(line);
+      closed.push(withoutTags(line, spansLines).replace(isUnderline ? UNDERLINE : TURN, "$&\\"));
+    }
+  }
+  return closed.join("\n");
+}
+
+/** The line that ends a block of code, or -1: there is none, or something else could end the block before. */
+function endOfCode(lines: readonly string[], start: number, indent: string, fence: string): number {
+  const last = indent === "" ? lines.length : Math.min(lines.length, start + LONGEST_NESTED_CODE);
+  for (let at = start + 1; at < last; at++) {
+    const line = lines[at] ?? "";
+    // A line with less indentation ends the item of a list, and with it the block inside.
+    if (line.trim() !== "" && !line.startsWith(indent)) return -1;
+    const rest = line.startsWith(indent + fence) ? line.slice(indent.length) : undefined;
+    if (rest?.replaceAll(fence.charAt(0), "").trim() === "") return at;
+  }
+  return -1;
+}
+
+function hasOpenSpan(line: string): boolean {
+  return line.includes("\\`") || readSpans(line).some(({ isCode, text }) => !isCode && text.startsWith("`"));
+}
+
+function withoutTags(line: string, spansLines: boolean): string {
+  if (spansLines) return inert(line);
+  return readSpans(line)
+    .map(({ isCode, source }) => (isCode ? source : inert(source)))
+    .join("");
+}
+
+function inert(text: string): string {
+  return text.replace(TAG, "\\<").replace(IMAGE, "$1\\!");
 }

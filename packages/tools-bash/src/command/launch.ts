@@ -1,15 +1,14 @@
 import type { ChildProcess } from "node:child_process";
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
-import { errorMessage } from "@agent/core/toolkit";
+import { errorMessage, lazyConstant } from "@agent/core/toolkit";
 import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
 import { SYSTEM_SHELL, spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
 import { passGate } from "../sandbox/gate.js";
 import type { Mount } from "../sandbox/mounts.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
-import { inheritedDescriptors } from "./inheritedDescriptors.js";
 import type { Script } from "./script.js";
 
 /** A running shell and its output. */
@@ -159,4 +158,31 @@ function startFailure(error: unknown, { shell, args, env, script }: LaunchOption
   }
   if (code === "ENOENT" || code === "EACCES") return `The shell ${shell} cannot be started: ${code}.`;
   return `The shell ${shell} cannot be started: ${errorMessage(error)}`;
+}
+
+const DESCRIPTORS = "/proc/self/fdinfo";
+
+const FLAGS = /^flags:\s*([0-7]+)$/m;
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+/**
+ * The file descriptors that a program gets from this process without being given them: those that anyone who started this
+ * process left open. Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up
+ * once, since Node opens none of this kind itself, and a server may have thousands of its own. Empty where there is no
+ * /proc; throws if it cannot be read.
+ */
+const inheritedDescriptors: () => readonly number[] = lazyConstant(() =>
+  existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS).map(Number).filter(isInherited) : [],
+);
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const [, flags] = FLAGS.exec(readFileSync(`${DESCRIPTORS}/${descriptor}`, "utf8")) ?? [];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch (error) {
+    // Closed meanwhile, as that of the listing is.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }

@@ -1,10 +1,92 @@
+import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from "node:fs";
+import { isInside } from "@agent/core/toolkit";
 import { type LimitName, type Limits, SMALL_LIMIT_MB } from "./limits.js";
-import { CpuMeter, GrowthAlarm, SharedMeter, type TreeUse } from "./meters.js";
 import type { ProcessEntry, ProcessTable } from "./processTable.js";
 import type { ProcessTree } from "./processTree.js";
-import { heldSharedBytes } from "./sharedMemory.js";
 
 const MIB = 1024 * 1024;
+
+// Other programs grow, too: without a smallest margin a tree near its limit would be measured all the time.
+const SMALLEST_MARGIN_THREADS = 16;
+
+const SMALLEST_MARGIN_BYTES = 16 * MIB;
+
+/** How much more shared memory the machine has than it had at its lowest since the command began. */
+class SharedMeter {
+  readonly #table: ProcessTable;
+  #lowest: number;
+
+  constructor(table: ProcessTable) {
+    this.#table = table;
+    this.#lowest = table.counts().sharedBytes;
+  }
+
+  growth(): number {
+    const now = this.#table.counts().sharedBytes;
+    this.#lowest = Math.min(this.#lowest, now);
+    return now - this.#lowest;
+  }
+}
+
+/** Resource usage of a process tree. */
+interface TreeUse {
+  readonly processes: number;
+  readonly bytes: number;
+}
+
+/**
+ * Rings when the whole machine has gained half of the threads or of the memory that a tree may still have: the tree may be
+ * near its limit. Both are cheap figures, so that they can be compared many times a second.
+ */
+class GrowthAlarm {
+  readonly #table: ProcessTable;
+  readonly #limits: Limits;
+  #before = { threads: 0, memoryBytes: 0 };
+  #margin = { threads: 0, memoryBytes: 0 };
+
+  constructor(table: ProcessTable, limits: Limits) {
+    this.#table = table;
+    this.#limits = limits;
+    this.reset({ processes: 0, bytes: 0 });
+  }
+
+  /** Starts again: the alarm rings at half of what remains for a tree that uses this much. */
+  reset({ processes, bytes }: TreeUse): void {
+    const { threads, memoryBytes } = this.#table.counts();
+    this.#before = { threads, memoryBytes };
+    this.#margin = {
+      threads: Math.max((this.#limits.processes - processes) / 2, SMALLEST_MARGIN_THREADS),
+      memoryBytes: Math.max((this.#limits.memoryMb * MIB - bytes) / 2, SMALLEST_MARGIN_BYTES),
+    };
+  }
+
+  rings(): boolean {
+    const { threads, memoryBytes } = this.#table.counts();
+    this.#before.threads = Math.min(this.#before.threads, threads);
+    this.#before.memoryBytes = Math.min(this.#before.memoryBytes, memoryBytes);
+    return (
+      threads - this.#before.threads > this.#margin.threads ||
+      memoryBytes - this.#before.memoryBytes > this.#margin.memoryBytes
+    );
+  }
+}
+
+/** Adds up the CPU time of a tree, also of members that ended between two looks without a parent to inherit it. */
+class CpuMeter {
+  #last = new Map<number, ProcessEntry>();
+  #lost = 0;
+
+  add(members: readonly ProcessEntry[]): number {
+    const now = new Map(members.map((entry) => [entry.pid, entry]));
+    for (const [pid, before] of this.#last) {
+      if (now.has(pid) || this.#last.has(before.parent)) continue;
+      this.#lost += before.cpuSeconds + before.childCpuSeconds;
+    }
+    this.#last = now;
+    return members.reduce((sum, entry) => sum + entry.cpuSeconds + entry.childCpuSeconds, this.#lost);
+  }
+}
+
 /** A command that ends sooner is only held by the kernel's limits and the alarm. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_PAUSE_MS = 1000;
@@ -123,4 +205,62 @@ function exactBytes(members: readonly ProcessEntry[], table: ProcessTable, share
   // Memory that is held may be mapped as well. Together it cannot be more than the machine's shared memory has grown by.
   const held = heldSharedBytes(members.map(({ pid }) => pid));
   return all - mapped + Math.max(mapped, Math.min(mapped + held, sharedGrowth));
+}
+
+const BLOCK_BYTES = 512;
+
+const TMPFS = 0x01021994;
+
+/** Where a sandbox has its own file systems that are kept in memory. */
+const PRIVATE_PLACES = ["tmp", "run", "dev/shm"];
+
+/**
+ * Shared memory that processes hold without having it mapped, which no memory figure of a process shows: open files that
+ * are in memory (memfd, files of a tmpfs), and the private file systems of a sandbox.
+ */
+function heldSharedBytes(pids: readonly number[]): number {
+  const systems = new Map(pids.flatMap(privateSystems));
+  const files = new Map<string, number>();
+  const mounts = tmpfsMounts();
+  for (const path of pids.flatMap((pid) => filesInMemory(pid, mounts))) {
+    const file = quietly(() => statSync(path));
+    if (file && !systems.has(file.dev)) files.set(`${file.dev}:${file.ino}`, file.blocks * BLOCK_BYTES);
+  }
+  return [...systems.values(), ...files.values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** The file systems in memory that a process in a sandbox has to itself: the device, and the bytes in use. */
+function privateSystems(pid: number): [device: number, bytes: number][] {
+  return PRIVATE_PLACES.flatMap((place): [number, number][] => {
+    const path = `/proc/${pid}/root/${place}`;
+    const device = quietly(() => statSync(path).dev);
+    if (device === undefined || device === quietly(() => statSync(`/${place}`).dev)) return [];
+    const system = quietly(() => statfsSync(path));
+    return [[device, system?.type === TMPFS ? (system.blocks - system.bfree) * system.bsize : 0]];
+  });
+}
+
+/** Open files of a process that have no disk behind them. */
+function filesInMemory(pid: number, mounts: readonly string[]): string[] {
+  const directory = `/proc/${pid}/fd`;
+  const paths = (quietly(() => readdirSync(directory)) ?? []).map((fd) => `${directory}/${fd}`);
+  return paths.filter((path) => {
+    const name = quietly(() => readlinkSync(path)) ?? "";
+    return name.startsWith("/memfd:") || mounts.some((mount) => isInside(mount, name));
+  });
+}
+
+/** Where file systems in memory are mounted. Read from a list: asking each file could wait for a network. */
+function tmpfsMounts(): string[] {
+  const lines = quietly(() => readFileSync("/proc/self/mountinfo", "utf8"))?.split("\n") ?? [];
+  return lines.filter((line) => line.includes(" - tmpfs ")).map((line) => line.split(" ")[4] ?? "");
+}
+
+/** A process may end, or close a file, between two looks at it. */
+function quietly<Result>(look: () => Result): Result | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type AgentError,
   type ChatProvider,
+  isAgentError,
   type ModelInfo,
   type ProviderFactory,
   type ProviderOptions,
@@ -9,9 +12,9 @@ import { escapeToLine } from "@agent/internal";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { splitModel } from "../../settings/providerCatalog.js";
+import type { ProviderKeys } from "../../settings/providerKeys.js";
 import { configuredPrice, savedFacts, withFacts } from "./facts.js";
 import { FallbackProvider } from "./fallback.js";
-import { withLentKeys } from "./lentKeys.js";
 import { describeOwner } from "./listeners.js";
 import { loadFactory } from "./loadFactory.js";
 import { checkSameOwner, findLocalServer, type LocalServer, listeningServers } from "./localServers.js";
@@ -24,7 +27,6 @@ import {
   type Selection,
   selectByName,
 } from "./select.js";
-import { waitForUsageLimit } from "./waiting.js";
 
 // A local server answers in a few milliseconds, or the start does not wait for it.
 const LOCAL_LIST_MS = 300;
@@ -242,4 +244,67 @@ async function offline(why: string): Promise<ChosenProvider> {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : escapeToLine(url);
+}
+
+/**
+ * A provider that the config made, with the keys in the environment while it is asked: it may read them with each request,
+ * as the models of the AI SDK do. Tools run between requests and do not see them.
+ */
+function withLentKeys(provider: ChatProvider, keys: Pick<ProviderKeys, "lend">): ChatProvider {
+  return wrapProvider(provider, async (request, ask) => {
+    const takeBack = keys.lend();
+    try {
+      return await ask(request);
+    } finally {
+      takeBack();
+    }
+  });
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+// The waits for a server that does not say when its limit ends.
+const FIRST_WAIT_MS = 60_000;
+
+const LONGEST_WAIT_MS = 15 * 60_000;
+
+// A server that says "now" and refuses again must not be asked without a pause.
+const SHORTEST_WAIT_MS = 100;
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Waits for a usage limit of the server to end, up to `waitMs` for one request, and asks again. Each wait is reported as a
+ * retry with its length, so that a display can count down; an abort ends it.
+ */
+export function waitForUsageLimit(provider: ChatProvider, waitMs: number): ChatProvider {
+  return wrapProvider(provider, async (request, ask) => {
+    const until = Date.now() + waitMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await ask(request);
+      } catch (error) {
+        if (!isUsageLimit(error) || request.signal.aborted) throw error;
+        const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS);
+        const wantedMs = Math.max(error.retryAfterMs || backoffMs, SHORTEST_WAIT_MS);
+        const delayMs = Math.min(wantedMs, LONGEST_TIMER_MS);
+        if (Date.now() + delayMs > until) throw error;
+        const time = new Date(Date.now() + delayMs).toLocaleTimeString("en-GB", {
+          hour: "2-digit",
+          minute: "2-digit",
+        });
+        request.onRetry?.({ attempt, delayMs, reason: `${error.message} (waiting until ${time})` });
+        await sleep(delayMs, undefined, { signal: request.signal });
+      }
+    }
+  });
+}
+
+/** A server that refuses for a time, not an account without credit. */
+function isUsageLimit(error: unknown): error is AgentError {
+  return (
+    isAgentError(error, "provider_failed") &&
+    error.retryable === true &&
+    (error.status === TOO_MANY_REQUESTS || error.retryAfterMs !== undefined)
+  );
 }

@@ -7,7 +7,6 @@ import { note } from "../../process/output.js";
 import { stateDirectory } from "../../process/paths.js";
 import { checkFileSafety } from "../../settings/config/fileSafety.js";
 import { describeOwner, listenerOwner, ownerKind } from "./listeners.js";
-import { type ProbedServer, probeServer } from "./probe.js";
 
 const PRIVATE_FILE = 0o600;
 
@@ -139,4 +138,58 @@ async function remember(server: ListeningServer, allowed: boolean): Promise<void
 
 function storePath(): string {
   return join(stateDirectory(), "servers.json");
+}
+
+const MAX_WAIT_MS = 300;
+
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** An OpenAI-compatible server that answered on this machine, and the first model it offers. */
+interface ProbedServer {
+  readonly name: string;
+  readonly port: number;
+  readonly baseURL: string;
+  readonly model: string;
+}
+
+/** Asks a port of loopback which models it offers; `undefined` if it is no model server or silent for 300 ms. */
+async function probeServer({
+  name,
+  port,
+}: {
+  readonly name: string;
+  readonly port: number;
+}): Promise<ProbedServer | undefined> {
+  const baseURL = `http://127.0.0.1:${port}/v1`;
+  // Loaded only if a server listens, so that the first prompt does not wait for it.
+  const { get } = await import("node:http");
+  return await new Promise((resolve) => {
+    const finish = (model?: string): void => {
+      clearTimeout(timer);
+      request.destroy();
+      resolve(model === undefined ? undefined : { name, port, baseURL, model });
+    };
+    const timer = setTimeout(finish, MAX_WAIT_MS);
+    const request = get(`${baseURL}/models`, { agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("error", () => finish());
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_ANSWER_BYTES) finish();
+      });
+      response.on("end", () => finish(response.statusCode === 200 ? firstModel(text) : undefined));
+    });
+    request.on("error", () => finish());
+  });
+}
+
+/** The first model in the answer; `undefined` if something other than a model server answered. */
+function firstModel(text: string): string | undefined {
+  try {
+    const id: unknown = JSON.parse(text)?.data?.[0]?.id;
+    return typeof id === "string" && id !== "" ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 import { AgentError, type ChatProvider } from "@agent/core";
 import { expect, test } from "vitest";
-import { waitForUsageLimit } from "./waiting.js";
+import { waitForUsageLimit } from "./choose.js";
 
 test.each([
   [0, 60_000],

@@ -1,16 +1,19 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { countOf, escapeToLine, withTimeout } from "@agent/internal";
+import { countOf, escapeToLine, temporaryName, withTimeout } from "@agent/internal";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
+import { configDirectory, stateDirectory } from "../../process/paths.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
 import { checkInstructions } from "./checkInstructions.js";
 import { checkProvider } from "./checkProvider.js";
-import { checkState } from "./checkState.js";
 
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 30_000;
@@ -83,4 +86,27 @@ async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]>
   return await withTimeout<readonly Diagnosis[]>(registry.services.diagnose(), DIAGNOSIS_LIMIT_MS, () => [
     { subject: "the packs' own checks", ok: false, detail },
   ]);
+}
+
+/** Writes a file where trust and sessions are kept, and removes it again. */
+function checkState(): Diagnosis {
+  const directory = stateDirectory();
+  try {
+    ensurePrivateDirectory(directory);
+    const file = join(directory, temporaryName());
+    writeFileSync(file, "", { flag: "wx" });
+    rmSync(file);
+  } catch (error) {
+    return {
+      subject: "state",
+      ok: false,
+      detail: `${directory} cannot be written: ${errorMessage(error)}`,
+      cure: "Make it writable, or set XDG_STATE_HOME. Until then nothing is remembered: no trust, no sessions.",
+    };
+  }
+  return {
+    subject: "state",
+    ok: true,
+    detail: `trust and sessions in ${directory} (written just now), own config in ${configDirectory()}`,
+  };
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Telemetry } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
 import {
   type OutagePolicy,
@@ -20,7 +21,6 @@ import { directoryLabel, TASK, taskDefinition } from "./definition.js";
 import { type EngineFlags, withEngine } from "./engine.js";
 import { createNotifier, type NotifyFlags } from "./notify.js";
 import { parseAge, parseCount, stateText } from "./text.js";
-import { loadTracing } from "./tracing.js";
 
 export interface WorkFlags extends SettingsFlags, EngineFlags, NotifyFlags {
   readonly concurrency?: string;
@@ -149,5 +149,32 @@ async function untilDrained(
     await sleep(Math.max(DRAIN_CHECK_MS, DRAIN_CHECK_SHARE * tookMs), undefined, { signal }).catch(
       () => undefined,
     );
+  }
+}
+
+// The global key under which @opentelemetry/api keeps what an SDK has registered, for every copy of it in the process.
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+interface Tracing {
+  /** For the agents: their model and tool calls. */
+  readonly telemetry: Telemetry;
+  /** For the worker: its claims. */
+  readonly tracing: RunTracing;
+}
+
+/**
+ * Spans for an OpenTelemetry SDK that was loaded before the command, as with `NODE_OPTIONS=--import …`. Without one
+ * nothing is loaded.
+ */
+async function loadTracing(): Promise<Tracing | undefined> {
+  if (!(REGISTERED in globalThis)) return undefined;
+  try {
+    const { openTelemetry } = await import("@agent/core/otel");
+    const { traceRuns } = await import("@agent/durable/otel");
+    return { telemetry: openTelemetry(), tracing: traceRuns() };
+  } catch (error) {
+    note(`agent: no traces, although OpenTelemetry is loaded: ${errorMessage(error)}`);
+    note("Install @opentelemetry/api where agent is installed: npm install --global @opentelemetry/api");
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
+import type { AgentConfig, PackReference } from "./types.js";
+
 /** The light sub-path `@agent/cli/config`: types and `defineConfig`; the loader is loaded when it is called. */
-export { defineConfig } from "./defineConfig.js";
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./loadConfig.js";
 export type {
   AgentConfig,
@@ -11,3 +12,20 @@ export type {
   SystemPromptParts,
   ToolName,
 } from "./types.js";
+
+/**
+ * Returns the config unchanged. It gives an editor types and completion, also for the options and tools of the config's
+ * packs.
+ */
+export function defineConfig<const Packs extends readonly PackReference[] = readonly []>(
+  config: AgentConfig<Packs>,
+): AgentConfig;
+
+export function defineConfig(config: AgentConfig): AgentConfig {
+  // Checked by hand: this module imports nothing, so that a config loads fast.
+  if (typeof config !== "object" || config === null || Array.isArray(config)) {
+    const got = Array.isArray(config) ? "array" : config === null ? "null" : typeof config;
+    throw new TypeError(`defineConfig: config must be an object, got ${got}.`);
+  }
+  return config;
+}

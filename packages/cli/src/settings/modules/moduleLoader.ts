@@ -1,11 +1,16 @@
+import { readFileSync } from "node:fs";
 import { createRequire, Module } from "node:module";
-import { extname } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { quote } from "@agent/core/toolkit";
+import { runInThisContext } from "node:vm";
+import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
+import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
-import { compileModule } from "./compileModule.js";
-import { asNamespace, CommonJsModule, throwCompileError } from "./moduleExports.js";
+import { stateDirectory } from "../../process/paths.js";
+import { requireJiti } from "../../process/requireCjs.js";
+import { checkFileSafety } from "../config/fileSafety.js";
+import { hashOf } from "../trust/projectFiles.js";
 import { type ModuleKind, type ResolvedModule, resolveModule } from "./resolveModule.js";
 
 /** Returns the content of a project's file that may run, and throws for one that may not. */
@@ -174,4 +179,115 @@ function leadsTo(module: StartedModule, wanted: StartedModule, seen = new Set<St
   if (seen.has(module)) return false;
   seen.add(module);
   return [...module.waitsFor].some((next) => leadsTo(next, wanted, seen));
+}
+
+/** What code knows as `module`. */
+class CommonJsModule {
+  exports: unknown = {};
+  readonly id: string;
+  readonly filename: string;
+  readonly path: string;
+  readonly children: readonly never[] = [];
+  readonly require: (specifier: string) => unknown;
+
+  constructor(filename: string, require: (specifier: string) => unknown) {
+    this.id = filename;
+    this.filename = filename;
+    this.path = dirname(filename);
+    this.require = require;
+  }
+}
+
+/**
+ * A module's exports as `import` returns them: CommonJS exports are the default, and their properties are named
+ * exports.
+ */
+function asNamespace(exports: unknown): Record<string, unknown> {
+  if (hasNames(exports) && exports.__esModule) return exports;
+  return { ...(hasNames(exports) ? exports : {}), default: exports };
+}
+
+/** Throws the syntax error that the compiler wrote into the code it returned. */
+function throwCompileError(exports: unknown): void {
+  const problem = isRecord(exports) ? exports.__JITI_ERROR__ : undefined;
+  if (!isRecord(problem)) return;
+  const { code, message, filename, line, column } = problem;
+  throw new Error(`${code}: ${message} \n ${filename}:${line}:${column}`);
+}
+
+function hasNames(exports: unknown): exports is Record<string, unknown> {
+  return (typeof exports === "object" && exports !== null) || typeof exports === "function";
+}
+
+const TYPESCRIPT = /\.[mc]?tsx?$/;
+
+const MODULE_SYNTAX = /\b(?:import|export)\b/;
+
+const PRIVATE_FILE = 0o600;
+
+const PARAMETERS = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
+
+/** A module's code as a function. The compiler chooses the names of its parameters. */
+type ModuleFunction = (
+  exports: unknown,
+  require: unknown,
+  module: unknown,
+  filename: string,
+  directory: string,
+  importModule: (specifier: string) => Promise<unknown>,
+  resolveUrl: (specifier: string) => string,
+) => unknown;
+
+/** Turns a module, TypeScript or not, into a function. A module that is imported may use `await` at its top level. */
+function compileModule(file: string, source: string, kind: ModuleKind): ModuleFunction {
+  const isAsync = kind === "import";
+  const code = needsCompiler(file, source) ? compiled(file, source, isAsync) : source.replace(/^#!/, "//");
+  return runInThisContext(`(${isAsync ? "async " : ""}function (${PARAMETERS}) { ${code}\n})`, {
+    filename: file,
+    displayErrors: false,
+  });
+}
+
+/** Plain CommonJS runs as it is. */
+function needsCompiler(file: string, source: string): boolean {
+  return TYPESCRIPT.test(file) || MODULE_SYNTAX.test(source);
+}
+
+/**
+ * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached next to
+ * the trust store: anybody who can write there can trust any file anyway. Each result is bound to its source.
+ */
+function compiled(file: string, source: string, isAsync: boolean): string {
+  const { version } = createRequire(import.meta.url)("jiti/package.json") as { version: string };
+  const key = hashOf(JSON.stringify([version, process.version, file, isAsync, source]));
+  const kept = join(compiledDirectory(), `${key}.js`);
+  try {
+    checkFileSafety(kept);
+    return readFileSync(kept, "utf8");
+  } catch {
+    // Missing or invalid: compile again.
+  }
+  const code = transform(file, source, isAsync);
+  if (!code.includes("__JITI_ERROR__")) keep(kept, code);
+  return code;
+}
+
+/** Where compiled code is kept. */
+function compiledDirectory(): string {
+  return join(stateDirectory(), "compiled");
+}
+
+function transform(file: string, source: string, isAsync: boolean): string {
+  const jiti = requireJiti().createJiti(file, { fsCache: false, interopDefault: false });
+  return jiti.transform({ filename: file, source, ts: TYPESCRIPT.test(file), async: isAsync });
+}
+
+function keep(path: string, code: string): void {
+  try {
+    ensurePrivateDirectory(compiledDirectory());
+  } catch {
+    // The home is not writable: the next run compiles again.
+    return;
+  }
+  writeFileAtomic(path, code, { mode: PRIVATE_FILE }).catch(() => undefined);
 }

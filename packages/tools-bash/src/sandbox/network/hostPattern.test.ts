@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkedOptions } from "../../options.js";
 import { resolveSandbox } from "../settings.js";
-import { isPublicAddress } from "./address.js";
+import { isPublicAddress } from "./hostAccess.js";
 import {
   canonicalHost,
   formatDestination,
