@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hasTerminal, Sandbox } from "./agent.js";
@@ -26,21 +26,29 @@ function pack(tools: readonly ToolSource[], more = "", exports = ""): Record<str
 }
 
 const GREET = { name: "greet" };
+const MANIFEST = JSON.stringify({ name: "mine", version: "1.0.0", type: "module", exports: "./index.js" });
 
-/** A project with version 1.0.0 of a pack, added by the command. */
+/** A project with a pack in its folder `mine`, added by the command. */
 async function added(files: Record<string, string>, args: readonly string[] = []) {
+  const box = new Sandbox();
+  /** Writes the files of the pack: also another version, as another program would. */
+  const replace = (next: Record<string, string>): void => {
+    for (const [path, text] of Object.entries(next)) box.write(`mine/${path}`, text);
+  };
+  replace({ ...files, "package.json": MANIFEST });
+  const run = await box.run(["pack", "add", "./mine", "--yes", ...args]);
+  expect([run.code, run.stderr]).toEqual([0, run.stderr]);
+  const lock = () => JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8")).packs["./mine"];
+  return { box, replace, lock };
+}
+
+/** A project without packs, and a registry with version 1.0.0 of one. */
+async function registryWith(files: Record<string, string>) {
   const box = new Sandbox();
   const registry = await NpmRegistry.start(box);
   registry.publish("1.0.0", files);
   box.write("package.json", "{}");
-  const run = await box.run(["pack", "add", NAME, "--yes", ...args], { env: registry.env });
-  expect([run.code, run.stderr]).toEqual([0, run.stderr]);
-  /** Puts another version into node_modules, as another program would. */
-  const replace = (next: Record<string, string>): void => {
-    for (const [path, text] of Object.entries(next)) box.write(`node_modules/${NAME}/${path}`, text);
-  };
-  const lock = () => JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8")).packs[NAME];
-  return { box, registry, replace, lock, env: registry.env };
+  return { box, registry, env: registry.env };
 }
 
 describe("the lock of packs", () => {
@@ -68,68 +76,18 @@ describe("the lock of packs", () => {
     expect(config.enable).toEqual(["wipe"]);
   });
 
-  test.each([
-    ["gains a tool", pack([GREET, { name: "more" }]), "more", "it is new"],
-    ["gains a capability", pack([{ ...GREET, can: ["read", "network"] }]), "greet", "it now can network"],
-    ["loses a label", pack([{ ...GREET, can: [] }]), "greet", "it no longer declares read"],
-  ])("withholds a tool when an update %s", async (_, next, tool, reason) => {
-    const { box, replace } = await added(pack([GREET]));
-    replace(next);
-    const refused = await box.run(["tool", "run", tool, "--trust"]);
+  test("withholds what an update brings until it is approved", async () => {
+    const { box, replace, lock } = await added(pack([GREET]));
+    const renamed = pack([GREET, { name: "more" }])["index.js"]?.replace(NAME, "@agent/tools-fs") ?? "";
+    replace({ "index.js": renamed });
+    const refused = await box.run(["tool", "run", "more", "--enable", "more", "--trust"]);
     expect(refused.code).toBe(4);
-    expect(refused.stderr).toContain(`changed since you approved it, so ${tool} is off.`);
-    expect(refused.stderr).toContain(`${reason}. Review the change with: agent pack update ${NAME}`);
-  });
-
-  test("withholds the tools of a pack that calls itself another, until the update is approved", async () => {
-    const { box, registry, replace, env, lock } = await added(pack([GREET]));
-    const renamed = { "index.js": pack([GREET])["index.js"]?.replace(NAME, "@agent/tools-fs") ?? "" };
-    replace(renamed);
-    const refused = await box.run(["tool", "run", "greet", "--trust"]);
-    expect([refused.code, refused.stderr]).toEqual([
-      4,
-      expect.stringContaining(
-        'it calls itself "@agent/tools-fs" now. Review the change with: agent pack update',
-      ),
-    ]);
-    registry.publish("1.1.0", renamed);
-    const { stdout } = await box.run(["pack", "update", "--yes"], { env });
-    expect(stdout).toContain('it calls itself "@agent/tools-fs" now\n');
+    expect(refused.stderr).toContain("changed since you approved it, so greet, more are off.");
+    expect(refused.stderr).toContain('it calls itself "@agent/tools-fs" now.');
+    const { stdout } = await box.run(["pack", "update", "./mine", "--yes"]);
+    expect(stdout).toContain('it calls itself "@agent/tools-fs" now\n  tool more: it is new\n');
     expect(lock().packName).toBe("@agent/tools-fs");
-    expect((await box.run(["tool", "run", "greet", "--trust"])).stdout).toBe("greet ran\n");
-  });
-
-  test("withholds a tool that an update turns on, even if the config enables it", async () => {
-    const { box, replace } = await added(pack([GREET, { name: "send", can: ["network"], off: true }]));
-    replace(pack([GREET, { name: "send", can: ["network"] }]));
-    const refused = await box.run(["tool", "run", "send", "--enable", "send", "--trust"]);
-    expect(refused.stdout + refused.stderr).toContain("it is on by default now");
-    expect((await box.run(["tool", "run", "greet", "--trust"])).stdout).toBe("greet ran\n");
-  });
-
-  test.each([
-    [
-      "secrets",
-      pack([GREET], "", 'export const secrets = ["OTHER_TOKEN"];'),
-      "wants the secrets OTHER_TOKEN",
-    ],
-    [
-      "hooks",
-      pack([GREET], `registry.provide({ hooks: { name: "greeter", onStop: () => undefined } });`),
-      "brings hooks",
-    ],
-    [
-      "commands",
-      pack([GREET], 'registry.provide({ commands: [{ name: "x", description: "d", run: () => "" }] });'),
-      "brings command /x",
-    ],
-  ])("does not use a pack that gains %s", async (_, next, reason) => {
-    const { box, replace } = await added(pack([GREET]));
-    replace(next);
-    const { stdout, stderr } = await box.run(["tools", "--trust"]);
-    expect(stdout).not.toMatch(/^greet /m);
-    expect(stderr).toContain(reason);
-    expect(stderr).toContain(`agent pack update ${NAME}`);
+    expect((await box.run(["tool", "run", "more", "--trust"])).stdout).toBe("more ran\n");
   });
 
   test("refuses a damaged lock file with a next step", async () => {
@@ -139,51 +97,59 @@ describe("the lock of packs", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining("is not a lock file of packs. Restore it")]);
   });
 
-  test.each(["edit", "write"])("cannot be changed by a tool call (%s)", async (kind) => {
+  test("cannot be changed by a tool call", async () => {
     const { box } = await added(pack([GREET]));
     const before = readFileSync(join(box.project, "packs.lock.json"), "utf8");
-    const args =
-      kind === "write"
-        ? ["write_file", "--path", "packs.lock.json", "--content", "{}"]
-        : ["edit_file", "--path", "packs.lock.json", "--old_text", "read", "--new_text", "write"];
-    const { code } = await box.run(["tool", "run", ...args]);
-    expect(code).not.toBe(0);
-    expect(readFileSync(join(box.project, "packs.lock.json"), "utf8")).toBe(before);
+    for (const args of [
+      ["write_file", "--path", "packs.lock.json", "--content", "{}"],
+      ["edit_file", "--path", "packs.lock.json", "--old_text", "read", "--new_text", "write"],
+    ]) {
+      expect((await box.run(["tool", "run", ...args])).code).not.toBe(0);
+      expect(readFileSync(join(box.project, "packs.lock.json"), "utf8")).toBe(before);
+    }
   });
 });
 
 describe("agent pack update and outdated", () => {
-  test("shows what a new version changes, installs it, and uses it then", async () => {
-    const { box, registry, env, lock } = await added(pack([GREET]));
-    registry.publish("1.1.0", pack([GREET, { name: "send", can: ["network"] }]));
-    const outdated = await box.run(["pack", "outdated"], { env });
-    expect(outdated.stdout).toContain(`${NAME}  approved 1.0.0  installed 1.0.0  latest 1.1.0\n`);
-    const { code, stdout } = await box.run(["pack", "update", "--yes"], { env });
-    expect(code).toBe(0);
-    expect(stdout).toContain(`${NAME}: version 1.0.0 → 1.1.0\n  tool send: it is new\n`);
-    expect(lock()).toMatchObject({ version: "1.1.0", tools: { send: { enabled: true } } });
-    expect((await box.run(["tool", "run", "send", "--trust"])).stdout).toBe("send ran\n");
-    expect((await box.run(["pack", "update", NAME, "--yes"], { env })).stdout).toContain(
-      "1.1.0 is up to date.",
-    );
-    expect((await box.run(["pack", "outdated"], { env })).stdout).toContain("up to date");
-  });
-
-  test.runIf(hasTerminal())("changes nothing when the user refuses", async () => {
-    const { box, registry, env, lock } = await added(pack([GREET]));
-    registry.publish("2.0.0", pack([{ ...GREET, can: ["execute"] }]));
-    const { stdout } = await box.runInTerminal(
-      ["pack", "update", NAME],
-      [
-        ["Load it?", "y"],
-        ["Install this version with npm", "n"],
-      ],
-      env,
-    );
-    expect(stdout).toContain("tool greet: it now can execute; it no longer declares read");
-    expect(lock().version).toBe("1.0.0");
-    expect(readFileSync(join(box.project, `node_modules/${NAME}/package.json`), "utf8")).toContain('"1.0.0"');
-  });
+  test.runIf(hasTerminal())(
+    "shows what a new version changes, installs nothing when the user refuses, and uses it after approval",
+    async () => {
+      const { box, registry, env } = await registryWith(pack([GREET]));
+      expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+      const lock = () => JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8")).packs[NAME];
+      registry.publish(
+        "1.1.0",
+        pack([
+          { ...GREET, can: ["execute"] },
+          { name: "send", can: ["network"] },
+        ]),
+      );
+      const outdated = await box.run(["pack", "outdated"], { env });
+      expect(outdated.stdout).toContain(`${NAME}  approved 1.0.0  installed 1.0.0  latest 1.1.0\n`);
+      const refused = await box.runInTerminal(
+        ["pack", "update", NAME],
+        [
+          ["Load it?", "y"],
+          ["Install this version with npm", "n"],
+        ],
+        env,
+      );
+      expect(refused.stdout).toContain("tool greet: it now can execute; it no longer declares read");
+      expect(lock().version).toBe("1.0.0");
+      const installed = join(box.project, `node_modules/${NAME}/package.json`);
+      expect(readFileSync(installed, "utf8")).toContain('"1.0.0"');
+      const { code, stdout } = await box.run(["pack", "update", "--yes"], { env });
+      expect(code).toBe(0);
+      expect(stdout).toContain(`${NAME}: version 1.0.0 → 1.1.0\n`);
+      expect(stdout).toContain("  tool send: it is new\n");
+      expect(lock()).toMatchObject({ version: "1.1.0", tools: { send: { enabled: true } } });
+      expect((await box.run(["tool", "run", "send", "--trust"])).stdout).toBe("send ran\n");
+      expect((await box.run(["pack", "update", NAME, "--yes"], { env })).stdout).toContain(
+        "1.1.0 is up to date.",
+      );
+      expect((await box.run(["pack", "outdated"], { env })).stdout).toContain("up to date");
+    },
+  );
 });
 
 describe("agent pack add and remove", () => {
@@ -192,22 +158,21 @@ describe("agent pack add and remove", () => {
     ["agent.config.yaml", "enable:\n  - wipe\n  - run_bash\nconfirm:\n  - wipe\n"],
     [
       "agent.config.ts",
-      `import type {} from "${NAME}";\nexport default { enable: ["wipe", "run_bash"], confirm: ["wipe"] };\n`,
+      `import type {} from "./mine";\nexport default { enable: ["wipe", "run_bash"], confirm: ["wipe"] };\n`,
     ],
   ])("remove leaves no trace of the pack in %s", async (file, text) => {
     const box = new Sandbox();
-    const registry = await NpmRegistry.start(box);
-    registry.publish("1.0.0", pack([GREET, { name: "wipe", can: ["destroy"], off: true }]));
-    box.write("package.json", "{}");
     const path = box.write(file, text);
-    const { env } = registry;
-    expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+    const files = pack([GREET, { name: "wipe", can: ["destroy"], off: true }]);
+    box.write("mine/index.js", files["index.js"] ?? "");
+    box.write("mine/package.json", MANIFEST);
+    expect((await box.run(["pack", "add", "./mine", "--yes"])).code).toBe(0);
     expect((await box.run(["tools", "--trust"])).stdout).toMatch(/^wipe +on/m);
-    const removed = await box.run(["pack", "remove", NAME], { env });
+    const removed = await box.run(["pack", "remove", "./mine"]);
     expect([removed.code, removed.stderr]).toEqual([0, removed.stderr]);
-    expect(readFileSync(path, "utf8")).not.toMatch(/wipe|greeter/);
+    expect(readFileSync(path, "utf8")).not.toMatch(/wipe|mine/);
     expect(readFileSync(path, "utf8")).toContain("run_bash");
-    expect(readFileSync(join(box.project, "packs.lock.json"), "utf8")).not.toContain(NAME);
+    expect(readFileSync(join(box.project, "packs.lock.json"), "utf8")).not.toContain("mine");
     const { code, stdout } = await box.run(["tools", "--trust"]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/run_bash +on/)]);
   });
@@ -217,26 +182,6 @@ describe("agent pack add and remove", () => {
     expect((await box.run(["tools", "--enable", `${NAME}/*`])).stdout).toMatch(/^wipe +on/m);
     const typo = await box.run(["tools", "--enable", "agent-pack-greter/*"]);
     expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining(`Did you mean "${NAME}/*"?`)]);
-  });
-
-  test("add takes a folder, and update approves its changes", async () => {
-    const box = new Sandbox();
-    const files = pack([GREET]);
-    const entry = box.write("mine/index.js", files["index.js"] ?? "");
-    box.write(
-      "mine/package.json",
-      JSON.stringify({ name: "mine", version: "0.1.0", type: "module", exports: "./index.js" }),
-    );
-    const run = await box.run(["pack", "add", "./mine", "--yes"]);
-    expect([run.code, run.stderr]).toEqual([0, run.stderr]);
-    expect(JSON.parse(readFileSync(join(box.project, "agent.config.json"), "utf8")).packs).toContain(
-      "./mine",
-    );
-    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("greet ran\n");
-    writeFileSync(entry, pack([GREET, { name: "more" }])["index.js"] ?? "");
-    expect((await box.run(["tool", "run", "more", "--trust"])).stderr).toContain("it is new");
-    expect((await box.run(["pack", "update", "./mine", "--yes"])).stdout).toContain("tool more: it is new");
-    expect((await box.run(["tool", "run", "more", "--trust"])).stdout).toBe("more ran\n");
   });
 
   test("add takes a tarball", async () => {
@@ -272,7 +217,13 @@ describe("agent pack add and remove", () => {
   });
 
   test("warns of a name that differs by one character from an installed pack", async () => {
-    const { box, env } = await added(pack([GREET]));
+    const box = new Sandbox();
+    box.write("package.json", "{}");
+    box.write(
+      `node_modules/${NAME}/package.json`,
+      JSON.stringify({ name: NAME, version: "1.0.0", keywords: ["agent-pack"] }),
+    );
+    const env = { npm_config_registry: "http://127.0.0.1:9/", npm_config_fetch_retries: "0" };
     const { stdout } = await box.run(["pack", "add", "agent-pack-greetter", "--yes"], { env });
     expect(stdout).toContain(`agent-pack-greetter differs by one character from ${NAME}, which you have.`);
   });
@@ -281,10 +232,92 @@ describe("agent pack add and remove", () => {
     const late = `registry.registerLater("late ones", async (view) => {
       view.register({ name: "late", capabilities: ["read"], getSchema: () => ({ type: "function", function: { name: "late", description: "d", parameters: { type: "object", properties: {} } } }), execute: async () => "late ran" });
     });`;
-    const { box, lock, env } = await added(pack([GREET], late));
+    const { box, lock } = await added(pack([GREET], late));
     expect(Object.keys(lock().tools)).toEqual(["greet", "late"]);
     rmSync(join(box.project, "agent.config.json"));
-    const typo = await box.run(["pack", "add", NAME, "--yes", "--enable", "lat"], { env });
+    const typo = await box.run(["pack", "add", "./mine", "--yes", "--enable", "lat"]);
     expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('Did you mean "late"?')]);
+  });
+
+  test.runIf(hasTerminal())(
+    "add asks which tools to enable, and a reading network tool runs then",
+    async () => {
+      const box = new Sandbox();
+      const files = pack([{ name: "look_up", can: ["read", "network"], off: true }]);
+      box.write("mine/index.js", files["index.js"] ?? "");
+      box.write("mine/package.json", MANIFEST);
+      const shown = await box.runInTerminal(
+        ["pack", "add", "./mine"],
+        [
+          ["Load it?", "y"],
+          ["Enable look_up?", "y"],
+          ["Select it in", "y"],
+        ],
+      );
+      expect(shown.stdout).toContain("look_up (off until enabled; read, network)");
+      expect((await box.run(["tool", "run", "look_up"])).stdout).toBe("look_up ran\n");
+    },
+  );
+});
+
+describe("packs from git", () => {
+  test("are archived, installed, updated and removed without running anything of the repository", async () => {
+    const { box, env } = await registryWith(pack([GREET]));
+    const repository = join(box.root, "repository");
+    const git = (...args: string[]): string =>
+      execFileSync("git", ["-C", repository, "-c", "user.name=a", "-c", "user.email=a@localhost", ...args], {
+        encoding: "utf8",
+        env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" },
+      });
+    const commit = (version: string, files: Record<string, string>): string => {
+      const scripts = { prepare: "touch ran", postinstall: "touch ran" };
+      const manifest = { name: NAME, version, type: "module", exports: "./index.js", scripts };
+      const folder = join(repository, "packs/one");
+      mkdirSync(folder, { recursive: true });
+      const all = { ...files, "package.json": JSON.stringify(manifest), ".npmrc": "ignore-scripts=false\n" };
+      for (const [path, text] of Object.entries(all)) writeFileSync(join(folder, path), text);
+      git("add", ".");
+      git("commit", "--quiet", "--message", version);
+      return git("rev-parse", "--short=7", "HEAD").trim();
+    };
+    mkdirSync(repository);
+    git("init", "--quiet", "--initial-branch=main");
+    const first = commit("1.0.0", pack([GREET]));
+    const source = `git+file://${repository}#main&path:/packs/one`;
+    const added = await box.run(["pack", "add", source, "--yes"], { env });
+    expect([added.code, added.stderr]).toEqual([0, added.stderr]);
+    expect(added.stdout).toContain(
+      `${NAME} 1.0.0 was downloaded from file://${repository}, commit ${first}.`,
+    );
+    expect((await box.run(["tool", "run", "greet"])).stdout).toBe("greet ran\n");
+    const archive = (commit: string): string => join(box.project, `.agent/packs/${NAME}-${commit}.tgz`);
+    expect(existsSync(archive(first))).toBe(true);
+    expect(existsSync(join(box.project, `node_modules/${NAME}/ran`))).toBe(false);
+
+    const second = commit("1.1.0", pack([GREET, { name: "more" }]));
+    const outdated = await box.run(["pack", "outdated"], { env });
+    expect(outdated.stdout).toContain(`approved 1.0.0 (${first})  installed 1.0.0  latest ${second}\n`);
+    const updated = await box.run(["pack", "update", "--yes"], { env });
+    expect([updated.stdout, updated.stderr]).toEqual([
+      expect.stringContaining("version 1.0.0 → 1.1.0\n  tool more: it is new\n"),
+      updated.stderr,
+    ]);
+    expect([existsSync(archive(first)), existsSync(archive(second))]).toEqual([false, true]);
+    expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(0);
+    expect(existsSync(archive(second))).toBe(false);
+  });
+
+  test.each([
+    ["ext::sh -c true.git", "is not a package name"],
+    ["git+ext://x", "is not a package name"],
+    ["git+file:///nowhere/at/all", "git fetch failed"],
+    ["git+https://localhost/x.git#--upload-pack=true", "after # comes a branch"],
+    ["git+https://localhost/x.git#main&path:../x", "after # comes a branch"],
+  ])("refuse %s", async (address, reason) => {
+    const box = new Sandbox();
+    const { code, stderr } = await box.run(["pack", "add", "--yes", "--", address]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(reason);
+    expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
   });
 });

@@ -87,14 +87,8 @@ export async function packageFacts(specifier: string): Promise<PackageFacts> {
   };
 }
 
-/**
- * Installs a package into a private directory, passes its folder to `use`, and removes the directory. No file of a
- * project takes part.
- */
-export async function withStagedPackage<T>(
-  specifier: string,
-  use: (folder: string, name: string) => Promise<T>,
-): Promise<T> {
+/** Passes a private directory to `use`, and removes it. Directories of processes that were killed are removed, too. */
+export async function withStagingDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const all = join(stateDirectory(), "staged");
   ensurePrivateDirectory(all);
   for (const tag of readdirSync(all)) {
@@ -103,13 +97,21 @@ export async function withStagedPackage<T>(
   const directory = join(all, processTag());
   rmSync(directory, { recursive: true, force: true });
   try {
-    await installPackages(directory, [specifier]);
-    const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-    const [name = ""] = Object.keys(manifest.dependencies ?? {});
-    return await use(join(directory, "node_modules", name), name);
+    return await use(directory);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Installs a package into an empty directory of its own. No file of a project takes part. */
+export async function stagePackage(
+  specifier: string,
+  directory: string,
+): Promise<{ readonly name: string; readonly folder: string }> {
+  await installPackages(directory, [specifier]);
+  const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  const [name = ""] = Object.keys(manifest.dependencies ?? {});
+  return { name, folder: join(directory, "node_modules", name) };
 }
 
 /** The path of the user's own npm configuration. */

@@ -1,15 +1,22 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine, quotePath, readRegularFile } from "@agent/internal";
 import { sizeText } from "@agent/terminal/host";
+import {
+  archiveGit,
+  type GitSource,
+  latestCommit,
+  parseGitSource,
+} from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
 import {
   installPackages,
   type PackageFacts,
   packageFacts,
+  stagePackage,
   uninstallPackages,
-  withStagedPackage,
+  withStagingDirectory,
 } from "../../assembly/packages/npm.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
@@ -34,6 +41,11 @@ import { findInstalledPacks, installedFolder, reachableFolder } from "./installe
 // A package's name, optionally with a version or a tag. Nothing else is passed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
 
+// The archives of packs from git, next to the package.json that names them.
+const ARCHIVES = join(".agent", "packs");
+const SHORT_COMMIT = 7;
+// How long a pack may take to register, and how long its late tools may take.
+const EXAMINATION_LIMIT_MS = 30_000;
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 export interface PackManageParameters {
@@ -58,6 +70,8 @@ interface Candidate {
   readonly folder: string;
   /** How it got here: `was downloaded`, `is installed in …`. */
   readonly where: string;
+  /** Where it comes from, if it is in git. */
+  readonly git?: { readonly source: string; readonly commit: string };
   readonly install?: () => Promise<void>;
 }
 
@@ -70,7 +84,9 @@ export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> 
   if (!yes && !canAsk()) {
     throw new CliError(`There is no terminal to ask on. To add ${specifier} unattended: --yes`, EXIT.refused);
   }
-  if (!isPath(specifier)) warnOfLookalikes(packageName(specifier), parameters);
+  if (!isPath(specifier) && parseGitSource(specifier) === undefined) {
+    warnOfLookalikes(packageName(specifier), parameters);
+  }
   return await withCandidate(parameters, (candidate) => examineAndSelect(parameters, candidate));
 }
 
@@ -91,7 +107,8 @@ export async function packUpdate(parameters: PackUpdateParameters): Promise<Exit
   if (!yes && specifiers.length > 0 && !canAsk()) {
     throw new CliError("There is no terminal to ask on. To update unattended: --yes", EXIT.refused);
   }
-  for (const specifier of specifiers) {
+  for (const named of specifiers) {
+    const specifier = lock[named]?.git?.source ?? named;
     await withCandidate({ ...parameters, specifier }, (candidate) =>
       examineAndUpdate(parameters, candidate, lock[candidate.name]),
     );
@@ -109,10 +126,18 @@ export async function packOutdated({
   const lock = readPackLock(lockFileOf(directory, user));
   const place = user ? userPackagesDirectory() : directory;
   const rows: { name: string; approved: string; installed: string; latest: string }[] = [];
-  for (const [name, { version }] of Object.entries(lock)) {
+  for (const [name, { version, git }] of Object.entries(lock)) {
     if (isPath(name)) continue;
     const folder = installedFolder(name, place);
     const installed = folder === undefined ? "missing" : String(manifestOf(folder).version);
+    const source = git && parseGitSource(git.source);
+    if (git && source) {
+      const commit = await withStagingDirectory((staging) => latestCommit(source, staging));
+      if (commit === git.commit && installed !== "missing") continue;
+      const [approved, latest] = [git.commit, commit].map((one) => one.slice(0, SHORT_COMMIT));
+      rows.push({ name, approved: `${version} (${approved})`, installed, latest: String(latest) });
+      continue;
+    }
     const { version: latest = "unknown" } = await packageFacts(name);
     if (installed !== latest || installed !== version)
       rows.push({ name, approved: version, installed, latest });
@@ -148,20 +173,21 @@ async function withCandidate(
     return await use({ name, folder: path, where: `is the folder ${escapeToLine(quotePath(path))}` });
   }
   if (isPath(specifier) && !existsSync(path)) {
-    throw new CliError(`${quotePath(path)} does not exist. Pass a package name, a folder or a .tgz file.`);
+    throw new CliError(
+      `${quotePath(path)} does not exist. Pass a package name, a folder, a .tgz file or the address of a git repository.`,
+    );
   }
-  const named = isPath(specifier) ? undefined : packageName(specifier);
+  const git = parseGitSource(specifier);
+  const named = git !== undefined || isPath(specifier) ? undefined : packageName(specifier);
   const manual = user ? undefined : findManualInstall(directory);
   if (manual === undefined) {
-    return await withStagedPackage(named === undefined ? path : specifier, (folder, name) =>
-      use({
-        name,
-        folder,
-        where: "was downloaded",
-        install: () =>
-          installChecked({ name, folder, place, user, tarball: named === undefined ? path : undefined }),
-      }),
-    );
+    return await withStagingDirectory(async (staging) => {
+      if (git !== undefined) return await use(await gitCandidate({ git, specifier, staging, place, user }));
+      const tarball = named === undefined ? path : undefined;
+      const { name, folder } = await stagePackage(tarball ?? specifier, join(staging, "package"));
+      const install = () => installChecked({ name, folder, place, user, tarball });
+      return await use({ name, folder, where: "was downloaded", install });
+    });
   }
   const folder = named === undefined ? undefined : reachableFolder(named, directory);
   if (named !== undefined && folder !== undefined) {
@@ -169,8 +195,54 @@ async function withCandidate(
   }
   const start = manual.plugAndPlay ? "yarn agent" : "agent";
   throw new CliError(
-    `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? specifier}`,
+    `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? "NAME, with the name of the package"}`,
   );
+}
+
+/**
+ * A pack of a git repository. npm gets an archive of one commit, which is kept in the project: what was examined is what
+ * everyone installs, and neither npm nor the repository runs anything.
+ */
+async function gitCandidate({
+  git,
+  specifier,
+  staging,
+  place,
+  user,
+}: {
+  readonly git: GitSource;
+  readonly specifier: string;
+  readonly staging: string;
+  readonly place: string;
+  readonly user: boolean;
+}): Promise<Candidate> {
+  const { file, commit } = await archiveGit(git, join(staging, "git"));
+  const { name, folder } = await stagePackage(file, join(staging, "package"));
+  const short = commit.slice(0, SHORT_COMMIT);
+  return {
+    name,
+    folder,
+    where: `was downloaded from ${escapeToLine(git.url)}, commit ${short}`,
+    git: { source: specifier, commit },
+    install: async () => {
+      const tarball = join(place, ARCHIVES, `${name.replaceAll("/", "-")}-${short}.tgz`);
+      mkdirSync(dirname(tarball), { recursive: true });
+      copyFileSync(file, tarball);
+      await installChecked({ name, folder, place, user, tarball });
+      removeArchives(place, name, tarball);
+    },
+  };
+}
+
+/** Removes the archives of a pack from git, except for one. */
+function removeArchives(place: string, name: string, kept?: string): void {
+  const folder = join(place, ARCHIVES);
+  if (!existsSync(folder)) return;
+  const start = `${name.replaceAll("/", "-")}-`;
+  for (const file of readdirSync(folder)) {
+    const rest = file.startsWith(start) ? file.slice(start.length) : "";
+    if (/^[0-9a-f]{7}\.tgz$/.test(rest) && join(folder, file) !== kept) rmSync(join(folder, file));
+  }
 }
 
 /** Loads a pack after approval, shows what it brings, and after a second approval installs and selects it. */
@@ -244,7 +316,9 @@ async function examine(
   const { name, folder, install } = candidate;
   const version = String(manifestOf(folder).version ?? "without a version");
   const facts =
-    install && !isPath(name) ? await packageFacts(`${name}@${version}`).catch(() => undefined) : undefined;
+    install && !isPath(name) && candidate.git === undefined
+      ? await packageFacts(`${name}@${version}`).catch(() => undefined)
+      : undefined;
   const lines = [
     `${name} ${escapeToLine(version)} ${candidate.where}.`,
     ...factLines(folder, facts),
@@ -258,6 +332,7 @@ async function examine(
   const { inspectPack } = await import("@agent/testing");
   const { packName, tools, secrets, services, lateProblems, problem } = await inspectPack(entryOf(folder), {
     late: true,
+    timeoutMs: EXAMINATION_LIMIT_MS,
   });
   if (problem !== undefined) {
     throw new CliError(`${name} is not a pack that works: ${problem} ${unchanged(candidate)}`);
@@ -266,6 +341,7 @@ async function examine(
   return {
     version,
     ...(packName !== undefined && { packName }),
+    ...(candidate.git && { git: candidate.git }),
     files: digestFiles(folder),
     tools: Object.fromEntries(
       tools.map(({ name: tool, enabled, capabilities }) => [tool, { enabled, capabilities }]),
@@ -447,6 +523,7 @@ export async function packRemove({
     return EXIT.done;
   }
   if (isInstalled) await uninstallPackages(place, [name]);
+  removeArchives(place, name);
   print(`${escapeToLine(name)} is removed.\n`);
   return EXIT.done;
 }
@@ -455,6 +532,6 @@ function packageName(specifier: string): string {
   const name = SPECIFIER.exec(specifier)?.[1];
   if (name !== undefined) return name;
   throw new CliError(
-    `${quote(specifier)} is not a package name. Write one such as agent-pack-weather or @me/pack@1.2.0, or the path of a folder or a .tgz file.`,
+    `${quote(specifier)} is not a package name. Write one such as agent-pack-weather or @me/pack@1.2.0, the path of a folder or a .tgz file, or an address such as git+https://example.com/me/pack.git#v1.`,
   );
 }

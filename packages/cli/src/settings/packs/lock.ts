@@ -19,6 +19,8 @@ export interface LockedPack {
   readonly version: string;
   /** The name that the pack declares; absent if it declares none. */
   readonly packName?: string;
+  /** The address of its git repository as it was given, and the commit; absent for any other pack. */
+  readonly git?: { readonly source: string; readonly commit: string };
   /** SHA-256 over the names and contents of its files. */
   readonly files: string;
   readonly tools: Readonly<Record<string, LockedTool>>;
@@ -127,6 +129,7 @@ function isLocked(entry: unknown): entry is LockedPack {
     typeof entry.version === "string" &&
     typeof entry.files === "string" &&
     (entry.packName === undefined || typeof entry.packName === "string") &&
+    (entry.git === undefined || isGit(entry.git)) &&
     isTexts(entry.secrets) &&
     isTexts(entry.services) &&
     isRecord(entry.tools) &&
@@ -134,6 +137,10 @@ function isLocked(entry: unknown): entry is LockedPack {
       (tool) => isRecord(tool) && typeof tool.enabled === "boolean" && isTexts(tool.capabilities),
     )
   );
+}
+
+function isGit(value: unknown): boolean {
+  return isRecord(value) && typeof value.source === "string" && typeof value.commit === "string";
 }
 
 function isTexts(value: unknown): value is readonly string[] {
