@@ -248,8 +248,8 @@ test.each([
   ["npx x-mcp && echo hi", /^"&&" needs a shell/],
   ["@scope/some-mcp", /Paste the command that starts it: npx -y @scope\/some-mcp/],
   ["mcpServers:\n  - name: x", /These lines are not understood/],
-  ["[mcp_servers.a]\ncommand = npx", /line 2 needs a value/],
-  ['[mcp_servers.a]\ncommand = "x" args', /line 2 needs a new line/],
+  ["[mcp_servers.a]\ncommand = npx", /not valid TOML, line 2: invalid value/],
+  ['[mcp_servers.a]\ncommand = "x" args', /not valid TOML, line 2: each key-value/],
   ['"unclosed', /quote/],
   ["", /Nothing was pasted/],
 ])("%s is refused with a message", (text, message) => {

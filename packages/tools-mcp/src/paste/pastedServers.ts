@@ -1,8 +1,8 @@
 import { errorMessage, isRecord, quote } from "@agent/core/toolkit";
+import { parse, TomlError } from "smol-toml";
 import { splitCommandLine } from "../config/commandLine.js";
 import { checkServerOptions, type ServerOptions } from "../config/options.js";
 import { readAddCommand } from "./addCommand.js";
-import { parseToml } from "./toml.js";
 import {
   assertNoSecretAddress,
   assertNoSecretArguments,
@@ -84,9 +84,19 @@ export function readPasted(words: readonly string[], options: PasteOptions = {})
 
 /** The settings that a text holds; undefined for a text that is none. */
 function blockIn(text: string): unknown {
-  if (/^\[(?!\s*[{"])[^\]\n]+\]/m.test(text) && text.includes("=")) return parseToml(text);
+  if (/^\[(?!\s*[{"])[^\]\n]+\]/m.test(text) && text.includes("=")) return readToml(text);
   if (/^[{["]/.test(text) && /[}\]]$/.test(text)) return parseLooseJson(text);
   return readInstallLink(text);
+}
+
+function readToml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [problem = ""] = error.message.replace("Invalid TOML document: ", "").split("\n");
+    throw new Error(`This is not valid TOML, line ${error.line}: ${problem}`);
+  }
 }
 
 function commandOf(line: readonly string[], options: PasteOptions): Record<string, unknown> {
