@@ -24,9 +24,10 @@ describe("--schema", () => {
     const box = new Sandbox();
     box.write("schema.json", SCHEMA);
     box.write("agent.config.mjs", scripted(["no"]));
-    const { code, stdout } = await box.run(["--trust", "--schema", "schema.json", "count"]);
+    const { code, stdout, stderr } = await box.run(["--trust", "--schema", "schema.json", "count"]);
     expect(code).toBe(1);
     expect(stdout).toBe("");
+    expect(stderr).toContain("Check that the schema can be satisfied, or try another model.");
   });
 
   test.each([

@@ -276,11 +276,11 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Withdraws what was given to `steer` and not delivered, because the message failed or was stopped first. What is
-   * not reverted is delivered before the next message.
+   * Withdraws what was given to `steer` and not delivered yet: because the user changes it, or because the message failed
+   * or was stopped first. What is not withdrawn is delivered before the next message.
    */
   takeSteering(): readonly Content[] {
-    return this.#steering.isOpen ? [] : this.#steering.take();
+    return this.#steering.take();
   }
 
   /**

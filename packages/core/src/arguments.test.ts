@@ -496,7 +496,7 @@ describe.each([
 
 test.each([
   [core.Agent, ["streamRetry", "takeSteering", "settled", "getTools", "clearContext", "dispose"]],
-  [core.Conversation, ["clear", "changes", "flush", "reserve"]],
+  [core.Conversation, ["clear", "changes", "flush", "reserve", "whole"]],
   [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
   [core.SaveSessionContextTool, ["getSchema"]],
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));

@@ -45,7 +45,8 @@ function printSettings(
   );
   print(
     columns(
-      [["KEY", "VALUE", "FROM"], ...rows, ...toolRows, ...confirmRows].map((row) => row.map(escapeToLine)),
+      [...rows, ...toolRows, ...confirmRows].map((row) => row.map(escapeToLine)),
+      ["KEY", "VALUE", "FROM"],
     ),
   );
   print(`\nLayers, lowest first: ${["default", ...loaded.layers.map(({ origin }) => origin)].join(" < ")}\n`);

@@ -46,7 +46,12 @@ export async function modelsCommand(flags: ModelsFlags): Promise<ExitCode> {
     model.efforts?.join(" ") ?? "",
   ]);
   const head = ["MODEL", "NAME", "CONTEXT", "IN/OUT PER MILLION", "EFFORT"];
-  print(columns([head, ...rows.map((row) => row.map(escapeToLine))]));
+  print(
+    columns(
+      rows.map((row) => row.map(escapeToLine)),
+      head,
+    ),
+  );
   if (knownModels && models.some(({ price }) => price?.isEstimate)) {
     note(`agent: ≈ is a list price of ${knownModels.date}.`);
   }

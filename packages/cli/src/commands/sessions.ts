@@ -27,7 +27,7 @@ export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
     String(messages),
     escapeToLine(title).slice(0, 70),
   ]);
-  print(columns([["SESSION", "SAVED", "MESSAGES", "BEGAN WITH"], ...rows]));
+  print(columns(rows, ["SESSION", "SAVED", "MESSAGES", "BEGAN WITH"]));
   print("\nTo resume one: agent --resume SESSION\n");
   return EXIT.done;
 }

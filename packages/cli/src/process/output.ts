@@ -1,5 +1,5 @@
 import { escapeInvisible } from "@agent/core/toolkit";
-import { ownStandardOutput } from "@agent/terminal/host";
+import { ownStandardOutput, styledWidth, wrapWords } from "@agent/terminal/host";
 
 /** Writes to standard output. For a terminal, control characters are escaped; in a pipe the text is unchanged. */
 export function print(text: string): void {
@@ -56,18 +56,40 @@ export function watchOutput(): () => string | undefined {
   };
 }
 
-/** Rows as aligned columns; the last one is not padded. */
-export function columns(rows: readonly (readonly string[])[]): string {
+const LEAST_LAST_COLUMN = 24;
+
+type Row = readonly string[];
+
+/**
+ * Rows as aligned columns below a head; the last column is not padded, and wraps. Where the window is too narrow for that,
+ * there is no head, and each row is its first cell with the others below it. In a pipe nothing wraps.
+ */
+export function columns(
+  rows: readonly Row[],
+  head?: Row,
+  width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+): string {
+  const all = head ? [head, ...rows] : rows;
   const widths: number[] = [];
-  for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+  for (const row of all) {
+    for (const [index, cell] of row.entries())
+      widths[index] = Math.max(widths[index] ?? 0, styledWidth(cell));
   }
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
-        .join("  "),
+  const last = widths.slice(0, -1).reduce((sum, column) => sum + column + 2, 0);
+  const lines =
+    last + Math.min(LEAST_LAST_COLUMN, widths.at(-1) ?? 0) <= width
+      ? all.flatMap((row) => wrapWords(aligned(row, widths), width, last))
+      : rows.flatMap(([first = "", ...rest]) => [
+          ...wrapWords(first, width, 2),
+          ...wrapWords(`  ${rest.filter((cell) => cell !== "").join(" · ")}`, width, 2),
+        ]);
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+function aligned(row: Row, widths: readonly number[]): string {
+  return row
+    .map((cell, index) =>
+      index === row.length - 1 ? cell : cell + " ".repeat((widths[index] ?? 0) - styledWidth(cell)),
     )
-    .map((line) => `${line.trimEnd()}\n`)
-    .join("");
+    .join("  ");
 }

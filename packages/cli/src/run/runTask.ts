@@ -104,7 +104,8 @@ export async function runTask(
 async function compose({ text, attached }: Task, images: readonly string[]): Promise<Content> {
   const place = mentionPlace(process.cwd());
   try {
-    const { content } = await composeMessage(text, place);
+    const { content, missing } = await composeMessage(text, place);
+    for (const name of missing) note(`agent: @${name} does not exist, so only its name is sent.`);
     const parts: ContentPart[] =
       typeof content === "string" ? [{ type: "text", text: content }] : [...content];
     if (attached !== undefined) parts.push({ type: "text", text: `Standard input:\n\n${attached}` });

@@ -95,10 +95,6 @@ export class SteeringQueue {
     if (last && this.#waiting.length === 0) this.close();
     return this.#waiting.splice(0);
   }
-
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
 }
 
 /** Adds messages given to `steer`, unless a hook refuses them. Resolves to whether any was added. */

@@ -43,7 +43,7 @@ export function outputCorrection(problem: string): string {
 export function outputFailure(problem: string, attempts: number): AgentError {
   return new AgentError(
     "output_invalid",
-    `The model gave no answer of the required form in ${attempts} attempts. The last one: ${problem}. Check that the schema can be satisfied, or raise maxOutputRetries.`,
+    `The model gave no answer of the required form in ${attempts} attempts. The last one: ${problem}. Check that the schema can be satisfied, or try another model.`,
   );
 }
 

@@ -87,7 +87,7 @@ describe("steering", () => {
     expect(agent.takeSteering()).toEqual([]);
   });
 
-  test("what a stopped message did not deliver can be reverted", async () => {
+  test("withdraws what was not delivered, while the message is answered and after it was stopped", async () => {
     const started = deferred();
     const controller = new AbortController();
     const tool = fakeTool("wait", (_, running) => {
@@ -97,8 +97,9 @@ describe("steering", () => {
     const agent = agentWith([call("wait")], [tool]);
     const chat = agent.chat("go", { signal: controller.signal });
     await started.promise;
+    agent.steer("withdrawn");
+    expect(agent.takeSteering()).toEqual(["withdrawn"]);
     agent.steer("never delivered");
-    expect(agent.takeSteering()).toEqual([]);
     controller.abort();
     expect(agent.steer("while it stops")).toBe(false);
     await expect(chat).rejects.toMatchObject({ code: "aborted" });

@@ -8,6 +8,7 @@ import type { ChatView } from "./view.js";
 /** A chat without a screen: `turns` counts the turns that have ended. */
 function chatWith(provider: ChatProvider) {
   const printed: string[] = [];
+  const returned: string[] = [];
   let ended = (): void => undefined;
   const turn = () =>
     new Promise<void>((resolve) => {
@@ -16,6 +17,7 @@ function chatWith(provider: ChatProvider) {
   const view = new Proxy({} as ChatView, {
     get: (_target, name) => {
       if (name === "print") return (lines: readonly string[]) => printed.push(...lines);
+      if (name === "giveBack") return (text: string) => returned.push(text);
       if (name === "turnEnded") return () => ended();
       return () => undefined;
     },
@@ -24,7 +26,7 @@ function chatWith(provider: ChatProvider) {
   const permissions = new Permissions({ registry: agent.registry, mode: "auto" });
   const controller = new ChatController(view);
   controller.start({ agent, permissions, options: {} }, slashCommands);
-  return { controller, agent, printed, turn };
+  return { controller, agent, printed, returned, turn };
 }
 
 test("a notice starts a turn that is marked as not written by the user", async () => {
@@ -70,4 +72,60 @@ test("a notice waits until the message is answered", async () => {
     ["user", "It ended."],
     ["assistant", "Yes."],
   ]);
+});
+
+test("takes a queued message back to change it, and does not return it a second time", async () => {
+  let answer = (): void => undefined;
+  let asked = 0;
+  const { controller, agent, returned, turn } = chatWith({
+    respond: async ({ signal }) => {
+      asked++;
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+        signal?.addEventListener("abort", () => resolve());
+      });
+      return { content: "Yes.", toolCalls: [], finishReason: "stop" };
+    },
+  });
+  const over = turn();
+  controller.submit("Hello.");
+  await expect.poll(() => asked).toBe(1);
+  controller.submit("And this.");
+  await expect.poll(() => controller.takeBackQueued()).toBe("And this.");
+  expect(controller.takeBackQueued()).toBeUndefined();
+  controller.stopTurn();
+  answer();
+  await over;
+  expect(returned).toEqual([]);
+  expect(agent.conversation.sessionContext.filter(({ role }) => role === "user")).toHaveLength(1);
+});
+
+test("names a mentioned file that does not exist, and not a user or a package", async () => {
+  const { controller, printed, turn } = chatWith({
+    respond: async () => ({ content: "Yes.", toolCalls: [], finishReason: "stop" }),
+  });
+  const over = turn();
+  controller.submit("Ask @alice about @types/node, @src/no/such.ts:3 and @missing.md.");
+  await over;
+  expect(printed).toEqual([
+    "  not attached: @src/no/such.ts:3 does not exist",
+    "  not attached: @missing.md does not exist",
+  ]);
+});
+
+test("compacts with what the user wants to keep", async () => {
+  const prompts: string[] = [];
+  const { controller, printed, turn } = chatWith({
+    respond: async ({ messages: [first] }) => {
+      if (first?.role === "system") prompts.push(first.content);
+      return { content: "Yes.", toolCalls: [], finishReason: "stop" };
+    },
+  });
+  for (const text of ["1", "2", "3", "/compact the failing tests"]) {
+    const over = turn();
+    controller.submit(text);
+    await over;
+  }
+  await expect.poll(() => printed.at(-1)).toMatch(/^Compacted: /);
+  expect(prompts).toEqual([expect.stringMatching(/Keep this above all: the failing tests$/)]);
 });

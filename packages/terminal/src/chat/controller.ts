@@ -165,6 +165,17 @@ export class ChatController {
     void this.#command(REWIND, false);
   }
 
+  /** Takes the messages that wait out of the queue, to change them on the user's line. `undefined` if none waits. */
+  takeBackQueued(): string | undefined {
+    // The oldest may be on their way to the model already.
+    const steering = this.#queue.takeSteering(this.#running?.agent.takeSteering().length ?? 0);
+    const taken = [...steering, ...this.#queue.takeWaiting(), ...this.#early.splice(0)];
+    if (taken.length === 0) return undefined;
+    this.#composer.putBack(taken.flatMap(({ notes = [] }) => notes));
+    this.#showWaiting();
+    return taken.map(({ text }) => text).join("\n");
+  }
+
   /** Stops the answer that is being written and ends the chat. */
   quit(code: ChatExit): void {
     this.#exitCode ??= code;
@@ -255,7 +266,8 @@ export class ChatController {
     try {
       const composed = await this.#composer.compose(message, place, isPlanning);
       const attached = composed.attached.map(escapeToLine).join(", ");
-      if (attached !== "") this.#view.print([`  attached: ${attached}`]);
+      const missing = composed.missing.map((name) => `  not attached: @${escapeToLine(name)} does not exist`);
+      this.#view.print([...(attached === "" ? [] : [`  attached: ${attached}`]), ...missing]);
       return composed;
     } catch (error) {
       this.#showProblem(error);

@@ -1,7 +1,7 @@
 import type { Content, ContentPart, Conversation, MentionSource } from "@agent/core";
 import { PLAN_NOTE } from "../approval/mode.js";
 import { withNotes } from "../display/addedParts.js";
-import { attach, findMentions, type MentionPlace } from "../input/mentions.js";
+import { attach, findMentions, type Mention, type MentionPlace } from "../input/mentions.js";
 import type { Message } from "./queues.js";
 
 /** The working directory of a message, and the sources it can mention besides files. */
@@ -14,6 +14,8 @@ export interface MessagePlace extends MentionPlace {
 interface Outgoing {
   readonly content: Content;
   readonly notes: readonly string[];
+  /** Mentions that look like files which do not exist. */
+  readonly missing: readonly string[];
 }
 
 /**
@@ -27,6 +29,7 @@ export async function composeMessage(
 ): Promise<Outgoing> {
   const parts: ContentPart[] = [];
   const notes: string[] = [];
+  const missing: string[] = [];
   const seen = new Set<string>();
   for (const mention of findMentions(text)) {
     const key = JSON.stringify(mention);
@@ -40,12 +43,20 @@ export async function composeMessage(
       continue;
     }
     const attachment = await attach(mention, place);
-    if (!attachment) continue;
+    if (!attachment) {
+      if (looksLikeFile(mention)) missing.push(mention.whole);
+      continue;
+    }
     parts.push(attachment.part);
     notes.push(attachment.note);
   }
   const written: Content = parts.length === 0 ? text : [{ type: "text", text }, ...parts];
-  return { content: withNotes(written, happened), notes };
+  return { content: withNotes(written, happened), notes, missing };
+}
+
+/** Whether a mention means a file and not a user or a package: it has an extension, line numbers, blanks or a deep path. */
+function looksLikeFile({ path, whole, first }: Mention): boolean {
+  return first !== undefined || /\.\w+$|^[.~/]|\/.*\/|\s/.test(path) || /\/$/.test(whole);
 }
 
 /** Removes a message that got no answer from the conversation: when it is sent again, it would be there twice. */
@@ -63,6 +74,8 @@ export interface ComposedMessage {
   readonly notes: readonly string[];
   /** What was attached to it, as text. */
   readonly attached: readonly string[];
+  /** Mentions that look like files which do not exist. */
+  readonly missing: readonly string[];
 }
 
 /** Composes messages, and keeps notes for the model until the next one: commands the user ran, changes undone. */
@@ -82,10 +95,10 @@ export class Composer {
   async compose({ text, made }: Message, place: MessagePlace, isPlanning: boolean): Promise<ComposedMessage> {
     const notes = this.#notes.splice(0);
     const happened = isPlanning ? [...notes, PLAN_NOTE] : notes;
-    if (made !== undefined) return { content: withNotes(made, happened), notes, attached: [] };
+    if (made !== undefined) return { content: withNotes(made, happened), notes, attached: [], missing: [] };
     try {
-      const { content, notes: attached } = await composeMessage(text, place, happened);
-      return { content, notes, attached };
+      const { content, notes: attached, missing } = await composeMessage(text, place, happened);
+      return { content, notes, attached, missing };
     } catch (error) {
       this.putBack(notes);
       throw error;

@@ -40,9 +40,9 @@ export class MessageQueue {
     return this.#steering.shift();
   }
 
-  /** Takes the steering messages that were not delivered. */
-  takeSteering(): readonly Message[] {
-    return this.#steering.splice(0);
+  /** Takes the steering messages that were not delivered, or the newest of them. */
+  takeSteering(count = this.#steering.length): readonly Message[] {
+    return this.#steering.splice(this.#steering.length - count);
   }
 
   /** Takes the messages for later turns. */

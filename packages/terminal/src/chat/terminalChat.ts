@@ -249,6 +249,12 @@ export class TerminalChat {
 
   #recall(key: string): void {
     const { editor } = this.view;
+    // A message that waits is changed where it is, not sent a second time from the history.
+    const queued = key === "up" && editor.text === "" ? this.#controller?.takeBackQueued() : undefined;
+    if (queued !== undefined) {
+      editor.set(queued);
+      return;
+    }
     const entry =
       key === "up" ? this.#history.older(editor.text) : key === "down" ? this.#history.newer() : undefined;
     if (entry !== undefined) editor.set(entry);

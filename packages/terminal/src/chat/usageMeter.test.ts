@@ -48,3 +48,10 @@ test("the size is that of the conversation, not of a child agent's", () => {
   expect(meter.size).toBe(1000);
   expect(meter.tokens).toEqual({ input: 920, cached: 0, output: 105 });
 });
+
+test("begins again with another session", () => {
+  const meter = new UsageMeter();
+  meter.see(used(usage));
+  meter.reset();
+  expect([meter.tokens.input, meter.cost, meter.size]).toEqual([0, undefined, 0]);
+});

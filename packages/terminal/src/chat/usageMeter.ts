@@ -31,6 +31,16 @@ export class UsageMeter {
     this.#cost = isKnown && this.#cost !== undefined ? this.#cost + cost : undefined;
   }
 
+  /** Begins again, because another session begins. */
+  reset(): void {
+    this.#input = 0;
+    this.#cached = 0;
+    this.#output = 0;
+    this.#cost = 0;
+    this.#costIsEstimate = false;
+    this.#last = 0;
+  }
+
   /** Forgets the size, because the conversation has changed: the next request tells the new one. */
   forgetSize(): void {
     this.#last = 0;

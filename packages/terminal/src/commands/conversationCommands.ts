@@ -21,7 +21,7 @@ export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     help: "forget the conversation so far",
     run: (_argument, { agent, busy, usage }) => {
       if (busy()) return [BUSY];
-      usage.forgetSize();
+      usage.reset();
       agent.clearContext();
       return ["The conversation is forgotten."];
     },

@@ -62,6 +62,8 @@ describe("the lines of a diff", () => {
 
   test("hide a carriage return that every line has, and show one that is a change", () => {
     expect(paint([" a\r", "-b\r", "+c\r"], PLAIN_STYLE)).toEqual(["1  a", "2 -b", "2 +c"]);
+    // The last line may have no line ending, and a new line may have another one.
+    expect(paint([" a\r", "-b", "+c\r", "+d"], PLAIN_STYLE)).toEqual(["1  a", "2 -b", "2 +c", "3 +d"]);
     expect(paint(["-b", "+b\r"], PLAIN_STYLE)).toEqual(["1 -b", "1 +b\\r"]);
   });
 

@@ -63,16 +63,26 @@ function hunkLines(
   style: Style,
   safe: (line: string) => string,
 ): string[] {
-  const ending = hunks.every(({ lines }) => lines.every((line) => line.endsWith("\r"))) ? -1 : undefined;
+  const shown = changesEndings(hunks) ? safe : (text: string) => safe(text.replace(/\r$/, ""));
   return hunks.flatMap((hunk, at) => [
     ...(at > 0 ? [style.dim(`${" ".repeat(digits)} ⋮`)] : []),
     ...paintLines(
-      numbered(hunk).map((line) => ({ ...line, text: safe(line.text.slice(0, ending)) })),
+      numbered(hunk).map((line) => ({ ...line, text: shown(line.text) })),
       digits,
       style,
     ),
     ...newlineNote(hunk, style),
   ]);
+}
+
+/** Whether a line changes only between CRLF and LF: then the carriage returns are the change, and are shown. */
+function changesEndings(hunks: readonly DiffHunk[]): boolean {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const removed = new Set(lines.filter((line) => line.startsWith("-")).map((line) => line.slice(1)));
+  return lines.some(
+    (line) =>
+      line.startsWith("+") && removed.has(line.endsWith("\r") ? line.slice(1, -1) : `${line.slice(1)}\r`),
+  );
 }
 
 function lastNumber({ oldStart, newStart, lines }: DiffHunk): number {

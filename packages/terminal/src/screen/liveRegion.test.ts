@@ -42,4 +42,14 @@ describe("LiveRegion", () => {
     region.draw(frame);
     expect(taken()).toBe("");
   });
+
+  test("after a resize it erases all rows that wide characters were broken into", () => {
+    const { region, taken } = recorded();
+    // 9 columns break "日本語文字" after four characters, and 5 columns after two: the fifth column stays empty.
+    region.draw({ above: [], rows: ["status", "日本語文字"], cursor: { row: 1, column: 10 } });
+    taken();
+    region.resized(5);
+    // Three rows of wide characters and two of the status row: the cursor is four rows below the first.
+    expect(taken()).toContain("\x1b[4A\r");
+  });
 });

@@ -1,4 +1,4 @@
-import { styledWidth } from "../text/width.js";
+import { styledWidth, wrapRows } from "../text/width.js";
 
 // Synchronized output: terminals that support it show the whole frame at once, others ignore the codes.
 const FRAME_START = "\x1b[?2026h\x1b[?25l";
@@ -67,9 +67,9 @@ export class LiveRegion {
    * erased.
    */
   resized(columns: number, kept = 0): void {
-    const broken = (width: number): number => Math.max(1, Math.ceil(width / columns));
-    let up = Math.floor(this.#cursor.column / columns);
-    for (const row of this.#rows.slice(kept, this.#cursor.row)) up += broken(styledWidth(row));
+    // The terminal breaks a row before a wide character that does not fit, so that its width alone does not say how often.
+    let up = rowOfColumn(this.#rows[this.#cursor.row] ?? "", this.#cursor.column, columns);
+    for (const row of this.#rows.slice(kept, this.#cursor.row)) up += wrapRows(row, columns).length;
     this.#write(`${moveRows(-up)}\r${clearRows(Math.max(up + 1, this.#rows.length - kept))}`);
     this.forget();
   }
@@ -101,6 +101,18 @@ export class LiveRegion {
     if (old.length > rows.length) text += `\r\n${CLEAR_BELOW}\x1b[1A`;
     return text;
   }
+}
+
+/** On which of the rows that a line breaks into the given column of the line is. */
+function rowOfColumn(line: string, column: number, width: number): number {
+  let left = column;
+  const rows = wrapRows(line, width).map(styledWidth);
+  for (const [at, columns] of rows.entries()) {
+    if (left < columns || (left === columns && columns < width)) return at;
+    left -= columns;
+  }
+  // Behind the end of the line.
+  return rows.length - 1 + Math.floor(((rows.at(-1) ?? 0) + left) / width);
 }
 
 /**

@@ -58,7 +58,7 @@ export function sessionCommands({
 
 async function clear(recording: SessionRecording, { agent, busy, usage }: CommandContext): Promise<string[]> {
   if (busy()) return [BUSY];
-  usage.forgetSize();
+  usage.reset();
   const hadMessages = agent.conversation.sessionContext.length > 0;
   const old = idOf(recording.file);
   await recording.startNew();
@@ -82,7 +82,7 @@ async function resume(
   }
   const { file, session, isKept } = await openSession(cwd, id);
   if (session) await recording.switchTo(file, session);
-  usage.forgetSize();
+  usage.reset();
   return [
     // A recording that cannot be read any more: show what the model sees.
     ...transcriptLines(await agent.conversation.whole().catch(() => agent.conversation), view.style),

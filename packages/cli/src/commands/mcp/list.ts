@@ -40,7 +40,7 @@ export async function mcpList(flags: McpFlags): Promise<ExitCode> {
     String(tokens),
     source,
   ]);
-  print(columns([["SERVER", "STATUS", "TOOLS", "TOKENS", "SOURCE"], ...rows]));
+  print(columns(rows, ["SERVER", "STATUS", "TOOLS", "TOKENS", "SOURCE"]));
   offer(offered);
   return EXIT.done;
 }

@@ -55,7 +55,7 @@ export async function listCommand(flags: ListFlags): Promise<ExitCode> {
       stateText(run).slice(0, 80),
       escapeToLine(run.title ?? "").slice(0, 60),
     ]);
-    print(columns([["RUN", "TENANT", "AGE", "USED", "COST", "STATE", "TASK"], ...rows]));
+    print(columns(rows, ["RUN", "TENANT", "AGE", "USED", "COST", "STATE", "TASK"]));
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     if (runs.length === limit && total > limit)
       print(`\n${total} in all. The next ones: --after ${runs.at(-1)?.id}\n`);

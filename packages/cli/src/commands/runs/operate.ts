@@ -118,7 +118,7 @@ export async function workersCommand(flags: Flags): Promise<ExitCode> {
         formatDuration(Date.now() - startedAt),
         escapeToLine(labels.join(", ")),
       ]);
-      print(columns([["WORKER", "RUNS", "AGE", "LABELS"], ...rows]));
+      print(columns(rows, ["WORKER", "RUNS", "AGE", "LABELS"]));
     }
     if (!flags.json && paused.length > 0) printLine(`Paused: ${paused.map(pausedText).join(", ")}`);
     return EXIT.done;

@@ -61,8 +61,7 @@ export async function listSchedulesCommand(flags: ScheduleFlags): Promise<ExitCo
     if (flags.json) print(`${JSON.stringify({ v: 1, schedules }, undefined, 2)}\n`);
     else if (schedules.length === 0)
       printLine('No schedules. Add one: agent runs schedule daily "0 9 * * *" "…"');
-    else
-      print(columns([["SCHEDULE", "TIMES", "NEXT", "OVERLAP", "LAST RUN", "TASK"], ...schedules.map(rowOf)]));
+    else print(columns(schedules.map(rowOf), ["SCHEDULE", "TIMES", "NEXT", "OVERLAP", "LAST RUN", "TASK"]));
     return EXIT.done;
   });
 }

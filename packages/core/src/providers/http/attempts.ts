@@ -113,7 +113,9 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
 function connectionError(error: unknown): AttemptError {
   if (error instanceof AttemptError) return error;
   const causes = causesOf(error);
-  const failure = errorMessage(error);
+  // What Node's HTTP client and its fetch call a connection that ends inside the body.
+  const isLost = /^(aborted|terminated)$/.test(errorMessage(error));
+  const failure = isLost ? "the connection was lost before the answer was complete" : errorMessage(error);
   const reasons = causes.map(({ text }) => text).filter((text) => !failure.includes(text));
   const message = describe([failure, ...reasons]);
   const lasting = LASTING.find(({ sign }) =>

@@ -29,7 +29,7 @@ async function providerOf(
     model: "m1",
     respond: (request) =>
       endpoint.attempts(request, async (idle) => {
-        await endpoint.open("/chat", "{}", idle);
+        await (await endpoint.open("/chat", "{}", idle)).text();
         throw new Error("unreachable");
       }),
   };
@@ -86,4 +86,14 @@ test("reports that a connection that was cut, and a server that stays silent, ma
   expect(await failureOf(cut)).not.toHaveProperty("status");
   const silent = await providerOf(() => undefined, { timeoutMs: 20 });
   expect(await failureOf(silent)).toMatchObject({ code: "provider_failed", retryable: true });
+});
+
+test("reports a connection that was lost inside the answer as lost", async () => {
+  const provider = await providerOf((response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("half", () => response.destroy());
+  });
+  const error = await failureOf(provider);
+  expect(error.message).toContain("the connection was lost before the answer was complete");
+  expect(error).toMatchObject({ code: "provider_failed", retryable: true });
 });
