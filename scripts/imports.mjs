@@ -23,6 +23,9 @@ const PACK = /^@agent\/(?:tools|preset)-/;
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
 
+/** Packages that build on another one besides core. */
+const BUILDS_ON = { "@agent/evals": ["@agent/testing"] };
+
 /** The folders of a package from the ground up: a folder imports values only from those before it, and from files next to them. */
 const LAYERS = {
   acp: [["terminal"], ["workers"]],
@@ -133,7 +136,8 @@ function checkPackageDirection(file, specifier, manifest, isTest) {
   };
   if (!(target in declared) && !LOADED_IF_INSTALLED[manifest.name]?.includes(target))
     report(file, specifier, "package.json does not name it as a dependency");
-  if (target !== "@agent/core" && !COMPOSERS.includes(manifest.name) && !manifest.private) {
+  const isAllowed = target === "@agent/core" || BUILDS_ON[manifest.name]?.includes(target);
+  if (!isAllowed && !COMPOSERS.includes(manifest.name) && !manifest.private) {
     report(
       file,
       specifier,

@@ -57,6 +57,10 @@ export const COMMANDS: Readonly<Record<string, CommandBlock>> = {
     input: `${JSON.stringify(INITIALIZE)}\n${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" })}\n`,
     shows: [/greet +on/, /"serverInfo"/, /"name":"greet"/],
   },
+  "docs/evals.md#running": {
+    blocks: { "evals/port.eval.ts": "docs/evals.md#a-case" },
+    shows: [/passed {2}changes one setting/, /scripted +≥ 80 % +1\/1/, /1 hold, 0 fail/],
+  },
   "packages/cli/README.md#-agent-cli": { shows: [/src\/greet\.ts:1:/] },
   "packages/cli/README.md#use": {
     model: true,
@@ -172,6 +176,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/providers.md#writing-one:2": "its provider is examined by the program under Testing one",
   "docs/providers.md#writing-one:3":
     "such a package is loaded by its name in packages/cli/test/providerNames.test.ts",
+  "docs/evals.md#a-case": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute": "a file of the commands below it",
   "docs/mcp-and-editors.md#write-a-server-in-one-minute:2": "a file of the commands below it",
   "examples/fastify/README.md#example-fastify":

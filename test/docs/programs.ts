@@ -112,6 +112,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/providers.md#writing-one": { prints: 'You said: "hello"\n' },
   "docs/providers.md#testing-one": { prints: /^acme\n(ok {3}.*\n){17}All checks passed\.\n/ },
+  "packages/evals/README.md#-agent-evals:2": {
+    prints: /^true 3\nCASE[\s\S]*writes a file +my-model +always +3\/3 [\s\S]*1 hold, 0 fail/,
+  },
   "docs/writing-a-pack.md#writing-a-pack": {
     before: 'import { Conversation, createToolRegistry } from "@agent/core";',
     after: `

@@ -13,6 +13,7 @@ const NEEDED = [
   "core",
   "durable",
   "testing",
+  "evals",
   "provider-openai",
   "tools-fs",
   "tools-search",

@@ -101,7 +101,7 @@ describe.skipIf(problem !== undefined)(title, () => {
   test("without optional dependencies the CLI says how to add packs", async () => {
     const path = await project("bare");
     await commands.must(path, "npm", "install", "--omit=optional", "@agent/cli");
-    expect(await installed(path)).toEqual(["cli", "core", "durable", "provider-openai", "testing"]);
+    expect(await installed(path)).toEqual(["cli", "core", "durable", "evals", "provider-openai", "testing"]);
     const { status, stdout, stderr } = await agent(path, "tools");
     expect(status).toBe(0);
     expect(stdout + stderr).toContain("npm install @agent/preset-default");

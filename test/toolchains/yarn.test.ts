@@ -14,6 +14,7 @@ const YARN = join(toolchains, "node_modules", "@yarnpkg", "cli-dist", "bin", "ya
 const NAMES = [
   "core",
   "durable",
+  "evals",
   "testing",
   "provider-openai",
   "tools-fs",

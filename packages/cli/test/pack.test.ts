@@ -59,6 +59,7 @@ describe("agent pack new", () => {
       ".gitignore",
       "LICENSE",
       "README.md",
+      "evals/greet.eval.ts",
       "package.json",
       "src/index.ts",
       "src/tools/greet.ts",

@@ -55,6 +55,7 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
       done(await acpCommand(flagsOf(self), guard));
     }),
   pack: packCommands,
+  eval: evalOptions,
   sessions: (command, { flagsOf, done }) =>
     command.option("--json", "as JSON").action(async (_, self: Command) => {
       const { sessionsCommand } = await import("./sessions.js");
@@ -114,5 +115,44 @@ function initOptions(init: Command, { flagsOf, done }: CommandRun): void {
     .action(async (_, command: Command) => {
       const { initCommand } = await import("./init.js");
       done(await initCommand(flagsOf(command)));
+    });
+}
+
+function evalOptions(command: Command, { flagsOf, done }: CommandRun): void {
+  command
+    .argument("[files...]", "eval files or folders; default: every *.eval.ts below the directory, if trusted")
+    .option("--models <list>", "the models, separated by commas; scripted answers from the cases themselves")
+    .option("--runs <number>", "how often each model runs a case that does not say; default 1")
+    .option("--case <text>", "only cases with this text in their name")
+    .option("--max-cost <dollars>", "what all runs may cost together")
+    .option("--record", "keep what the models answer in the folder recordings next to each file")
+    .option("--replay", "answer from the recordings: no model, no key, no cost")
+    .option("--report <file>", "compare with this report and replace it; default .agent/eval-report.json")
+    .option("--no-report", "compare with the last report and leave it as it is")
+    .option("--json", "the report as JSON")
+    .option("-q, --quiet", "no line for each run on standard error")
+    .option("--cwd <directory>", "work there")
+    .option("--provider <name>", "openai, anthropic, google, or a provider's package")
+    .option("--base-url <url>", "another address of the provider")
+    .option("--max-retries <number>", "how often a failed request is repeated; default 3")
+    .option("--enable <tool>", "turn a tool on for cases that name no packs (repeatable)", collect)
+    .option("--no-sandbox", "run commands outside the sandbox")
+    .option("--config <file>", "use this config file and no other of the project")
+    .option("--no-config", "use no config file")
+    .option("--trust", "trust the project's config and evals as they are now")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  agent eval evals --models openai/gpt-5,anthropic/claude-sonnet-4-5 --runs 5 --max-cost 2
+  agent eval evals --record            run and keep the answers
+  agent eval evals --replay            the same without a model, as in CI
+
+Exit codes: 0 every case holds, 1 a case fails, 2 a case could not be judged, 7 cost limit,
+130 interrupted.`,
+    )
+    .action(async (files: string[], _, self: Command) => {
+      const { evalCommand } = await import("./eval.js");
+      done(await evalCommand(files, flagsOf(self)));
     });
 }

@@ -47,6 +47,7 @@ export async function packNew({ name, directory, print }: PackNewParameters): Pr
     PREFIX: toolPrefix(name),
     YEAR: String(new Date().getFullYear()),
     CORE_RANGE: `^${installedVersion("@agent/core")}`,
+    EVALS_RANGE: `^${installedVersion("@agent/evals")}`,
     TESTING_RANGE: `^${installedVersion("@agent/testing")}`,
   });
   for (const { path, content } of files) {

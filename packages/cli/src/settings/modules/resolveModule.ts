@@ -10,7 +10,7 @@ const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", "
 const COMPILED = /\.([mc]?)js(x?)$/;
 
 /** Packages that the CLI depends on. A project that did not install one gets the CLI's copy. */
-const OWN_PACKAGES = ["@agent/core/toolkit", "@agent/core", "@agent/cli/config"];
+const OWN_PACKAGES = ["@agent/core/toolkit", "@agent/core", "@agent/cli/config", "@agent/evals"];
 
 /** How a module is asked for: the two use different entries of a package. */
 export type ModuleKind = "import" | "require";

@@ -14,7 +14,7 @@ import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./p
 const PRIVATE_FILE = 0o600;
 
 /** The kind of code that is to run. */
-export type TrustSubject = "config" | "pack";
+export type TrustSubject = "config" | "pack" | "eval";
 
 /** What the user is asked about. */
 interface TrustRequest {
@@ -131,13 +131,13 @@ function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
-    `${escapeToLine(file)} ${why}, and a ${subject} is code, so nothing was run.${also} ` +
+    `${escapeToLine(file)} ${why}, and ${subject === "eval" ? "an eval" : `a ${subject}`} is code, so nothing was run.${also} ` +
     `Look at it, then run agent in a terminal and say yes, ${cure(subject)}.`
   );
 }
 
 function cure(subject: TrustSubject): string {
-  return subject === "pack" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
+  return subject !== "config" ? "or pass --trust" : "pass --trust, or leave it out with --no-config";
 }
 
 function storePath(): string {

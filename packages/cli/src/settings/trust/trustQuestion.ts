@@ -11,13 +11,14 @@ export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
   // Each path on its own line: a newline in a name must not write a line of this question.
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
-  const news = subject === "config" ? "This project brings a config" : "This is a pack";
+  const article = subject === "eval" ? "an" : "a";
+  const news = subject === "config" ? "This project brings a config" : `This is ${article} ${subject}`;
   const lines = [
     changed
       ? `${escapeToLine(file)} has changed since you trusted it.`
       : `${news} you have not trusted: ${escapeToLine(file)}`,
     ...others.map((path) => `  it also loads ${path}`),
-    `A ${subject} is code and runs with your rights.`,
+    `${article === "a" ? "A" : "An"} ${subject} is code and runs with your rights.`,
     `Trust it as it is now?${subject === "config" ? " (No runs without it.)" : ""}`,
   ];
   return await askYesNo(lines.join("\n"));

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "@agent/core";
+import { runEvals } from "@agent/evals";
 import { describePack, scriptedProvider, temporaryWorkspace } from "@agent/testing";
 import { describe, expect, test } from "vitest";
+import { greetsByName } from "../evals/greet.eval.js";
 import * as pack from "../src/index.js";
 
 // What every good pack promises, on the built pack.
@@ -37,4 +39,10 @@ test("notes stay below the root", async () => {
   const text = await agent.registry.execute("__PREFIX___write_note", { path: "../evil.txt", text: "x" });
   expect(text).toMatch(/^Error executing __PREFIX___write_note: .* is outside /);
   await workspace.remove();
+});
+
+// With a real model: npx agent eval evals --models openai/gpt-5-mini --runs 5
+test("the checks of the eval pass with the scripted model", async () => {
+  const report = await runEvals([greetsByName], { models: [{ name: "scripted" }] });
+  expect(report.groups.flatMap(({ runs }) => runs)).toMatchObject([{ status: "passed" }]);
 });
