@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   acp: "serve an editor that speaks the Agent Client Protocol",
   pack: "make, check and list tool packs",
   eval: "run tasks with checks on one or several models, and report what held",
-  sessions: "list the conversations kept for this directory",
+  sessions: "list or search the conversations kept for this directory",
   runs: "tasks that survive their process: queue them, run workers, follow, approve",
   completion: "print a completion script for bash, zsh or fish",
 };

@@ -27,7 +27,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await expect
       .poll(() => terminal.status())
       .toMatch(
-        /^accept edits \(shift\+tab\) · 13% context · scripted · \$1\.\d\d · 1\.2k in \(1\.0k cached\), 56 out · ~\/project$/,
+        /^accept edits \(shift\+tab\) · 13% context \(1\.3k\) · scripted · \$1\.\d\d · 1\.2k in \(1\.0k cached\), 56 out · ~\/project$/,
       );
   });
 
@@ -36,10 +36,10 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     const terminal = await chat([], { columns: 120 });
     terminal.send("/model high");
     await terminal.until("Reasoning effort: high.");
-    await expect.poll(() => terminal.status()).toContain("scripted high");
+    await expect.poll(() => terminal.status()).toContain("scripted · high effort");
     terminal.send("/model scripted low");
     await terminal.until("Reasoning effort: low.");
-    await expect.poll(() => terminal.status()).toContain("scripted low");
+    await expect.poll(() => terminal.status()).toContain("scripted · low effort");
   });
 
   test("a long turn ends with a bell, where the config does not say otherwise", async () => {

@@ -84,6 +84,32 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     expect(off.screen()).not.toContain("Restored from the session");
   });
 
+  test("is named by the small model or /name, and found by its name and by what was said", async () => {
+    const { box, chat } = await start(["scripted", "small"]);
+    box.write(
+      "agent.config.json",
+      JSON.stringify({ smallModel: "small", statusLine: ["session", "branch", "model"] }),
+    );
+    const terminal = await chat(["--trust"]);
+    terminal.send("say apples");
+    await expect.poll(() => terminal.status()).toMatch(/^accept edits \(shift\+tab\) · apples · scripted$/);
+    terminal.send("/name About  fruit");
+    await terminal.until("This session is called “About fruit”.");
+    expect(terminal.status()).toContain("· About fruit ·");
+    terminal.send("/clear");
+    await terminal.until("A new session.");
+    terminal.send("say pears");
+    await expect.poll(() => terminal.status()).toContain("· pears ·");
+    terminal.send("/resume");
+    await terminal.until(/❯ About fruit/);
+    terminal.type("apples");
+    await terminal.until(/\? apples\n❯ About fruit/);
+    terminal.press("Enter");
+    await terminal.until("resumed, 2 messages");
+    const { stdout } = await box.run(["sessions", "search", "apples", "say"]);
+    expect(stdout).toMatch(/NAME OR FIRST WORDS +SAID\n\S+ .* About fruit +say apples\n/);
+  });
+
   test("continues in a copy while it is open in another window, and is marked in the list", async () => {
     const { box, chat } = await start();
     const first = await chat();

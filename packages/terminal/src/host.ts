@@ -27,6 +27,7 @@ export { FileIndex } from "./input/fileIndex.js";
 export { attach, isImagePath } from "./input/mentions.js";
 export { drawFirstPrompt } from "./screen/firstPrompt.js";
 export { LiveScreen, streamScreen } from "./screen/liveScreen.js";
+export { STATUS_PARTS, type Status } from "./screen/statusRow.js";
 export { isLiveTerminal, terminalStyle } from "./screen/terminalKind.js";
 export { absolutePath, ensurePrivateDirectory, homeDirectory } from "./system/directories.js";
 export { ownStandardOutput } from "./system/output.js";

@@ -45,6 +45,7 @@ import { canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
+import { SessionNames } from "../sessions/sessionNames.js";
 import { copySession, SessionRecording } from "../sessions/sessionRecording.js";
 import { newSessionFile, type OpenSession, openSession, undoDirectory } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
@@ -113,6 +114,7 @@ export interface AssembledAgent {
   readonly problems: readonly string[];
   /** The conversation's file, where it is kept. */
   readonly recording: SessionRecording | undefined;
+  readonly names: SessionNames;
   readonly permissions: Permissions;
   /** The instruction files (AGENTS.md and the like) read so far. */
   readonly instructions: readonly Instruction[];
@@ -209,6 +211,7 @@ export async function assembleAgent(
   const recording = options.record
     ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;
+  const names = new SessionNames({ conversation, model: chosen.smallModel });
   const endTurn = async (): Promise<void> => {
     requests?.endTurn();
     if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
@@ -250,6 +253,7 @@ export async function assembleAgent(
     provider,
     problems: [...packProblems(packs), ...skills.problems, ...tools.registry.services.problems],
     recording,
+    names,
     permissions,
     instructions,
     ownCommands: [...ownCommands, ...skills.found],
@@ -258,6 +262,7 @@ export async function assembleAgent(
     restoreState: async (from) => (await states?.switchTo(from)) ?? [],
     endTurn,
     dispose: async () => {
+      names.close();
       await endTurn();
       await agent.dispose();
       releaseSignals();

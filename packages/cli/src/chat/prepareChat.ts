@@ -3,7 +3,8 @@ import type { Chat, ChatOptions, ReadyChat } from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { undecidedTools } from "../assembly/requestTool.js";
 import { instructionSize } from "../instructions/instructions.js";
-import { idOf, listSessions } from "../sessions/sessions.js";
+import { gitBranch } from "../instructions/systemPrompt.js";
+import { idOf, readSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { modelCommands } from "./commands/modelCommands.js";
 import { ownSlashCommands } from "./commands/ownSlashCommands.js";
@@ -55,6 +56,9 @@ export async function prepareChat(
         ),
       ],
       ...(notify !== false && { notifyAfterMs: notify ?? NOTIFY_AFTER_MS }),
+      onStart: (updateStatus) => {
+        assembled.names.onNamed = updateStatus;
+      },
       farewell: () =>
         recording && agent.conversation.sessionContext.length > 0
           ? [`To resume: agent --resume ${idOf(recording.file)}`]
@@ -72,15 +76,21 @@ function commandsOff({ tools }: AssembledAgent): string[] {
 
 /** What commands of a chat or an editor show and change. */
 export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSettings): ChatOptions {
-  const { tools, provider, undo, instructions, recording } = assembled;
+  const { tools, provider, undo, instructions, recording, names } = assembled;
   return {
     model: () => provider.model,
     contextTokens: () => settings.contextTokens ?? provider.contextTokens,
-    sessionName: () => recording && idOf(recording.file),
+    sessionId: () => recording && idOf(recording.file),
+    sessionName: () => recording && names.nameOf(recording.file),
+    branch: () => gitBranch(process.cwd()),
+    ...statusOptions(settings.statusLine),
     explainTool: ({ name }) => tools.reasons.get(name) ?? "",
     instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
     turns: {
-      begin: (message) => undo()?.beginTurn(message),
+      begin: (message) => {
+        undo()?.beginTurn(message);
+        if (recording) void names.nameAfter(recording.file, message);
+      },
       end: async () => {
         await undo()?.endTurn();
         await assembled.endTurn();
@@ -96,9 +106,20 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
   };
 }
 
+function statusOptions(
+  statusLine: LoadedSettings["settings"]["statusLine"],
+): Pick<ChatOptions, "statusParts" | "statusText"> {
+  if (statusLine === undefined) return {};
+  if (!("command" in statusLine)) return { statusParts: statusLine };
+  const { command } = statusLine;
+  return {
+    statusText: async (status) => (await import("./statusCommand.js")).runStatusCommand(command, status),
+  };
+}
+
 /** `--resume` without a name: the user chooses, unless there is only one. */
 async function pickSession(pick: Chat["pick"]): Promise<string | true | undefined> {
-  const sessions = await listSessions(process.cwd());
+  const sessions = await readSessions(process.cwd());
   if (sessions.length < 2) return true;
   return await pick("Resume a session", sessions.map(sessionItem));
 }

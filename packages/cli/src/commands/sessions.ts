@@ -1,7 +1,9 @@
 import { escapeToLine } from "@agent/internal";
+import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, print } from "../process/output.js";
-import { listSessions } from "../sessions/sessions.js";
+import { searchSessions } from "../sessions/searchSessions.js";
+import { listSessions, type SessionInfo } from "../sessions/sessions.js";
 import { enterDirectory } from "../settings/workingDirectory.js";
 
 export interface SessionsFlags {
@@ -12,22 +14,41 @@ export interface SessionsFlags {
 /** `agent sessions`: the conversations kept for this directory, last used first. */
 export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
-  const sessions = await listSessions(process.cwd());
-  if (flags.json) {
+  return printSessions(await listSessions(process.cwd()), flags, "No sessions for this directory yet.");
+}
+
+/** `agent sessions search WORDS`: those in which all of the words were said. */
+export async function searchCommand(words: readonly string[], flags: SessionsFlags): Promise<ExitCode> {
+  enterDirectory(flags.cwd);
+  const wanted = words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== "");
+  if (wanted.length === 0) throw new CliError("sessions search: name at least one word to look for.");
+  const found = await searchSessions(process.cwd(), wanted);
+  return printSessions(found, flags, "No session of this directory has all of these words.");
+}
+
+function printSessions(
+  sessions: readonly (SessionInfo & { readonly match?: string })[],
+  { json }: SessionsFlags,
+  none: string,
+): ExitCode {
+  if (json) {
     print(`${JSON.stringify({ v: 1, sessions }, undefined, 2)}\n`);
     return EXIT.done;
   }
   if (sessions.length === 0) {
-    print("No sessions for this directory yet.\n");
+    print(`${none}\n`);
     return EXIT.done;
   }
-  const rows = sessions.map(({ id, savedAt, messages, title }) => [
+  const rows = sessions.map(({ id, savedAt, messages, name, title, match }) => [
     id,
     savedAt.slice(0, 16).replace("T", " "),
     String(messages),
-    escapeToLine(title).slice(0, 70),
+    escapeToLine(name ?? title).slice(0, 70),
+    ...(match === undefined ? [] : [escapeToLine(match)]),
   ]);
-  print(columns(rows, ["SESSION", "SAVED", "MESSAGES", "BEGAN WITH"]));
+  const isSearch = sessions.some(({ match }) => match !== undefined);
+  const headings = ["SESSION", "SAVED", "MESSAGES", "NAME OR FIRST WORDS"];
+  print(columns(rows, isSearch ? [...headings, "SAID"] : headings));
   print("\nTo resume one: agent --resume SESSION\n");
   return EXIT.done;
 }

@@ -56,11 +56,20 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
     }),
   pack: packCommands,
   eval: evalOptions,
-  sessions: (command, { flagsOf, done }) =>
+  sessions: (command, { flagsOf, done }) => {
     command.option("--json", "as JSON").action(async (_, self: Command) => {
       const { sessionsCommand } = await import("./sessions.js");
       done(await sessionsCommand(flagsOf(self)));
-    }),
+    });
+    command
+      .command("search <words...>")
+      .description("list those in which all of the words were said")
+      .option("--json", "as JSON")
+      .action(async (words: string[], _, self: Command) => {
+        const { searchCommand } = await import("./sessions.js");
+        done(await searchCommand(words, flagsOf(self)));
+      });
+  },
   runs: runsCommands,
   completion: (command, run) =>
     command

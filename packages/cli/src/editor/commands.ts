@@ -16,6 +16,7 @@ const EDITORS_OWN: ReadonlySet<string> = new Set([
   "/resume",
   "/fork",
   "/rewind",
+  "/name",
   "/expand",
   "/quit",
   "/help",

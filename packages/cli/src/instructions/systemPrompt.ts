@@ -70,18 +70,30 @@ function describeEnvironment(cwd: string, now: Date): string {
  * and never runs git, because a stranger's repository can configure programs that git would start.
  */
 export function gitState(cwd: string): string | undefined {
-  const repository = findRepository(join(cwd, ".git"));
-  const [directory] = repository?.gitDirectories ?? [];
-  if (repository === undefined || directory === undefined) return undefined;
-  const head = readRegularFile(join(directory, "HEAD"), MAX_HEAD_BYTES)?.toString("utf8").trim();
-  if (!head) return undefined;
-  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
+  const found = readHead(cwd);
+  if (!found) return undefined;
+  const { repository, directory, head, branch } = found;
   const operation = OPERATIONS.find(([file]) => exists(join(directory, file)))?.[1];
   return [
     branch === undefined ? `detached at ${quote(head.slice(0, 12))}` : `branch ${quote(branch)}`,
     ...(operation === undefined ? [] : [operation]),
     ...(repository.worktree === cwd ? [] : [`root ${JSON.stringify(repository.worktree)}`]),
   ].join(", ");
+}
+
+/** The git branch of a directory, or the start of the commit that is checked out. Never runs git. */
+export function gitBranch(cwd: string): string | undefined {
+  const found = readHead(cwd);
+  return found && (found.branch ?? found.head.slice(0, 8));
+}
+
+function readHead(cwd: string) {
+  const repository = findRepository(join(cwd, ".git"));
+  const [directory] = repository?.gitDirectories ?? [];
+  if (repository === undefined || directory === undefined) return undefined;
+  const head = readRegularFile(join(directory, "HEAD"), MAX_HEAD_BYTES)?.toString("utf8").trim();
+  if (!head) return undefined;
+  return { repository, directory, head, branch: /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] };
 }
 
 function exists(path: string): boolean {

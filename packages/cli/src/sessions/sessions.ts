@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join, resolve, sep } from "node:path";
 import { loadSession, type Session } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
-import { canonicalPath, didYouMean, isInside } from "@agent/internal";
+import { canonicalPath, didYouMean, isInside, readRegularFile } from "@agent/internal";
 import { splitMessage } from "@agent/terminal/host";
 import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
@@ -12,6 +12,7 @@ import { isOpenElsewhere, markOf } from "./openMark.js";
 // The number of sessions kept per project, and of those from elsewhere whose changes are; the oldest are deleted.
 const KEPT_SESSIONS = 100;
 const EXTENSION = ".jsonl";
+const MOST_NAME_BYTES = 1024;
 const UNDO_DIRECTORY = /^[0-9a-f]{10}\.undo$/;
 const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 
@@ -31,6 +32,8 @@ export interface SessionInfo {
   readonly messages: number;
   /** The size of its file. */
   readonly bytes: number;
+  /** Its name, if it has one. */
+  readonly name?: string;
   /** The first words of the conversation. */
   readonly title: string;
   /** Whether another process has it open. */
@@ -44,7 +47,7 @@ export function newSessionFile(cwd: string): string {
 }
 
 /**
- * The session `wanted` names: an id or the start of one, the path of a file, or with `true` the last used of this
+ * The session `wanted` names: an id or the start of one, the name it was given, the path of a file, or with `true` the last used of this
  * directory. What looks like an id is never a file: a stranger's project may have one of that name.
  */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
@@ -59,23 +62,37 @@ export function sessionFile(cwd: string, id: string): string {
 
 /** The sessions of this directory, last used first. Files that are no sessions are left out. */
 export async function listSessions(cwd: string): Promise<SessionInfo[]> {
+  return (await readSessions(cwd)).map(({ info }) => info);
+}
+
+/** A session of this directory, with its messages. */
+export interface ReadSession {
+  readonly info: SessionInfo;
+  readonly session: Session;
+}
+
+/** The sessions of this directory with their messages, last used first. */
+export async function readSessions(cwd: string): Promise<ReadSession[]> {
   const directory = sessionDirectory(cwd);
-  const found: SessionInfo[] = [];
+  const found: ReadSession[] = [];
   for (const name of sessionFiles(directory)) {
     const file = join(directory, name);
     const session = await loadSession(file).catch(() => undefined);
     if (!session) continue;
     const first = session.messages.find((message) => message.role === "user");
     const { mtime, size } = statSync(file);
-    found.push({
+    const given = readSessionName(file);
+    const info = {
       id: idOf(name),
       file,
       savedAt: mtime.toISOString(),
       bytes: size,
       messages: session.messages.length,
       isOpen: isOpenElsewhere(file),
+      ...(given !== undefined && { name: given }),
       title: first?.role === "user" ? splitMessage(first.content).text : "",
-    });
+    };
+    found.push({ info, session });
   }
   return found;
 }
@@ -99,7 +116,8 @@ export function deleteSession(id: string): void {
 function removeSession(file: string): void {
   rmSync(file, { force: true });
   rmSync(undoDirectory(file), { recursive: true, force: true });
-  for (const path of [choicesFile(file), stateFile(file), markOf(file)]) rmSync(path, { force: true });
+  for (const path of [choicesFile(file), stateFile(file), nameFile(file), markOf(file)])
+    rmSync(path, { force: true });
 }
 
 /** The file with what an editor's user chose in a kept session: mode, model and effort. */
@@ -110,6 +128,19 @@ export function choicesFile(file: string): string {
 /** The file with what a chat's user switched in a kept session: mode, tools and permissions. */
 export function stateFile(file: string): string {
   return `${file.slice(0, -EXTENSION.length)}.state.json`;
+}
+
+/** The file with the name of a kept session. */
+export function nameFile(file: string): string {
+  return `${file.slice(0, -EXTENSION.length)}.name`;
+}
+
+/** The name of a session, if it has one. */
+export function readSessionName(file: string): string | undefined {
+  // A file from elsewhere has nothing of ours next to it.
+  if (!isOwnFile(file)) return undefined;
+  const text = readRegularFile(nameFile(file), MOST_NAME_BYTES)?.toString("utf8");
+  return text?.split("\n", 1)[0]?.trim() || undefined;
 }
 
 /** Removes the oldest sessions of this directory, and the oldest data for `/undo` of sessions from elsewhere. */
@@ -143,6 +174,9 @@ function byName(cwd: string, wanted: string): string {
   const names = sessionFiles(directory);
   const [match, ...others] = names.filter((name) => name.startsWith(wanted));
   if (match !== undefined && (others.length === 0 || idOf(match) === wanted)) return join(directory, match);
+  const named = names.filter((name) => sameName(readSessionName(join(directory, name)), wanted));
+  // The last used of that name.
+  if (match === undefined && named[0] !== undefined) return join(directory, named[0]);
   const isPath = wanted.includes("/") || wanted.includes(sep) || extname(wanted) !== "";
   if (isPath && existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
   if (match !== undefined) {
@@ -158,7 +192,11 @@ function byName(cwd: string, wanted: string): string {
   throw new CliError(`--resume ${quote(wanted)}: there is no such session. ${hint}`);
 }
 
-/** The name of a session, by its file. */
+function sameName(name: string | undefined, wanted: string): boolean {
+  return name?.toLowerCase() === wanted.trim().toLowerCase();
+}
+
+/** The id of a session, by its file. */
 export function idOf(name: string): string {
   return basename(name, EXTENSION);
 }

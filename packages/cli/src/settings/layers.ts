@@ -49,6 +49,7 @@ export interface Settings {
   /** Whether commands run in a sandbox where the mode lets them run without a question. */
   readonly sandbox: boolean;
   readonly notify: AgentConfig["notify"];
+  readonly statusLine: AgentConfig["statusLine"];
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
@@ -113,6 +114,7 @@ export function mergeLayers(
       "mode",
       "sandbox",
       "notify",
+      "statusLine",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
       if (value === undefined || (key === "readOnly" && value === false)) continue;
@@ -142,6 +144,7 @@ export function mergeLayers(
     mode: values.mode,
     sandbox: values.sandbox ?? true,
     notify: values.notify,
+    statusLine: values.statusLine,
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
     ),

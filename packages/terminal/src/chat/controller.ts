@@ -5,16 +5,19 @@ import { escapeToLine } from "@agent/internal";
 import type { CommandContext } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
-import { runningJobs } from "../screen/statusRow.js";
+import { runningJobs, type Status } from "../screen/statusRow.js";
 import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
 import { CallLog } from "./callLog.js";
 import { type ComposedMessage, Composer, takeBackUnanswered } from "./outgoing.js";
 import { type Message, MessageQueue, NoticeQueue } from "./queues.js";
-import type { ReadyChat } from "./types.js";
+import type { ChatOptions, ReadyChat } from "./types.js";
 import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation continues from here.";
+
+// A text of the host in the status row is made at most this often.
+const STATUS_TEXT_MS = 1000;
 
 /** The command of a host that goes back to an earlier message. */
 const REWIND = "/rewind";
@@ -47,6 +50,10 @@ export class ChatController {
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
+  #branch: string | undefined;
+  #status: Status | undefined;
+  #statusText: string | undefined;
+  #isMakingText = false;
   #exitCode: ChatExit | undefined;
 
   /** `mentions` is which files a message can attach. */
@@ -79,6 +86,7 @@ export class ChatController {
     };
     this.#running = { agent, permissions, options, commands, slash };
     this.#updateStatus();
+    options.onStart?.(() => this.#updateStatus());
     const early = this.#early.splice(0);
     if (early.length > 0) this.#view.queued([]);
     for (const { text, shown } of early) this.submit(text, shown);
@@ -366,17 +374,44 @@ export class ChatController {
     if (!this.#running) return;
     const { agent, permissions, options } = this.#running;
     const { size, tokens, cost, costIsEstimate } = this.#usage;
-    const room = options.contextTokens?.();
-    this.#view.status({
+    const contextTokens = options.contextTokens?.();
+    // The branch is a file to read; calls can end many times a second.
+    if (!this.busy) this.#branch = options.branch?.();
+    const status: Status = {
       mode: permissions.mode,
       model: options.model?.() ?? "",
       effort: agent.effort,
       directory: process.cwd(),
       tokens,
       jobs: runningJobs(agent.registry.services.jobs).length,
-      ...(room !== undefined && size > 0 && { contextShare: size / room }),
+      branch: this.#branch,
+      session: options.sessionName?.(),
+      ...(size > 0 && { contextSize: size }),
+      ...(contextTokens !== undefined && { contextTokens }),
       ...(cost !== undefined && { cost, costIsEstimate }),
-    });
+    };
+    this.#status = status;
+    this.#showStatus();
+    if (options.statusText) void this.#makeStatusText(options.statusText);
+  }
+
+  #showStatus(): void {
+    const { statusParts: parts } = this.#running?.options ?? {};
+    if (this.#status) this.#view.status(this.#status, { ...(parts && { parts }), text: this.#statusText });
+  }
+
+  /** Makes the text of the status row again and again while the status changes, with a pause in between. */
+  async #makeStatusText(make: NonNullable<ChatOptions["statusText"]>): Promise<void> {
+    if (this.#isMakingText) return;
+    this.#isMakingText = true;
+    for (let made: Status | undefined; made !== this.#status; ) {
+      made = this.#status;
+      this.#statusText = made && (await make(made).catch(() => undefined));
+      this.#showStatus();
+      // The timer must not keep a chat that was left from ending.
+      await new Promise((resolve) => setTimeout(resolve, STATUS_TEXT_MS).unref());
+    }
+    this.#isMakingText = false;
   }
 }
 

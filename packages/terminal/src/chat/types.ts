@@ -4,6 +4,7 @@ import type { AskPermit } from "../approval/personQuestion.js";
 import type { SlashCommand } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
+import type { Status, StatusPart } from "../screen/statusRow.js";
 import type { ChatExit } from "../system/signals.js";
 
 /** An instruction file of the project or the user, given to the model at the start. */
@@ -27,8 +28,19 @@ export interface ChatOptions {
   readonly model?: () => string | undefined;
   /** The size of the model's context, where it is known, for the status row and `/context`. */
   readonly contextTokens?: () => number | undefined;
-  /** The name of the conversation, for the title of an export. */
+  /** The id of the conversation, for the name of an export. */
+  readonly sessionId?: () => string | undefined;
+  /** The name of the conversation, if it has one, for the status row, the title of the terminal and of an export. */
   readonly sessionName?: () => string | undefined;
+  /** The git branch of the working directory, for the status row. */
+  readonly branch?: () => string | undefined;
+  /** What the row below the input line shows, in this order. The mode is always there. Default: every part. */
+  readonly statusParts?: readonly StatusPart[];
+  /**
+   * Makes a text that is shown in place of the parts. It is called after a message and while it is answered, at most once a
+   * second, and never for a key. The text is one line and safe to show.
+   */
+  readonly statusText?: (status: Status) => Promise<string | undefined>;
   /** Why a tool is on or off, for `/tools`: "off by default". */
   readonly explainTool?: (tool: ToolInfo) => string;
   /** What was read from AGENTS.md and the like, for `/context`. */
@@ -37,6 +49,8 @@ export interface ChatOptions {
   readonly commands?: Readonly<Record<string, SlashCommand>>;
   /** Commands of the user and the project. One with the name of another command is left out. */
   readonly ownCommands?: Readonly<Record<string, SlashCommand>>;
+  /** Called once, when the chat has started, with a function that shows the status anew. */
+  readonly onStart?: (updateStatus: () => void) => void;
   /** Is informed about each message, to record what it changes. */
   readonly turns?: TurnObserver;
   /** A turn that took this long ends with a bell. Absent: there is no bell. */

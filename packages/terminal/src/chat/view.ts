@@ -1,7 +1,7 @@
 import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
 import type { MenuItem } from "../input/menu.js";
-import type { Status } from "../screen/statusRow.js";
+import type { Status, StatusLook } from "../screen/statusRow.js";
 import type { Style } from "../text/style.js";
 
 export interface PickOptions {
@@ -39,7 +39,7 @@ export interface ChatView {
   /** Messages that wait for their turn, or none. */
   queued(messages: readonly string[]): void;
   /** Updates the status row, where the view has one. */
-  status(status: Status): void;
+  status(status: Status, look?: StatusLook): void;
   /** Draws attention, because a long turn has ended and the user may look elsewhere. */
   notify(): void;
   /** Called when no message is left to answer: it is the user's turn. */

@@ -99,8 +99,9 @@ async function exportConversation(
   { agent, options, exported }: CommandContext,
 ): Promise<string[]> {
   if (agent.conversation.sessionContext.length === 0) return ["There is nothing to export yet."];
-  const name = options.sessionName?.();
-  const path = resolve(argument || `agent-${name ?? "session"}.md`);
+  const id = options.sessionId?.();
+  const name = options.sessionName?.() ?? id;
+  const path = resolve(argument || `agent-${id ?? "session"}.md`);
   const shown = escapeToLine(quotePath(path));
   // A file that has the session's own name is an earlier export of it.
   const isOwn = argument === "" || exported.has(path);

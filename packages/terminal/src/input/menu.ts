@@ -10,6 +10,8 @@ export interface MenuItem {
   readonly value: string;
   readonly label: string;
   readonly detail?: string;
+  /** More text by which typed words find it, not shown. */
+  readonly search?: string;
 }
 
 /** A list to choose from, below the line being written. */
@@ -94,8 +96,9 @@ export class Picker {
   /** The items that hold every one of the words. */
   fitting(typed: string): MenuItem[] {
     const words = typed.toLowerCase().split(/\s+/);
-    return this.#items.filter(({ label, detail = "" }) =>
-      words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)),
-    );
+    return this.#items.filter(({ label, detail = "", search = "" }) => {
+      const text = `${label} ${detail} ${search}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
   }
 }

@@ -9,7 +9,7 @@ import type { Style } from "../text/style.js";
 import { clipRow, cutToWidth } from "../text/width.js";
 import { PROMPT } from "./firstPrompt.js";
 import type { ScreenLayout } from "./liveScreen.js";
-import { type Status, statusRow } from "./statusRow.js";
+import { type Status, type StatusLook, statusRow } from "./statusRow.js";
 
 const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
 const LONGEST_QUEUED = 500;
@@ -89,11 +89,12 @@ interface Below {
   readonly menu: Menu | undefined;
   readonly hints: readonly string[];
   readonly status: Status | undefined;
+  readonly look: StatusLook;
 }
 
 /** The rows below the input line: an open list, else hints, else the status. */
 function rowsBelow(
-  { menu, hints, status }: Below,
+  { menu, hints, status, look }: Below,
   { width, room }: { readonly width: number; readonly room: number },
   style: Style,
 ): string[] {
@@ -103,7 +104,7 @@ function rowsBelow(
     const lines = lastOf([...hints.slice(0, MOST_HINTS), ...more], room);
     return lines.map((line) => style.dim(cutToWidth(`  ${line}`, width)));
   }
-  return status && room > 0 ? [clipRow(statusRow(status, width, style), width)] : [];
+  return status && room > 0 ? [clipRow(statusRow(status, width, style, look), width)] : [];
 }
 
 /** The last `count` rows, which may be none. */

@@ -4,15 +4,33 @@ import type { Mode } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 import { MODE_NAMES } from "../approval/mode.js";
 import type { Style } from "../text/style.js";
-import { styledWidth } from "../text/width.js";
+import { cutToWidth, styledWidth } from "../text/width.js";
+
+/** The parts of the row below the input line, in the order in which they are shown by default. */
+export const STATUS_PARTS = [
+  "mode",
+  "context",
+  "jobs",
+  "model",
+  "effort",
+  "cost",
+  "branch",
+  "session",
+  "tokens",
+  "directory",
+] as const;
+
+export type StatusPart = (typeof STATUS_PARTS)[number];
 
 /** The information in the row below the input line. */
 export interface Status {
   readonly mode: Mode;
   readonly model: string;
   readonly directory: string;
-  /** The share of the model's context that the conversation takes, where its size is known. */
-  readonly contextShare?: number;
+  /** How many tokens the conversation takes, if a request has told. */
+  readonly contextSize?: number;
+  /** The size of the model's context, where it is known. */
+  readonly contextTokens?: number;
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
   /** How much the model thinks, if the user chose it. */
   readonly effort?: string | undefined;
@@ -22,37 +40,74 @@ export interface Status {
   readonly costIsEstimate?: boolean;
   /** How many commands run in the background. */
   readonly jobs: number;
+  /** The git branch of the working directory. */
+  readonly branch?: string | undefined;
+  /** The name of the session, if it has one. */
+  readonly session?: string | undefined;
 }
 
+/** How the row is made up: which parts in which order, or a text in their place. The mode is always there. */
+export interface StatusLook {
+  readonly parts?: readonly StatusPart[];
+  readonly text?: string | undefined;
+}
+
+const IMPORTANCE: Readonly<Record<StatusPart, number>> = {
+  mode: 9,
+  context: 8,
+  jobs: 7,
+  model: 6,
+  effort: 5,
+  cost: 5,
+  branch: 4,
+  session: 3,
+  directory: 2,
+  tokens: 1,
+};
+// In columns. A name of a branch or a session that is longer is cut.
+const LONGEST_NAME = 30;
+
 /** The status as one row. If there is no room, the least important parts are left out. */
-export function statusRow(status: Status, width: number, style: Style): string {
-  const { mode, contextShare, tokens, cost, costIsEstimate = false, jobs } = status;
+export function statusRow(status: Status, width: number, style: Style, look: StatusLook = {}): string {
+  const { parts = STATUS_PARTS, text } = look;
+  const { mode, tokens, cost, costIsEstimate = false, jobs, effort } = status;
   const name =
     mode === "plan" ? style.cyan("plan") : mode === "auto" ? style.yellow("auto") : MODE_NAMES[mode];
-  // In the order in which they are shown, each with how much it matters.
-  const parts: [importance: number, text: string][] = [
-    [9, `${name}${style.dim(" (shift+tab)")}`],
-    [8, contextShare === undefined ? "" : shareText(contextShare, style)],
-    [7, jobs === 0 ? "" : style.yellow(`${jobs} running (/status)`)],
-    [5, style.dim(escapeToLine([status.model, status.effort ?? ""].join(" ").trim()))],
-    [4, cost === undefined ? "" : style.dim(costText(cost, costIsEstimate))],
-    [3, tokenText(tokens) === "" ? "" : style.dim(tokenText(tokens))],
-    [2, style.dim(escapeToLine(shortDirectory(status.directory)))],
-  ];
-  const shown = parts.filter(([, text]) => text !== "");
-  const join = (): string => `  ${shown.map(([, text]) => text).join(style.dim(" · "))}`;
-  while (shown.length > 1 && styledWidth(join()) > width) {
-    const least = Math.min(...shown.map(([importance]) => importance));
+  const texts: Readonly<Record<StatusPart, string>> = {
+    mode: `${name}${style.dim(" (shift+tab)")}`,
+    context: contextText(status, style),
+    jobs: jobs === 0 ? "" : style.yellow(`${jobs} running (/status)`),
+    model: style.dim(escapeToLine(status.model)),
+    effort: style.dim(effort === undefined ? "" : `${escapeToLine(effort)} effort`),
+    cost: style.dim(cost === undefined ? "" : costText(cost, costIsEstimate)),
+    branch: style.dim(cutToWidth(escapeToLine(status.branch ?? ""), LONGEST_NAME)),
+    session: style.dim(cutToWidth(escapeToLine(status.session ?? ""), LONGEST_NAME)),
+    tokens: style.dim(tokenText(tokens)),
+    directory: style.dim(escapeToLine(shortDirectory(status.directory))),
+  };
+  const shown: { readonly importance: number; readonly text: string }[] = [];
+  for (const part of text === undefined
+    ? [...new Set<StatusPart>(["mode", ...parts])]
+    : (["mode"] as const)) {
+    if (texts[part] !== "") shown.push({ importance: IMPORTANCE[part], text: texts[part] });
+  }
+  if (text !== undefined && text !== "") shown.push({ importance: IMPORTANCE.context, text });
+  const join = (): string => `  ${shown.map((part) => part.text).join(style.dim(" · "))}`;
+  while (text === undefined && shown.length > 1 && styledWidth(join()) > width) {
+    const least = Math.min(...shown.map(({ importance }) => importance));
     shown.splice(
-      shown.findIndex(([importance]) => importance === least),
+      shown.findIndex(({ importance }) => importance === least),
       1,
     );
   }
   return join();
 }
 
-function shareText(share: number, style: Style): string {
-  const text = `${Math.round(share * 100)}% context`;
+function contextText({ contextSize = 0, contextTokens }: Status, style: Style): string {
+  if (contextSize === 0) return "";
+  if (contextTokens === undefined) return style.dim(`${short(contextSize)} context`);
+  const share = contextSize / contextTokens;
+  const text = `${Math.round(share * 100)}% context (${short(contextSize)})`;
   return share >= 0.8 ? style.yellow(text) : style.dim(text);
 }
 

@@ -11,7 +11,7 @@ import type { Style } from "../text/style.js";
 import { PROMPT } from "./firstPrompt.js";
 import { LiveScreen, type Screen } from "./liveScreen.js";
 import { layOut, type ScreenParts } from "./screenLayout.js";
-import type { Status } from "./statusRow.js";
+import type { Status, StatusLook } from "./statusRow.js";
 
 const BELL = "\x07";
 
@@ -54,6 +54,7 @@ export class TerminalView implements ChatView {
   #hints: readonly string[] = [];
   #queued: readonly string[] = [];
   #status: Status | undefined;
+  #look: StatusLook = {};
   #turn: { readonly doing: string | undefined; readonly startedAt: number } | undefined;
 
   constructor(screen: Screen, style: Style) {
@@ -106,8 +107,9 @@ export class TerminalView implements ChatView {
     this.#live.request();
   }
 
-  status(status: Status): void {
+  status(status: Status, look: StatusLook = {}): void {
     this.#status = status;
+    this.#look = look;
     this.#live.request();
   }
 
@@ -265,6 +267,7 @@ export class TerminalView implements ChatView {
       menu: this.#menu,
       hints: this.#hints,
       status: this.#status,
+      look: this.#look,
     };
   }
 }

@@ -5,6 +5,7 @@ import { Conversation, loadSession } from "@agent/core";
 import type { CommandContext } from "@agent/terminal/host";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { describeWrites } from "../../../test/describedCall.js";
+import { SessionNames } from "../../sessions/sessionNames.js";
 import { SessionRecording } from "../../sessions/sessionRecording.js";
 import { newSessionFile, undoDirectory } from "../../sessions/sessions.js";
 import { UndoLog } from "../../undo/undoLog.js";
@@ -15,6 +16,7 @@ let project: string;
 let conversation: Conversation;
 let recording: SessionRecording;
 let log: UndoLog;
+let names: SessionNames;
 
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), "agent-rewind-"));
@@ -25,6 +27,7 @@ beforeEach(() => {
   const file = newSessionFile(project);
   recording = new SessionRecording({ conversation, file, cwd: project, onProblem: expect.unreachable });
   log = new UndoLog(undoDirectory(file), project);
+  names = new SessionNames({ conversation, model: undefined });
   conversation.onChange((change) => {
     if (change.type === "message" && change.message.role === "user")
       log.noteMessage(change.id ?? "", String(change.message.content));
@@ -75,7 +78,7 @@ async function rewindTo(...choices: string[]) {
       },
     },
   } as unknown as CommandContext;
-  const lines = await rewind({ recording, undo: () => log }, context);
+  const lines = await rewind({ recording, names, undo: () => log }, context);
   return { lines, offered, returned, told };
 }
 

@@ -3,6 +3,7 @@ import type { ChatMessage } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { type CommandContext, cutToWidth, formatAge, splitMessage } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
+import type { SessionNames } from "../../sessions/sessionNames.js";
 import type { SessionRecording } from "../../sessions/sessionRecording.js";
 import { idOf, undoDirectory } from "../../sessions/sessions.js";
 import { keptLines, shownPaths } from "../../undo/moveChanges.js";
@@ -15,13 +16,16 @@ const SHOWN_NAMES = 2;
 /** A session that is kept, and what its messages changed. */
 export interface KeptSession {
   readonly recording: SessionRecording;
+  readonly names: SessionNames;
   readonly undo: AssembledAgent["undo"];
 }
 
 /** Continues in a copy of the session, which can undo what the original could. */
-export async function forkSession({ recording, undo }: KeptSession, end?: number): Promise<void> {
+export async function forkSession({ recording, names, undo }: KeptSession, end?: number): Promise<void> {
   const log = undo();
+  const { file } = recording;
   await recording.fork(end);
+  await names.copy(file, recording.file);
   await log?.copyTo(undoDirectory(recording.file));
 }
 
@@ -101,7 +105,7 @@ async function askAboutFiles(
   cwd: string,
 ): Promise<"revert" | "keep" | undefined> {
   const choice = await view.pick(`Go back to before “${shortLabel(text)}”`, [
-    { value: "revert", label: "conversation and files", detail: `reverts ${names(paths, cwd)}` },
+    { value: "revert", label: "conversation and files", detail: `reverts ${fileNames(paths, cwd)}` },
     { value: "keep", label: "conversation only", detail: "the files stay as they are" },
   ]);
   return choice === "revert" || choice === "keep" ? choice : undefined;
@@ -128,10 +132,10 @@ function tell(paths: readonly string[], cwd: string): string {
 }
 
 function changed(paths: readonly string[], cwd: string): string {
-  return paths.length === 0 ? "no file changed" : `changed ${names(paths, cwd)}`;
+  return paths.length === 0 ? "no file changed" : `changed ${fileNames(paths, cwd)}`;
 }
 
-function names(paths: readonly string[], cwd: string): string {
+function fileNames(paths: readonly string[], cwd: string): string {
   const shown = paths.slice(0, SHOWN_NAMES).map((path) => escapeToLine(relative(cwd, path)));
   return paths.length > SHOWN_NAMES
     ? `${shown.join(", ")} and ${paths.length - SHOWN_NAMES} more`

@@ -1,4 +1,4 @@
-import { countOf } from "@agent/internal";
+import { countOf, escapeToLine } from "@agent/internal";
 import {
   BUSY,
   type CommandContext,
@@ -8,10 +8,13 @@ import {
   transcriptLines,
 } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
+import { saidIn } from "../../sessions/searchSessions.js";
 import type { SessionRecording } from "../../sessions/sessionRecording.js";
-import { idOf, listSessions, openSession, type SessionInfo } from "../../sessions/sessions.js";
+import { idOf, isOwnFile, openSession, type ReadSession, readSessions } from "../../sessions/sessions.js";
 import { forkSession, rewind } from "./rewind.js";
 
+// In characters: how much of a session the list searches.
+const MOST_SEARCHED = 100_000;
 const NOT_KEPT = "This conversation is not kept (--no-session).";
 
 /** Commands about the kept conversations of a project. */
@@ -19,7 +22,10 @@ export function sessionCommands({
   recording,
   restoreState,
   undo,
-}: Pick<AssembledAgent, "recording" | "restoreState" | "undo">): Readonly<Record<string, SlashCommand>> {
+  names,
+}: Pick<AssembledAgent, "recording" | "restoreState" | "undo" | "names">): Readonly<
+  Record<string, SlashCommand>
+> {
   return {
     ...(recording && {
       "/clear": {
@@ -40,8 +46,21 @@ export function sessionCommands({
         if (busy()) return [BUSY];
         if (!recording) return [NOT_KEPT];
         const old = idOf(recording.file);
-        await forkSession({ recording, undo });
+        await forkSession({ recording, names, undo });
         return [`Forked. The original is still at /resume ${old}`];
+      },
+    },
+    "/name": {
+      usage: "/name [TEXT]",
+      help: "name this session, for the status row and the list of sessions",
+      run: async (text, { updateStatus }) => {
+        if (!recording) return [NOT_KEPT];
+        const { file } = recording;
+        if (text === "") return [describeName(names.nameOf(file))];
+        if (!isOwnFile(file)) return ["A session in a file of your own has the name of its file."];
+        const name = await names.set(file, text);
+        updateStatus();
+        return [`This session is called “${escapeToLine(name)}”.`];
       },
     },
     "/rewind": {
@@ -50,10 +69,16 @@ export function sessionCommands({
       run: async (_argument, context) => {
         if (context.busy()) return [BUSY];
         if (!recording) return [NOT_KEPT];
-        return await rewind({ recording, undo }, context);
+        return await rewind({ recording, names, undo }, context);
       },
     },
   };
+}
+
+function describeName(name: string | undefined): string {
+  return name === undefined
+    ? "This session has no name. /name TEXT gives it one."
+    : `This session is called “${escapeToLine(name)}”. /name TEXT changes it.`;
 }
 
 async function clear(recording: SessionRecording, { agent, busy, usage }: CommandContext): Promise<string[]> {
@@ -75,7 +100,7 @@ async function resume(
   const cwd = process.cwd();
   let id: string | undefined = argument;
   if (argument === "") {
-    const found = (await listSessions(cwd)).filter((session) => session.id !== idOf(recording.file));
+    const found = (await readSessions(cwd)).filter(({ info }) => info.id !== idOf(recording.file));
     if (found.length === 0) return ["There is no other session for this directory."];
     id = await view.pick("Resume a session", found.map(sessionItem));
     if (id === undefined) return [];
@@ -90,10 +115,15 @@ async function resume(
   ];
 }
 
-/** One session in a list: how it began, when it was used last, and its size. */
-export function sessionItem(session: SessionInfo): { value: string; label: string; detail: string } {
-  const { id, title, savedAt, messages, bytes, isOpen } = session;
-  const words = title.replace(/\s+/g, " ").trim().slice(0, 60) || "(no message)";
+/** One session in a list: its name or how it began, when it was used last, and its size. Typed words find it by what was said. */
+export function sessionItem(read: ReadSession): {
+  readonly value: string;
+  readonly label: string;
+  readonly detail: string;
+  readonly search: string;
+} {
+  const { id, name, title, savedAt, messages, bytes, isOpen } = read.info;
+  const words = (name ?? title).replace(/\s+/g, " ").trim().slice(0, 60) || "(no message)";
   const facts = [
     ...(isOpen ? ["open in another window: continues in a copy"] : []),
     formatAge(Date.now() - Date.parse(savedAt)),
@@ -101,5 +131,6 @@ export function sessionItem(session: SessionInfo): { value: string; label: strin
     sizeText(bytes),
     id,
   ];
-  return { value: id, label: words, detail: facts.join(" · ") };
+  const search = saidIn(read.session).join("\n").slice(0, MOST_SEARCHED);
+  return { value: id, label: words, detail: facts.join(" · "), search: `${title}\n${search}` };
 }

@@ -74,6 +74,31 @@ const systemPrompt = {
   description: "Replaces the default system prompt, or parts of it",
 };
 
+const statusLine = {
+  anyOf: [
+    {
+      type: "array",
+      items: {
+        type: "string",
+        enum: [
+          "mode",
+          "context",
+          "jobs",
+          "model",
+          "effort",
+          "cost",
+          "branch",
+          "session",
+          "tokens",
+          "directory",
+        ],
+      },
+    },
+    { type: "object", properties: { command: name }, required: ["command"], additionalProperties: false },
+  ],
+  description: "The parts of the row below the input line, or a command that prints it",
+};
+
 const profile = {
   type: "object",
   properties: {
@@ -129,6 +154,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
       anyOf: [positive, { const: false }],
       description: "After how many milliseconds the end of a turn rings the bell",
     },
+    statusLine,
     effort,
     maxTurns: { ...positive, description: "How often the model is asked for one message" },
     maxCost: { ...positive, description: "What a chat, a task or a run may cost, in dollars" },

@@ -76,6 +76,19 @@ export interface SystemPromptParts {
   readonly append?: string;
 }
 
+/** A part of the row below the chat's input line. */
+type StatusPart =
+  | "mode"
+  | "context"
+  | "jobs"
+  | "model"
+  | "effort"
+  | "cost"
+  | "branch"
+  | "session"
+  | "tokens"
+  | "directory";
+
 /** The whole config. Every part may be left out. */
 export interface AgentConfig<Packs extends readonly PackReference[] = readonly PackReference[]> {
   /** Default: `["@agent/preset-default"]`. */
@@ -124,6 +137,12 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
   readonly notify?: number | false;
+  /**
+   * What the row below the chat's input line shows, in this order; the mode is always there. Default: every part. Or a command
+   * whose first line of output is shown in place of the parts: it gets the status as JSON on its standard input, runs when the
+   * status has changed, at most once a second, and is ended after two seconds.
+   */
+  readonly statusLine?: readonly StatusPart[] | { readonly command: string };
   /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
   /**
