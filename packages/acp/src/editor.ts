@@ -15,7 +15,7 @@ import {
 const FILE_LIMIT_MS = 10_000;
 
 /** The editor of one session: its capabilities, and the requests to it. */
-export class Editor {
+export class EditorClient {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities;
   sessionId = "";

@@ -11,7 +11,7 @@ import {
   RequestError,
   type Stream,
 } from "@agentclientprotocol/sdk";
-import { Editor } from "./editor.js";
+import { EditorClient } from "./editor.js";
 import type { AcpHost, EditorServer } from "./host.js";
 import { FORK_SESSION, type OpenParams, readForkParams } from "./openParams.js";
 import { invalidParams, inWords } from "./requestErrors.js";
@@ -167,7 +167,7 @@ class Sessions {
     }
     // The session may be open already: end its work before the stored conversation is read.
     if (resume !== undefined && !fork) await this.close(resume);
-    const editor = new Editor(client, this.capabilities);
+    const editor = new EditorClient(client, this.capabilities);
     const session = new AcpSession(editor, cwd);
     const { servers, problems } = toServers(params.mcpServers ?? []);
     const editorFiles = editor.files();

@@ -16,7 +16,7 @@ import { errorMessage, isRecord, orAborted } from "@agent/core/toolkit";
 import { withTimeout } from "@agent/internal";
 import type { ContentBlock, PromptResponse, SessionConfigOption } from "@agentclientprotocol/sdk";
 import { ConfigOptions } from "./configOptions.js";
-import type { Editor } from "./editor.js";
+import type { EditorClient } from "./editor.js";
 import type { HostSession, ModeChoice, PermissionChoice, SessionCommand, SessionMode } from "./host.js";
 import { invalidParams, invalidRequest } from "./requestErrors.js";
 import { shownLine, textContent, viewCall } from "./toolCalls.js";
@@ -29,7 +29,7 @@ const MAX_TITLE_LENGTH = 80;
 
 /** One session of an editor: an agent, its mode, and the message it works on. */
 export class AcpSession {
-  readonly #editor: Editor;
+  readonly #editor: EditorClient;
   readonly #cwd: string;
   readonly #modes = new BuiltInModes();
   readonly #permissions = new BuiltInPermissions(this.#modes);
@@ -45,7 +45,7 @@ export class AcpSession {
   #choices = "";
   #problems: readonly string[] = [];
 
-  constructor(editor: Editor, cwd: string) {
+  constructor(editor: EditorClient, cwd: string) {
     this.#editor = editor;
     this.#cwd = cwd;
   }
@@ -321,7 +321,7 @@ const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_o
 
 /** Shows a call in the editor, with the whole command or diff, and lets the user choose. */
 async function choosePermission(
-  editor: Editor,
+  editor: EditorClient,
   request: ApprovalRequest,
   choices: readonly PermissionChoice[],
   { callId, cwd }: { readonly callId: string; readonly cwd: string },

@@ -2,7 +2,7 @@ import type { AgentEvent, CallAbout, CallPreview, ResultView } from "@agent/core
 import { isRecord } from "@agent/core/toolkit";
 import { countOf, fenced, spellOut, truncateUtf8Start } from "@agent/internal";
 import type { PlanEntry, SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
-import type { Editor } from "./editor.js";
+import type { EditorClient } from "./editor.js";
 import { type CommandTerminal, openTerminal } from "./terminal/commandTerminal.js";
 import { diffContent, locationsOf, resultContent, shownLine, textContent, viewCall } from "./toolCalls.js";
 
@@ -36,7 +36,7 @@ interface OpenCall {
 }
 
 interface UpdateWriterOptions {
-  readonly editor: Editor;
+  readonly editor: EditorClient;
   readonly cwd: string;
   readonly contextTokens: () => number | undefined;
   /** Ends a command whose terminal the user closed in the editor. */

@@ -10,10 +10,10 @@ export {
 export { MODE_HELP, MODE_NAMES, PLAN_NOTE } from "./approval/mode.js";
 export { type AskPermit, PERMIT_CHOICES } from "./approval/personQuestion.js";
 export { CallLog } from "./chat/callLog.js";
+export { ChatUsage } from "./chat/chatUsage.js";
 export { createChat } from "./chat/createChat.js";
 export { composeMessage } from "./chat/outgoing.js";
 export type { Aside, Chat, ReadyChat } from "./chat/types.js";
-export { UsageMeter } from "./chat/usageMeter.js";
 export { BUSY } from "./commands/context.js";
 export { COMMANDS, sendMade } from "./commands/slashCommands.js";
 export { commandMessage, withNotes } from "./display/addedParts.js";

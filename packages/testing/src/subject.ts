@@ -8,7 +8,7 @@ const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
 /** The result of one check: what is wrong, and what it could not check. */
-export interface Verdict {
+export interface CheckVerdict {
   readonly findings: readonly Finding[];
   readonly notes?: readonly string[];
   /** Observations that do not count against the pack. */
@@ -19,7 +19,7 @@ export interface Verdict {
 export interface Check {
   readonly id: string;
   readonly title: string;
-  run(subject: Subject): Verdict | Promise<Verdict>;
+  run(subject: Subject): CheckVerdict | Promise<CheckVerdict>;
 }
 
 /** The pack under test. Each call is made once; all checks share its result. */

@@ -22,13 +22,13 @@ export interface FsOptions {
   readonly edit?: "auto" | "replace" | "patch";
 }
 
-export interface Limits {
+export interface FsLimits {
   readonly maxReadBytes: number;
   readonly maxReadLines: number;
   readonly maxEntries: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: FsLimits = {
   maxReadBytes: 64 * 1024,
   maxReadLines: 2000,
   maxEntries: 1000,

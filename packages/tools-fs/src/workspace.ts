@@ -12,20 +12,20 @@ import {
   type PathGuard,
   pinDirectory,
 } from "@agent/core/toolkit";
-import { checkedOptions, DEFAULT_LIMITS, type FsOptions, type Limits } from "./options.js";
+import { checkedOptions, DEFAULT_LIMITS, type FsLimits, type FsOptions } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
 import { type NewContent, Protection, type ProtectionOptions } from "./protect/protection.js";
-import type { Change } from "./protect/rules.js";
+import type { ProtectedChange } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
 import { withProcessLocks } from "./write/processLocks.js";
 
 /** The effect of a call on one canonical path. `move` removes it and makes it readable elsewhere. */
-type Action = "read" | "move" | Change;
+type Action = "read" | "move" | ProtectedChange;
 
 /** One step of a call: what is done, and the canonical path it is done to. */
-export interface Step {
+export interface WorkspaceStep {
   readonly action: Action;
   readonly path: string;
   /** What the file would contain, for files of which a part is protected. */
@@ -46,7 +46,7 @@ export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protec
  * created on first use: a server has many agents that never touch a file.
  */
 export class Workspace {
-  readonly limits: Limits;
+  readonly limits: FsLimits;
   readonly guard: PathGuard;
   /** The files of the editor the user works in, if there is one. */
   readonly editorFiles: EditorFiles | undefined;
@@ -130,7 +130,7 @@ export class Workspace {
   }
 
   /** The access that the user has to grant before a step, under the host's access rules. */
-  findNeeds({ action, path, newContent }: Step): AccessNeed[] {
+  findNeeds({ action, path, newContent }: WorkspaceStep): AccessNeed[] {
     // Nothing is done then.
     if (action === "makeDirectory" && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
     const withContents = action === "move" || action === "takeAway";
@@ -147,7 +147,7 @@ export class Workspace {
   }
 
   /** Throws unless the host's access rules and the protection let a step pass, or a user granted it for this call. */
-  assertAllowed({ action, path }: Step, call: Pick<ToolCall, "granted"> | undefined): void {
+  assertAllowed({ action, path }: WorkspaceStep, call: Pick<ToolCall, "granted"> | undefined): void {
     const withContents = action === "move" || action === "takeAway";
     if (action === "read" || action === "move") {
       assertAccess(this.#access, "read", path, call?.granted, { withContents });
@@ -195,7 +195,7 @@ export class Workspace {
   }
 }
 
-function changeOf(action: Exclude<Action, "read">): Change {
+function changeOf(action: Exclude<Action, "read">): ProtectedChange {
   return action === "move" ? "takeAway" : action;
 }
 

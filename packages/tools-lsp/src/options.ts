@@ -45,9 +45,9 @@ export interface LspOptions {
   readonly maxServers?: number;
 }
 
-export type Settings = Required<Omit<LspOptions, "root" | "servers">>;
+export type LspSettings = Required<Omit<LspOptions, "root" | "servers">>;
 
-const DEFAULTS: Settings = {
+const DEFAULTS: LspSettings = {
   diagnostics: true,
   waitMs: 1500,
   maxErrors: 10,
@@ -97,7 +97,7 @@ export const OPTIONS = typedSchema<LspOptions>({
 export interface CheckedOptions {
   readonly root: string | undefined;
   readonly languages: readonly Language[];
-  readonly settings: Settings;
+  readonly settings: LspSettings;
 }
 
 /** The servers and settings of valid options. Throws for a server without a command or files. */

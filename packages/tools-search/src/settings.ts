@@ -19,7 +19,7 @@ const REGISTRY_GRACE_MS = 15_000;
 export const READS = Object.freeze(["read"] as const);
 
 /** The settings of both tools: the pack's options with their defaults. */
-export interface Settings {
+export interface SearchSettings {
   /** Confines every search; absolute and canonical. */
   readonly root: string | undefined;
   readonly maxResults: number;
@@ -34,7 +34,7 @@ export interface Settings {
 }
 
 /** Throws if `root` does not exist. `access` says which places are read only after approval. */
-export function settingsOf(options: SearchOptions, access: AccessRules | undefined): Settings {
+export function settingsOf(options: SearchOptions, access: AccessRules | undefined): SearchSettings {
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
     root: createPathGuard(options.root).root,
@@ -52,7 +52,7 @@ export function settingsOf(options: SearchOptions, access: AccessRules | undefin
 export function findScope(
   paths: readonly string[],
   includeIgnored: boolean,
-  settings: Settings,
+  settings: SearchSettings,
   call: Pick<DefinedToolCall, "granted">,
 ): Scope {
   return {
@@ -70,7 +70,7 @@ export function findScope(
  */
 export function describeSearch(
   paths: readonly string[],
-  { root, secret }: Settings,
+  { root, secret }: SearchSettings,
   start?: string,
 ): CallDescription {
   const cwd = workingDirectory(paths, root);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram, HELPER_ENVIRONMENT, withTimeout } from "@agent/internal";
 import { type CreateTerminalResponse, methods, type ToolCallContent } from "@agentclientprotocol/sdk";
-import type { Editor } from "../editor.js";
+import type { EditorClient } from "../editor.js";
 
 type Meta = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface CommandTerminal {
 
 /** A terminal for a command, in the best form the editor offers; `undefined` if it offers none. */
 export async function openTerminal(
-  editor: Editor,
+  editor: EditorClient,
   callId: string,
   command: string,
   cwd: string,
@@ -60,7 +60,7 @@ const EXIT_WAIT_MS = 1000;
  * terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the user closes it.
  */
 async function openEditorTerminal(
-  editor: Editor,
+  editor: EditorClient,
   command: string,
   cwd: string,
   onClosed: () => void,

@@ -1,7 +1,7 @@
 import type { SessionCommand } from "@agent/acp";
 import type { Content } from "@agent/core";
 import type { CommandContext } from "@agent/terminal/host";
-import { CallLog, COMMANDS, commandMessage, PLAIN_STYLE, UsageMeter } from "@agent/terminal/host";
+import { CallLog, ChatUsage, COMMANDS, commandMessage, PLAIN_STYLE } from "@agent/terminal/host";
 import type { AssembledAgent } from "../assembly/assembleAgent.js";
 import { chatOptions } from "../chat/prepareChat.js";
 import { expandOwnCommand } from "../instructions/ownCommands.js";
@@ -35,7 +35,7 @@ export function editorCommands(
   loaded: LoadedSettings,
   tellModel: (text: string) => void,
 ): EditorCommands {
-  const [log, usage] = [new CallLog(), new UsageMeter()];
+  const [log, usage] = [new CallLog(), new ChatUsage()];
   const context = commandContext(assembled, loaded, { log, usage, tellModel });
   const own = Object.entries({ ...COMMANDS, ...context.options.commands })
     .filter(([name]) => !EDITORS_OWN.has(name))

@@ -1,5 +1,5 @@
 import { QUOTE_MARKS, QUOTED, type Quotes } from "./quotes.js";
-import type { Rule, Words } from "./types.js";
+import type { RequestRule, Words } from "./types.js";
 
 // A full stop or question mark after the last word ends the sentence; the dots of ".." are a path.
 const END = String.raw`(?:,? (?:please|for me|now|thanks|thank you))*(?:(?<=[^.\s])\.|(?<=\S)[!?])?\s*$`;
@@ -38,7 +38,7 @@ export function optionalPlaces(group: string): string {
 }
 
 /** A rule for a whole sentence, whatever its case; each space stands for any white space. */
-export function rule(sentence: string, build: Rule["build"]): Rule {
+export function rule(sentence: string, build: RequestRule["build"]): RequestRule {
   const source = `${sentence}${END}`.replaceAll(" ?", "\\s*").replaceAll(" ", "\\s+");
   return { pattern: new RegExp(`^${source}`, "i"), build };
 }

@@ -6,10 +6,10 @@ import { SEARCH_FILES_RULES, SEARCH_TEXT_RULES } from "./intents/search.js";
 import { HELP_RULE, SESSION_RULES } from "./intents/session.js";
 import { SHELL_RULES } from "./intents/shell.js";
 import { Quotes } from "./quotes.js";
-import type { Declined, Plan, PlannedCall, Rule, Step } from "./types.js";
+import type { Declined, Plan, PlannedCall, PlannedRound, RequestRule } from "./types.js";
 
 // In the order in which they are tried: the narrow ones before those that take almost anything.
-const RULES: readonly Rule[] = [
+const RULES: readonly RequestRule[] = [
   ...SESSION_RULES,
   ...SHELL_RULES,
   ...EDIT_RULES,
@@ -28,7 +28,7 @@ const MAX_STEPS = 20;
 const PRONOUN =
   /^(\w+)\s+(?:it|that (?:file|folder|directory)|the (?:same|new) (?:file|folder|directory))(?=[\s.!?]|$)/i;
 
-type Reading = readonly Step[] | Declined | undefined;
+type Reading = readonly PlannedRound[] | Declined | undefined;
 
 /** What a request means. Either all of it is understood, or nothing of it is done. */
 export function planRequest(request: string, tools: readonly ChatTool[]): Plan {
@@ -43,7 +43,7 @@ export function planRequest(request: string, tools: readonly ChatTool[]): Plan {
   }
   if (HELP_RULE.pattern.test(sentence)) return { kind: "help" };
   const reader = new Reader(quotes, tools);
-  const steps: Step[] = [];
+  const steps: PlannedRound[] = [];
   for (const part of splitSteps(sentence)) {
     const reading = reader.readPart(part, steps.at(-1)?.at(-1));
     if (reading === undefined) return { kind: "declined", part: quotes.restore(part) };
@@ -85,7 +85,7 @@ class Reader {
     return whole;
   }
 
-  #readStep(part: string): Step | Declined | undefined {
+  #readStep(part: string): PlannedRound | Declined | undefined {
     const named = callByName(this.#quotes.restore(part), this.#tools);
     if (named && !("hint" in named)) return [named];
     for (const { pattern, build } of RULES) {

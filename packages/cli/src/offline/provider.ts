@@ -9,7 +9,7 @@ import {
 } from "@agent/core";
 import { DISCLOSURE, decline, type Finished, hasFailed, help, reportCall } from "./answer.js";
 import { planRequest } from "./plan.js";
-import type { PlannedCall, Step } from "./types.js";
+import type { PlannedCall, PlannedRound } from "./types.js";
 
 /**
  * Answers without a language model: it reads plain requests by rules, asks for the tools they need through the
@@ -51,7 +51,7 @@ export class OfflineProvider implements ChatProvider {
   }
 }
 
-function callTools(step: Step, position: number): ChatResponse {
+function callTools(step: PlannedRound, position: number): ChatResponse {
   const toolCalls = step.map(
     ({ tool, args }, index): ChatToolCall => ({
       // Unique within the conversation, and the same each time.
@@ -64,7 +64,7 @@ function callTools(step: Step, position: number): ChatResponse {
 }
 
 /** The calls of the steps so far with their results, which come in the same order. */
-function finishedCalls(steps: readonly Step[], since: readonly ChatMessage[]): Finished[] {
+function finishedCalls(steps: readonly PlannedRound[], since: readonly ChatMessage[]): Finished[] {
   const results = since.filter((message) => message.role === "tool");
   return steps
     .flat()

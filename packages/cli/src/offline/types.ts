@@ -7,11 +7,11 @@ export interface PlannedCall {
 }
 
 /** One step: its calls run together, the next step only after all of them succeeded. */
-export type Step = readonly PlannedCall[];
+export type PlannedRound = readonly PlannedCall[];
 
 /** The plan of a request that is understood as a whole, or the reason why it is not. */
 export type Plan =
-  | { readonly kind: "steps"; readonly steps: readonly Step[] }
+  | { readonly kind: "steps"; readonly steps: readonly PlannedRound[] }
   | { readonly kind: "help" }
   | { readonly kind: "declined"; readonly part: string; readonly hint?: string };
 
@@ -23,9 +23,9 @@ export interface Declined {
 /**
  * One form of a sentence. `build` gets the named groups, unquoted; it returns `undefined` if the rule does not apply.
  */
-export interface Rule {
+export interface RequestRule {
   readonly pattern: RegExp;
-  readonly build: (words: Words) => Step | PlannedCall | Declined | undefined;
+  readonly build: (words: Words) => PlannedRound | PlannedCall | Declined | undefined;
 }
 
 export interface Words {

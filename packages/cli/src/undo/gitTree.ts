@@ -4,7 +4,7 @@ import { canonicalPath, findRepository, GitConfigs, readRegularFile } from "@age
 import type { BlobStore } from "./blobStore.js";
 import { type FileState, MISSING, readState } from "./fileState.js";
 import { PrivateGit } from "./privateGit.js";
-import type { Change } from "./restore.js";
+import type { FileChange } from "./restore.js";
 
 const LARGEST_FILE = 32 * 1024 * 1024;
 const LARGEST_INDEX = 256 * 1024 * 1024;
@@ -116,12 +116,12 @@ export class GitTree {
   }
 
   /** The changes from one tree to the current files. */
-  async changesSince(before: string): Promise<Change[]> {
+  async changesSince(before: string): Promise<FileChange[]> {
     const after = await this.capture();
     if (after === before) return [];
     const raw = await this.#git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]);
     const fields = raw.toString().split("\0");
-    const changes: Change[] = [];
+    const changes: FileChange[] = [];
     for (let at = 0; at + 1 < fields.length; at += 2) {
       const [oldMode = "", , oldBlob = ""] = (fields[at] ?? "").slice(1).split(" ");
       const path = join(this.root, fields[at + 1] ?? "");
@@ -145,10 +145,10 @@ export class GitTree {
   }
 
   /** Directories that exist on one side only: git does not list them. */
-  async #directoriesOf(changes: readonly Change[], before: string): Promise<Change[]> {
+  async #directoriesOf(changes: readonly FileChange[], before: string): Promise<FileChange[]> {
     const listed = await this.#git.run(["ls-tree", "-r", "-d", "-z", "--name-only", before]);
     const known = new Set(listed.toString().split("\0"));
-    const found = new Map<string, Change>();
+    const found = new Map<string, FileChange>();
     for (const { path } of changes) {
       for (let parent = dirname(path); parent !== this.root && !found.has(parent); parent = dirname(parent)) {
         const wasThere = known.has(parent.slice(this.root.length + 1));

@@ -6,7 +6,7 @@ import type { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState } from "./fileState.js";
 
 /** The state of a path before and after a change. */
-export interface Change {
+export interface FileChange {
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
@@ -25,20 +25,20 @@ export interface Restored {
  * it is left alone and reported.
  */
 export async function restore(
-  changes: readonly Change[],
+  changes: readonly FileChange[],
   direction: "undo" | "redo",
   blobs: BlobStore,
 ): Promise<Restored> {
   const restored: string[] = [];
   const kept: { path: string; reason: string }[] = [];
-  const steps: Step[] = [];
+  const steps: RestoreStep[] = [];
   for (const change of changes) {
     const [from, to] = direction === "undo" ? [change.after, change.before] : [change.before, change.after];
     const reason = await findObstacle(change, from, to, blobs);
     if (reason === undefined) steps.push({ path: change.path, from, to });
     else kept.push({ path: change.path, reason });
   }
-  const attempt = async (step: Step, work: (step: Step) => Promise<void>): Promise<boolean> => {
+  const attempt = async (step: RestoreStep, work: (step: RestoreStep) => Promise<void>): Promise<boolean> => {
     try {
       await work(step);
       return true;
@@ -47,7 +47,7 @@ export async function restore(
       return false;
     }
   };
-  const failed = new Set<Step>();
+  const failed = new Set<RestoreStep>();
   // First remove, the innermost paths first; then make directories from the outside in; then write the files in them.
   for (const step of [...steps].sort(innermostFirst)) {
     if (isRemoved(step) && !(await attempt(step, (one) => removeOld(one, blobs)))) failed.add(step);
@@ -72,14 +72,14 @@ function describeFailure(error: unknown): string {
   return code === "ENOTEMPTY" || code === "EEXIST" ? "something else is in it" : errorMessage(error);
 }
 
-interface Step {
+interface RestoreStep {
   readonly path: string;
   readonly from: FileState;
   readonly to: FileState;
 }
 
 async function findObstacle(
-  { path, mixed }: Change,
+  { path, mixed }: FileChange,
   from: FileState,
   to: FileState,
   blobs: BlobStore,
@@ -95,11 +95,11 @@ async function findObstacle(
   return real === undefined || real === parent ? undefined : `${parent} leads elsewhere now`;
 }
 
-function isRemoved({ from, to }: Step): boolean {
+function isRemoved({ from, to }: RestoreStep): boolean {
   return from.kind !== "missing" && from.kind !== to.kind;
 }
 
-async function removeOld({ path, from }: Step, blobs: BlobStore): Promise<void> {
+async function removeOld({ path, from }: RestoreStep, blobs: BlobStore): Promise<void> {
   await inPlace(path, async (place) => {
     await assertState(place, from, blobs);
     if (from.kind === "directory") await rmdir(place);
@@ -107,7 +107,7 @@ async function removeOld({ path, from }: Step, blobs: BlobStore): Promise<void> 
   });
 }
 
-async function create(step: Step, blobs: BlobStore): Promise<void> {
+async function create(step: RestoreStep, blobs: BlobStore): Promise<void> {
   const { path, from, to } = step;
   await inPlace(path, async (place) => {
     await assertState(place, isRemoved(step) ? MISSING : from, blobs);
@@ -155,7 +155,7 @@ async function setMode(path: string, mode: number): Promise<void> {
   }
 }
 
-function innermostFirst(a: Step, b: Step): number {
+function innermostFirst(a: RestoreStep, b: RestoreStep): number {
   return depth(b.path) - depth(a.path) || (a.path < b.path ? -1 : 1);
 }
 

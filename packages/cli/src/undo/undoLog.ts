@@ -7,7 +7,7 @@ import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { BlobStore } from "./blobStore.js";
 import { type FileState, isSameState, MISSING, readState, readTree } from "./fileState.js";
 import type { GitTree } from "./gitTree.js";
-import type { Change, Restored } from "./restore.js";
+import type { FileChange, Restored } from "./restore.js";
 
 const MOST_TURNS = 50;
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -20,7 +20,7 @@ interface Turn {
   readonly message: string;
   /** The id of the message in its conversation. */
   readonly id?: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly FileChange[];
 }
 
 export interface UndoResult extends Restored {
@@ -47,7 +47,7 @@ export class UndoLog {
   #git: Promise<GitTree | undefined> | undefined;
   #message = "";
   #id: string | undefined;
-  #current = new Map<string, Change>();
+  #current = new Map<string, FileChange>();
   #done: Turn[] = [];
   #undone: Turn[] = [];
   #isSaved = true;
@@ -176,7 +176,7 @@ export class UndoLog {
     return { ...result, message: turn.message };
   }
 
-  #add(change: Change): void {
+  #add(change: FileChange): void {
     const earlier = this.#current.get(change.path);
     if (!earlier) {
       this.#current.set(change.path, change);

@@ -35,7 +35,7 @@ import { Leases } from "./leases.js";
 import { ModelCalls } from "./modelCalls.js";
 import { cancelTopic, followTopic, Notices } from "./notices.js";
 import { RunQueries } from "./runQueries.js";
-import { type Change, RunStore } from "./runStore.js";
+import { type RunChange, RunStore } from "./runStore.js";
 import { checkSchemaName, migrate } from "./schema.js";
 import { type TicketBackend, Tickets } from "./tickets.js";
 import { inTransaction } from "./transaction.js";
@@ -307,7 +307,7 @@ class BullmqEngine implements RunEngine {
     await within(ended, CLOSE_WITHIN_MS, "The database").catch(this.#onFault);
   }
 
-  async #apply(change: Promise<Change>, id?: string): Promise<boolean> {
+  async #apply(change: Promise<RunChange>, id?: string): Promise<boolean> {
     const { applied, dispatch } = await change;
     await this.#dispatcher.send(dispatch, applied && id !== undefined ? [id] : []);
     return applied;

@@ -26,12 +26,12 @@ const DEADLOCK = "40P01";
 const MAX_ATTEMPTS = 5;
 
 /** What a change did, and which runs have to go to the queue because of it. */
-export interface Change {
+export interface RunChange {
   readonly applied: boolean;
   readonly dispatch: readonly Dispatch[];
 }
 
-const NOTHING: Change = { applied: false, dispatch: [] };
+const NOTHING: RunChange = { applied: false, dispatch: [] };
 
 interface LockedRow {
   readonly state: RunState;
@@ -56,7 +56,7 @@ export class RunStore {
     this.#slots = new Slots(schema);
   }
 
-  async create(run: NewRun): Promise<Change> {
+  async create(run: NewRun): Promise<RunChange> {
     const {
       id,
       definition,
@@ -105,7 +105,7 @@ export class RunStore {
   }
 
   /** Writes the end of a claim, if it still holds the run. */
-  async end(id: string, epoch: number, ending: ClaimEnding): Promise<Change> {
+  async end(id: string, epoch: number, ending: ClaimEnding): Promise<RunChange> {
     const { rows } = await this.#again(() =>
       this.#pool.query<Dispatch | { readonly id: null }>({
         name: `end-${this.#s}`,
@@ -128,7 +128,7 @@ export class RunStore {
     return { applied: rows.length > 0, dispatch: rows.filter((row): row is Dispatch => row.id !== null) };
   }
 
-  async decide(id: string, key: string, decision: Decision): Promise<Change> {
+  async decide(id: string, key: string, decision: Decision): Promise<RunChange> {
     return await this.#transaction(async (client) => {
       const row = await this.#lock(client, id);
       const approvals: Approval[] = JSON.parse(row?.approvals ?? "[]");
@@ -145,7 +145,7 @@ export class RunStore {
     });
   }
 
-  async cancel(id: string, reason: string): Promise<Change> {
+  async cancel(id: string, reason: string): Promise<RunChange> {
     return await this.#transaction(async (client) => {
       const row = await this.#lock(client, id);
       if (!row || isEnded(row.state)) return NOTHING;
@@ -166,7 +166,7 @@ export class RunStore {
     });
   }
 
-  async retry(id: string): Promise<Change> {
+  async retry(id: string): Promise<RunChange> {
     return await this.#transaction(async (client) => {
       const row = await this.#lock(client, id);
       if (!row || row.state === "done" || !(isEnded(row.state) || row.is_timed)) return NOTHING;
@@ -178,7 +178,7 @@ export class RunStore {
     });
   }
 
-  async send(id: string, message: string): Promise<Change> {
+  async send(id: string, message: string): Promise<RunChange> {
     return await this.#transaction(async (client) => {
       const row = await this.#lock(client, id);
       if (!row || (isEnded(row.state) && row.state !== "done")) return NOTHING;
@@ -222,7 +222,7 @@ export class RunStore {
     return Object.fromEntries(rows.map(({ name, ...row }) => [name, toLimits(row)]));
   }
 
-  async setLimits(tenant: string, { concurrency, modelCallsPerMinute }: TenantLimits): Promise<Change> {
+  async setLimits(tenant: string, { concurrency, modelCallsPerMinute }: TenantLimits): Promise<RunChange> {
     return await this.#transaction(async (client) => {
       await client.query(
         `insert into ${this.#s}.tenant (name, concurrency) values ($1, $2)

@@ -1,7 +1,7 @@
 import type { IgnoreRule } from "./parse.js";
 
 /** The verdict of a set of rules about a path: `undefined` if none of them matches. */
-export type Verdict = "ignore" | "keep" | undefined;
+export type IgnoreDecision = "ignore" | "keep" | undefined;
 
 /** The rules of one ignore file, ready to be asked often. */
 export interface IgnoreMatcher {
@@ -9,7 +9,7 @@ export interface IgnoreMatcher {
    * The verdict about the entry `name` of `directory`, which ends in a slash or is empty. The first
    * `skip` characters of `directory` lead to the ignore file.
    */
-  match(name: string, directory: string, skip: number, isDirectory: boolean): Verdict;
+  match(name: string, directory: string, skip: number, isDirectory: boolean): IgnoreDecision;
 }
 
 /** A rule with its place in the file: of two that match, the later one wins. */

@@ -1,7 +1,7 @@
 import { nodeFs, nodePath } from "../files/nodeModules.js";
 import { readRegularFile } from "../files/readRegularFile.js";
 import { ownAncestors } from "../git/repository.js";
-import { compileIgnoreRules, type IgnoreMatcher, type Verdict } from "./compile.js";
+import { compileIgnoreRules, type IgnoreDecision, type IgnoreMatcher } from "./compile.js";
 import { parseIgnoreFile } from "./parse.js";
 
 const MAX_RULE_BYTES = 4 * 1024 * 1024;
@@ -153,7 +153,12 @@ export function isIgnoredDirectory(
   return false;
 }
 
-function ask(start: Level | undefined, directory: string, name: string, isDirectory: boolean): Verdict {
+function ask(
+  start: Level | undefined,
+  directory: string,
+  name: string,
+  isDirectory: boolean,
+): IgnoreDecision {
   for (let current = start; current !== undefined; current = current.parent) {
     const verdict = current.matcher.match(name, directory, current.baseLength, isDirectory);
     if (verdict !== undefined) return verdict;

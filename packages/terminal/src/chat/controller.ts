@@ -8,10 +8,10 @@ import type { MenuItem } from "../input/menu.js";
 import { runningJobs, type Status } from "../screen/statusRow.js";
 import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
 import { CallLog } from "./callLog.js";
+import { ChatUsage } from "./chatUsage.js";
 import { type ComposedMessage, Composer, takeBackUnanswered } from "./outgoing.js";
 import { type Message, MessageQueue, NoticeQueue } from "./queues.js";
 import type { ChatOptions, ReadyChat } from "./types.js";
-import { UsageMeter } from "./usageMeter.js";
 import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation continues from here.";
@@ -40,7 +40,7 @@ export class ChatController {
   readonly #view: ChatView;
   readonly #mentions: MentionPlace;
   readonly #log = new CallLog();
-  readonly #usage = new UsageMeter();
+  readonly #usage = new ChatUsage();
   #running: Running | undefined;
   /** Messages sent before the agent was loaded. */
   #early: Message[] = [];

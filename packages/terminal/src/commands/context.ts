@@ -1,8 +1,8 @@
 import type { Agent, Content } from "@agent/core";
 import type { Permissions } from "@agent/core/host";
 import type { CallLog } from "../chat/callLog.js";
+import type { ChatUsage } from "../chat/chatUsage.js";
 import type { ChatOptions } from "../chat/types.js";
-import type { UsageMeter } from "../chat/usageMeter.js";
 import type { ChatView } from "../chat/view.js";
 
 /** The state that commands work on. */
@@ -12,7 +12,7 @@ export interface CommandContext {
   readonly options: ChatOptions;
   readonly log: CallLog;
   readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand" | "giveBack">;
-  readonly usage: UsageMeter;
+  readonly usage: ChatUsage;
   /** Whether a message is being answered. */
   readonly busy: () => boolean;
   readonly stopTurn: () => void;

@@ -1,7 +1,7 @@
 import type { MentionSource } from "@agent/core";
 import { expect, test } from "vitest";
 import { CompletionMenu } from "./completionMenu.js";
-import { Editor } from "./editor.js";
+import { LineEditor } from "./editor.js";
 import type { Menu } from "./menu.js";
 
 /** A line with a list below it, and a source that answers when the test says so. */
@@ -11,8 +11,8 @@ function line() {
     resolve = done;
   });
   const source: MentionSource = { name: "docs", list: () => promise, read: async () => "" };
-  const place: { readonly editor: Editor; menu: Menu | undefined } = {
-    editor: new Editor(),
+  const place: { readonly editor: LineEditor; menu: Menu | undefined } = {
+    editor: new LineEditor(),
     menu: undefined,
   };
   const completions = new CompletionMenu(

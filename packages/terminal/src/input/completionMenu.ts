@@ -1,5 +1,5 @@
 import type { MentionSource } from "@agent/core";
-import type { Editor } from "./editor.js";
+import type { LineEditor } from "./editor.js";
 import { FileIndex } from "./fileIndex.js";
 import { bestMatches, toCandidate } from "./fuzzy.js";
 import { Menu, type MenuItem } from "./menu.js";
@@ -10,7 +10,7 @@ const COMMAND = /^\/[\w:-]*$/;
 
 /** Where a completion is shown and what it changes. */
 interface MenuPlace {
-  readonly editor: Editor;
+  readonly editor: LineEditor;
   menu: Menu | undefined;
 }
 

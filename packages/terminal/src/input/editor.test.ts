@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { Editor } from "./editor.js";
+import { LineEditor } from "./editor.js";
 import { viewEditor } from "./editorView.js";
 
 /** An editor with the cursor at `|`. */
-function editor(text: string): Editor {
-  const subject = new Editor();
+function editor(text: string): LineEditor {
+  const subject = new LineEditor();
   subject.set(text.replace("|", ""), text.indexOf("|"));
   return subject;
 }
 
-const shown = ({ text, cursor }: Editor): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+const shown = ({ text, cursor }: LineEditor): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 
 describe("Editor", () => {
   test.each([

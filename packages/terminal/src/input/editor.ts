@@ -5,7 +5,7 @@ const GRAPHEME_REACH = 64;
 const MOST_UNDO = 100;
 
 /** The text being written and the cursor. The cursor is always between two graphemes. */
-export class Editor {
+export class LineEditor {
   #text = "";
   #cursor = 0;
   #killed = "";
@@ -125,7 +125,7 @@ export class Editor {
   }
 }
 
-const ACTIONS: Readonly<Record<string, (editor: Editor) => unknown>> = {
+const ACTIONS: Readonly<Record<string, (editor: LineEditor) => unknown>> = {
   left: (editor) => editor.move("left"),
   right: (editor) => editor.move("right"),
   home: (editor) => editor.move("home"),

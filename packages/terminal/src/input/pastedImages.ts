@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensurePrivateDirectory } from "../system/directories.js";
 import { ownProgram } from "../system/ownProgram.js";
-import type { Editor } from "./editor.js";
+import type { LineEditor } from "./editor.js";
 import { isImagePath } from "./mentions.js";
 
 const NONE = "There is no image on the clipboard that can be read here.";
 
 /** The line that an image is inserted into, and the place for a hint that there is no image. */
 interface ImagePlace {
-  readonly editor: Editor;
+  readonly editor: LineEditor;
   hint(lines: readonly string[]): void;
   draw(): void;
 }

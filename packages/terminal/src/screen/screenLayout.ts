@@ -2,7 +2,7 @@ import { escapeToLine } from "@agent/internal";
 import type { ApprovalDialog } from "../approval/approvalDialog.js";
 import type { ActivityFrame } from "../display/activity.js";
 import { workingRow } from "../display/workingRow.js";
-import type { Editor } from "../input/editor.js";
+import type { LineEditor } from "../input/editor.js";
 import { viewEditor } from "../input/editorView.js";
 import type { Menu, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
@@ -18,7 +18,7 @@ const ASKING = "? ";
 
 /** What is on the screen at one moment, apart from the conversation itself. */
 export interface ScreenParts extends Above, Below {
-  readonly editor: Editor;
+  readonly editor: LineEditor;
   /** Words in front of the input line instead of the prompt. */
   readonly prompt: string | undefined;
 }

@@ -5,7 +5,7 @@ import { escapeToLine } from "@agent/internal";
 import { ApprovalDialog } from "../approval/approvalDialog.js";
 import { approvalRows, decisionText } from "../approval/approvalQuestion.js";
 import type { ChatView, PickOptions } from "../chat/view.js";
-import { Editor } from "../input/editor.js";
+import { LineEditor } from "../input/editor.js";
 import { Menu, type MenuItem, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
 import { PROMPT } from "./firstPrompt.js";
@@ -43,7 +43,7 @@ interface Question {
 export class TerminalView implements ChatView {
   readonly style: Style;
   readonly keys = TERMINAL_KEYS;
-  readonly editor = new Editor();
+  readonly editor = new LineEditor();
   readonly #screen: Screen;
   readonly #live: LiveScreen;
   #question: Question | undefined;

@@ -3,7 +3,7 @@ import { hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArgum
 import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";
 import type { ProbeResult } from "../runProbe.js";
-import { type Check, parametersOf, type Subject, type Verdict } from "../subject.js";
+import { type Check, type CheckVerdict, parametersOf, type Subject } from "../subject.js";
 import type { Finding } from "../types.js";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -14,7 +14,7 @@ type Problem = Omit<Finding, "tool">;
 function eachCallable(
   examine: (subject: Subject, tool: SeenTool) => Promise<readonly Problem[] | string>,
 ): Check["run"] {
-  return async (subject): Promise<Verdict> => {
+  return async (subject): Promise<CheckVerdict> => {
     const findings: Finding[] = [];
     const notes: string[] = [];
     for (const tool of subject.tools) {

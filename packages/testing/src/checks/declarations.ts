@@ -2,7 +2,7 @@ import { TOOL_CAPABILITIES, type ToolCapability } from "@agent/core";
 import { compileSchema, errorMessage, escapeInvisible } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
 import type { SeenTool } from "../probe/messages.js";
-import { type Check, functionOf, parametersOf, type Subject, type Verdict } from "../subject.js";
+import { type Check, type CheckVerdict, functionOf, parametersOf, type Subject } from "../subject.js";
 import type { Finding } from "../types.js";
 
 const VALID_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -13,7 +13,7 @@ type Problem = Omit<Finding, "tool">;
 
 /** A check of each tool on its own. */
 function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
-  return ({ tools }: Subject): Verdict => ({
+  return ({ tools }: Subject): CheckVerdict => ({
     findings: tools.flatMap((tool) => find(tool).map((problem) => ({ tool: tool.name, ...problem }))),
   });
 }

@@ -5,7 +5,7 @@ import { inside, variable } from "./programs/inside.js";
 import type { Launched } from "./programs/program.js";
 import { BEYOND_NAME, DATA_PROGRAMS, RUNS_BEHIND, WRAPPERS, wordPattern } from "./programs/table.js";
 import { Refused, shown, Unresolvable } from "./refusal.js";
-import { commandName, matchesAllow, matchesDeny, type Rule } from "./rules.js";
+import { type CommandRule, commandName, matchesAllow, matchesDeny } from "./rules.js";
 
 const MAX_DEPTH = 12;
 // Words looked at for one script, counting a word anew for each command that may begin at it, and something for
@@ -19,17 +19,17 @@ const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
 
 /** Judges one script and everything it is seen to run. The methods throw `Refused` or `Unresolvable`. */
 export class Judge {
-  readonly #denyRules: readonly Rule[];
-  readonly #deny = new Map<string, Rule[]>();
-  readonly #allow: readonly Rule[] | undefined;
+  readonly #denyRules: readonly CommandRule[];
+  readonly #deny = new Map<string, CommandRule[]>();
+  readonly #allow: readonly CommandRule[] | undefined;
   readonly #work: { words: number };
   readonly #isStrict: boolean;
   #denyOnly: Judge | undefined;
 
   /** `isStrict`: an allow rule answers for nothing beyond its own words. */
   constructor(
-    deny: readonly Rule[],
-    allow: readonly Rule[] | undefined,
+    deny: readonly CommandRule[],
+    allow: readonly CommandRule[] | undefined,
     { work = { words: 0 }, isStrict = false }: { work?: { words: number }; isStrict?: boolean } = {},
   ) {
     this.#denyRules = deny;
@@ -94,7 +94,7 @@ export class Judge {
     if (this.#work.words > MAX_WORK) throw new Unresolvable("it has too many words to be examined");
   }
 
-  #checkInside(words: readonly CommandWord[], rules: readonly Rule[], depth: number): void {
+  #checkInside(words: readonly CommandWord[], rules: readonly CommandRule[], depth: number): void {
     const { scripts, commands, launched } = inside(words);
     for (const script of scripts) this.checkScript(script, depth + 1);
     for (const command of commands) this.#checkCommand(command, depth + 1);
@@ -105,7 +105,7 @@ export class Judge {
   #checkLaunched(
     { words, phrase }: Launched,
     command: readonly CommandWord[],
-    rules: readonly Rule[],
+    rules: readonly CommandRule[],
     depth: number,
   ): void {
     // An allow rule for "npm" is not one for "npm exec", which runs anything.
@@ -166,7 +166,7 @@ export class Judge {
   }
 
   /** The allow rules that name the command. Throws if there are such rules and the command needs one. */
-  #checkAllow(name: string, words: readonly CommandWord[]): readonly Rule[] {
+  #checkAllow(name: string, words: readonly CommandWord[]): readonly CommandRule[] {
     if (this.#allow === undefined) return [];
     const rules = this.#allow.filter((rule) => matchesAllow(rule, words));
     const text = words[0]?.text ?? "";
@@ -181,7 +181,7 @@ export class Judge {
    * Whether an allow rule also covers what the policy cannot read: the rule's own words leave it open, as "sh build.sh"
    * does. A rule of one word ("sh") would hide every deny rule, so next to deny rules it covers nothing.
    */
-  #answersFor(rule: Rule): boolean {
+  #answersFor(rule: CommandRule): boolean {
     if (this.#isStrict) return false;
     if (this.#denyRules.length > 0 && rule.words.length < 2) return false;
     try {

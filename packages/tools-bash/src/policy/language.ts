@@ -3,7 +3,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import { namedWords } from "./commands.js";
 import { Judge } from "./judge.js";
 import { type SimpleCommand, simpleCommands } from "./parser.js";
-import { compileRule, matchesAllow, matchesDeny, type Rule } from "./rules.js";
+import { type CommandRule, compileRule, matchesAllow, matchesDeny } from "./rules.js";
 
 /**
  * The patterns of rules for shell commands: the words that a command begins with, as in the options `deny` and `allow` of
@@ -22,7 +22,7 @@ export const shellLanguage: PermissionLanguage = {
   match(patterns, targets) {
     const commands = targets.map(readTarget);
     return patterns.map((pattern) => {
-      let rules: readonly Rule[];
+      let rules: readonly CommandRule[];
       try {
         rules = compile(pattern);
       } catch {
@@ -35,7 +35,7 @@ export const shellLanguage: PermissionLanguage = {
   },
 };
 
-function compile(pattern: string): Rule[] {
+function compile(pattern: string): CommandRule[] {
   return pattern.split(/\s+&&\s+/).map((part) => compileRule(part, "the pattern"));
 }
 
@@ -50,7 +50,7 @@ function readTarget(target: CallTarget): SimpleCommand | undefined {
   }
 }
 
-function match(rule: Rule, target: CallTarget, command: SimpleCommand | undefined): Match {
+function match(rule: CommandRule, target: CallTarget, command: SimpleCommand | undefined): Match {
   if (target.type !== "command" || command === undefined) return "maybe";
   const { words, assigned } = command;
   if (!target.open && target.cwd === undefined && assigned.length === 0 && covers(rule, command)) {
@@ -65,7 +65,7 @@ function match(rule: Rule, target: CallTarget, command: SimpleCommand | undefine
   }
 }
 
-function covers(rule: Rule, { words }: SimpleCommand): boolean {
+function covers(rule: CommandRule, { words }: SimpleCommand): boolean {
   const named = rule.words.findIndex((word) => /[*?]/.test(word));
   return (named === -1 ? rule.words.length : named) >= namedWords(words) && matchesAllow(rule, words);
 }

@@ -1,7 +1,7 @@
 import { checkOptions, invalidArgument, quote } from "@agent/core/toolkit";
 import { Judge } from "./judge.js";
 import { NotInGrammar, Refused, Unresolvable } from "./refusal.js";
-import { compileRule, type PolicyRule, type Rule } from "./rules.js";
+import { type CommandRule, compileRule, type PolicyRule } from "./rules.js";
 
 export interface PolicyOptions {
   readonly deny?: readonly PolicyRule[] | undefined;
@@ -48,11 +48,11 @@ function checkRules(list: string, rules: unknown): void {
   if (rules.length === 0) throw new Error(`${list} is empty. Leave it out to have no such rule.`);
 }
 
-function compileRules(list: string, rules: readonly PolicyRule[] | undefined): Rule[] | undefined {
+function compileRules(list: string, rules: readonly PolicyRule[] | undefined): CommandRule[] | undefined {
   return rules?.map((rule, index) => compileRule(rule, `${list}[${index}]`));
 }
 
-function proveExamples(list: "deny" | "allow", rule: Rule): void {
+function proveExamples(list: "deny" | "allow", rule: CommandRule): void {
   const policy = list === "deny" ? new RulePolicy([rule], undefined) : new RulePolicy([], [rule]);
   const matches = (example: string): boolean => {
     const verdict = policy.check(example);
@@ -66,8 +66,8 @@ function proveExamples(list: "deny" | "allow", rule: Rule): void {
 
 class RulePolicy implements Policy {
   constructor(
-    readonly deny: readonly Rule[],
-    readonly allow: readonly Rule[] | undefined,
+    readonly deny: readonly CommandRule[],
+    readonly allow: readonly CommandRule[] | undefined,
   ) {}
 
   check(command: string, env: Readonly<Record<string, string>> = {}): Verdict {

@@ -15,7 +15,7 @@ export interface PolicyRuleObject {
   readonly reason?: string;
 }
 
-export interface Rule {
+export interface CommandRule {
   readonly text: string;
   /** `*` alone stands for any number of words, and in a word for any part of it. */
   readonly words: readonly string[];
@@ -27,7 +27,7 @@ export interface Rule {
 const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$[\]{}()<>|&;#!~]+)*$/;
 
 /** Reads one rule of the config. Throws if it is no plain words: it would match less than its writer expects. */
-export function compileRule(rule: PolicyRule, where: string): Rule {
+export function compileRule(rule: PolicyRule, where: string): CommandRule {
   const {
     command,
     match = [],
@@ -57,7 +57,7 @@ export type Match = "yes" | "maybe" | "no";
  * Whether a deny rule matches. Errs on the side of a match: the name without its directory, options in any
  * order and combination, options before a subcommand skipped; "maybe" where an unknown word decides.
  */
-export function matchesDeny(rule: Rule, words: readonly CommandWord[]): Match {
+export function matchesDeny(rule: CommandRule, words: readonly CommandWord[]): Match {
   const [name = "", ...rest] = rule.words;
   const given = words[0]?.text;
   if (given === undefined) return "maybe";
@@ -76,7 +76,7 @@ export function matchesDeny(rule: Rule, words: readonly CommandWord[]): Match {
 }
 
 /** Whether an allow rule matches: word for word from the start, nothing skipped and nothing unknown. */
-export function matchesAllow({ words: wanted }: Rule, words: readonly CommandWord[]): boolean {
+export function matchesAllow({ words: wanted }: CommandRule, words: readonly CommandWord[]): boolean {
   // How many words of the rule the words so far may have matched.
   let places = skipStars(new Set([0]), wanted);
   for (const { text } of words) {

@@ -13,7 +13,14 @@ import {
 } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { LinkWatch } from "./linkWatch.js";
-import { type Change, forbids, hostNameRule, hostPathRules, type Rule, toRule } from "./rules.js";
+import {
+  forbids,
+  hostNameRule,
+  hostPathRules,
+  type ProtectedChange,
+  type ProtectionRule,
+  toRule,
+} from "./rules.js";
 
 export interface ProtectionOptions {
   /** The base directory of relative rules. */
@@ -48,13 +55,13 @@ export type NewContent = (before: string | undefined) => string | undefined;
 
 /** Decides which paths may not be changed, or only after the user agreed. Every method takes a canonical path. */
 export class Protection {
-  readonly #rules: readonly Rule[];
-  readonly #asked: readonly Rule[];
+  readonly #rules: readonly ProtectionRule[];
+  readonly #asked: readonly ProtectionRule[];
   readonly #keys: readonly string[];
   readonly #askedKeys: readonly string[];
   readonly #tops: readonly string[];
   readonly #hostPaths: readonly string[];
-  readonly #hostNames: readonly Rule[];
+  readonly #hostNames: readonly ProtectionRule[];
   readonly #hostKeys: readonly string[];
   readonly #links: LinkWatch;
   readonly #gitConfigs = new GitConfigs();
@@ -82,12 +89,12 @@ export class Protection {
   }
 
   /** Throws if a path may not be changed, whatever a user granted. The error names the rule and how to lift it. */
-  check(change: Change, path: string): void {
+  check(change: ProtectedChange, path: string): void {
     this.#check(change, path, this.#links.current());
   }
 
   /** As `check`, and throws if the change needs the user's permission and this call was not granted it. */
-  checkGranted(change: Change, path: string, granted: readonly AccessNeed[] = []): void {
+  checkGranted(change: ProtectedChange, path: string, granted: readonly AccessNeed[] = []): void {
     const linked = this.#links.current();
     this.#check(change, path, linked);
     const need = this.#need(change, path, linked);
@@ -96,7 +103,7 @@ export class Protection {
   }
 
   /** The access that a user has to grant before a restricted file is changed. */
-  findNeed(change: Change, path: string): AccessNeed | undefined {
+  findNeed(change: ProtectedChange, path: string): AccessNeed | undefined {
     return this.#asked.length === 0 ? undefined : this.#need(change, path, this.#links.current());
   }
 
@@ -109,14 +116,14 @@ export class Protection {
     return rule === undefined ? undefined : { kind: "write", path, reason: toRule(rule, "/").reason };
   }
 
-  #check(change: Change, path: string, linked: ReadonlySet<string>): void {
+  #check(change: ProtectedChange, path: string, linked: ReadonlySet<string>): void {
     const ofHost = [...hostPathRules(this.#hostPaths), ...this.#hostNames];
     if (this.#find(ofHost, change, path, linked)) throw hostRefusal(showPath(path));
     const rule = this.#find(this.#rules, change, path, linked) ?? this.#gitRule(change, path);
     if (rule) throw refusal(path, rule);
   }
 
-  #need(change: Change, path: string, linked: ReadonlySet<string>): AccessNeed | undefined {
+  #need(change: ProtectedChange, path: string, linked: ReadonlySet<string>): AccessNeed | undefined {
     if (this.#asked.length === 0) return undefined;
     const rule = this.#find(this.#asked, change, path, linked);
     const reason =
@@ -140,9 +147,14 @@ export class Protection {
    * The first rule that forbids the change: by the rule's own path or, if that contains a link, by its canonical path.
    * `linked` are the paths that contain one.
    */
-  #find(rules: readonly Rule[], change: Change, path: string, linked: ReadonlySet<string>): Rule | undefined {
+  #find(
+    rules: readonly ProtectionRule[],
+    change: ProtectedChange,
+    path: string,
+    linked: ReadonlySet<string>,
+  ): ProtectionRule | undefined {
     const folded = foldPath(path);
-    const isForbidden = (rule: Rule, real: string): boolean => {
+    const isForbidden = (rule: ProtectionRule, real: string): boolean => {
       const exists = (below?: string): boolean => {
         // ".git" may be a file or a link that redirects git to another directory.
         if (below !== undefined && !isDirectory(path)) return true;
@@ -156,7 +168,7 @@ export class Protection {
   }
 
   /** The git rule for a path in a git directory that is not named ".git", or for a path that git's configuration names. */
-  #gitRule(change: Change, path: string): Rule | undefined {
+  #gitRule(change: ProtectedChange, path: string): ProtectionRule | undefined {
     const git = this.#rules.find(({ text, names }) => text === GIT && names.length > 0);
     if (git === undefined) return undefined;
     const found = inGitDirectory(path);
@@ -258,7 +270,7 @@ function hostRefusal(what: string): Error {
   );
 }
 
-function refusal(path: string, { text, reason }: Pick<Rule, "text" | "reason">): Error {
+function refusal(path: string, { text, reason }: Pick<ProtectionRule, "text" | "reason">): Error {
   return new Error(
     `${showPath(path)} is protected by the rule "${text}" (${reason}): nothing was changed. ` +
       `Only the user can lift it, by setting the option "protect" of @agent/tools-fs to a list without this rule.`,

@@ -5,10 +5,10 @@ import { canonicalPath, foldPath, matchesName, PROTECTED_FILES } from "@agent/co
  * The effect of a call on a path: `write` creates, changes or replaces a file; `place` puts a directory or a link there that was
  * made elsewhere; `takeAway` moves or removes what is there.
  */
-export type Change = "write" | "place" | "makeDirectory" | "takeAway";
+export type ProtectedChange = "write" | "place" | "makeDirectory" | "takeAway";
 
 /** A file, or a directory with all it holds, that is not to be changed. */
-export interface Rule {
+export interface ProtectionRule {
   /** The rule as written in the option `protect`, for messages. */
   readonly text: string;
   readonly reason: string;
@@ -27,7 +27,7 @@ export const PROTECTED_PATTERNS: readonly string[] = PROTECTED_FILES.map(({ patt
 const TABLE = new Map(PROTECTED_FILES.map((file) => [file.pattern, file]));
 
 /** Parses a rule: a pattern of the table, or a path relative to `base`. */
-export function toRule(text: string, base: string): Rule {
+export function toRule(text: string, base: string): ProtectionRule {
   const file = TABLE.get(text);
   const path = resolve(base, text);
   return {
@@ -43,7 +43,7 @@ export function toRule(text: string, base: string): Rule {
 const OF_HOST = { reason: "it belongs to the agent's host", except: [] };
 
 /** Rules for the paths of the host. They are resolved again for every change, since a link can be replaced. */
-export function hostPathRules(paths: readonly string[]): Rule[] {
+export function hostPathRules(paths: readonly string[]): ProtectionRule[] {
   return paths
     .flatMap((path) => [...new Set([resolve(path), reachablePath(path)])])
     .map((path) => ({ ...OF_HOST, text: path, path, folded: foldPath(path), names: [] }));
@@ -59,7 +59,7 @@ function reachablePath(path: string): string {
 }
 
 /** The rule for a name that the host keeps for itself in every directory. */
-export function hostNameRule(text: string, base: string): Rule {
+export function hostNameRule(text: string, base: string): ProtectionRule {
   return { ...toRule(text, base), ...OF_HOST, names: text.split("/").map(foldPath) };
 }
 
@@ -68,8 +68,8 @@ export function hostNameRule(text: string, base: string): Rule {
  * whether the rule's path exists, `exists(name)` whether `name` exists below the changed path.
  */
 export function forbids(
-  rule: Rule,
-  change: Change,
+  rule: ProtectionRule,
+  change: ProtectedChange,
   path: string,
   place: string,
   exists: (below?: string) => boolean,
@@ -83,19 +83,19 @@ export function forbids(
   return (change === "place" || rule.names[0] === ".git") && hasPrefix(rule.names, path);
 }
 
-function insideOf(rule: Rule, path: string, place: string): string | undefined {
+function insideOf(rule: ProtectionRule, path: string, place: string): string | undefined {
   if (holds(place, path)) return path.slice(place.length).replace(/^\//, "");
   return segmentsAfter(rule.names, path);
 }
 
-function isExcepted({ except }: Rule, inside: string, change: Change): boolean {
+function isExcepted({ except }: ProtectionRule, inside: string, change: ProtectedChange): boolean {
   if (except.includes(inside)) return change !== "place";
   // Making a parent directory of an exception is allowed.
   return change === "makeDirectory" && inside !== "" && except.some((path) => path.startsWith(`${inside}/`));
 }
 
 /** Whether moving or removing a directory would also move or remove a protected path below it. */
-function takesAlong({ names }: Rule, path: string, exists: (below?: string) => boolean): boolean {
+function takesAlong({ names }: ProtectionRule, path: string, exists: (below?: string) => boolean): boolean {
   const rest = remainingSegments(names, path);
   return rest !== undefined && exists(rest);
 }

@@ -14,7 +14,7 @@ import { binaryType } from "../read/fileType.js";
 import { readWhole, type WholeFile } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import { digestOf } from "../read/seenFiles.js";
-import { checkWorkspace, type Step, Workspace } from "../workspace.js";
+import { checkWorkspace, Workspace, type WorkspaceStep } from "../workspace.js";
 import { changedSinceShown, isReadWithApproval, versionOf } from "../write/fileVersion.js";
 import { replaceFile } from "../write/replaceFile.js";
 import { WRITES } from "./capabilities.js";
@@ -115,7 +115,7 @@ export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boo
   });
 }
 
-function stepsOf(workspace: Workspace, patch: FilePatch): Step[] {
+function stepsOf(workspace: Workspace, patch: FilePatch): WorkspaceStep[] {
   if (patch.type === "delete") return [{ action: "takeAway", path: workspace.locateEntry(patch.path) }];
   const file = workspace.locateBoth(patch.path);
   const newContent = (before: string | undefined): string | undefined => patchedText(before, patch);

@@ -1,6 +1,6 @@
 import type { CallDescription, CallTarget, ToolCall } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import type { Step, Workspace } from "../workspace.js";
+import type { Workspace, WorkspaceStep } from "../workspace.js";
 
 const ACCESS = {
   read: "read",
@@ -9,11 +9,14 @@ const ACCESS = {
   makeDirectory: "write",
   move: "delete",
   takeAway: "delete",
-} as const satisfies Record<Step["action"], string>;
+} as const satisfies Record<WorkspaceStep["action"], string>;
 
 /** Describes a call by its steps. `findSteps` throws what the call would throw. */
-export function describeSteps(workspace: Workspace, findSteps: () => readonly Step[]): CallDescription {
-  let steps: readonly Step[];
+export function describeSteps(
+  workspace: Workspace,
+  findSteps: () => readonly WorkspaceStep[],
+): CallDescription {
+  let steps: readonly WorkspaceStep[];
   try {
     steps = findSteps();
   } catch (error) {
@@ -31,7 +34,7 @@ export function approvedCall({ needs = [] }: CallDescription, signal: AbortSigna
   return { signal, granted: needs, onOutput: () => undefined };
 }
 
-function toTarget({ action, path, entry = path, tree, line }: Step): CallTarget {
+function toTarget({ action, path, entry = path, tree, line }: WorkspaceStep): CallTarget {
   return {
     type: "file",
     path: entry,

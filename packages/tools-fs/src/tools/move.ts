@@ -15,7 +15,7 @@ import { readWhole } from "../read/readWhole.js";
 import { kindOf } from "../read/regularFile.js";
 import { type Move, performMove } from "../tree/move.js";
 import { assertNotRootOrHome } from "../tree/rootOrHome.js";
-import { checkWorkspace, type Step, Workspace } from "../workspace.js";
+import { checkWorkspace, Workspace, type WorkspaceStep } from "../workspace.js";
 import { WRITES } from "./capabilities.js";
 import { describeSteps } from "./describeSteps.js";
 
@@ -95,7 +95,7 @@ async function moveEntry(
   return `Moved ${showPath(asked.source)} to ${showPath(inWordsOf(asked.destination, target))}`;
 }
 
-function stepsOf(source: string, target: string, info: Stats): Step[] {
+function stepsOf(source: string, target: string, info: Stats): WorkspaceStep[] {
   const tree = info.isDirectory();
   return [
     { action: "move", path: source, tree },

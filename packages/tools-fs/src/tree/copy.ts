@@ -39,7 +39,7 @@ export interface Copied {
 }
 
 /** Where an entry is copied from and to; both directories are pinned or plain paths. */
-interface Step {
+interface CopyStep {
   readonly from: string;
   readonly name: string;
   readonly to: string;
@@ -66,7 +66,7 @@ interface Run {
  * copied faithfully and, as far as that can be checked, on anything that cannot be removed afterwards.
  */
 export async function copyTree(
-  step: Omit<Step, "lasting" | "holder">,
+  step: Omit<CopyStep, "lasting" | "holder">,
   signal?: AbortSignal,
 ): Promise<Copied> {
   const lasting = join(step.to, step.newName);
@@ -75,7 +75,7 @@ export async function copyTree(
   return await copyEntry({ ...step, lasting, holder }, run);
 }
 
-async function copyEntry(step: Step, run: Run): Promise<Copied> {
+async function copyEntry(step: CopyStep, run: Run): Promise<Copied> {
   run.signal?.throwIfAborted();
   const info = await lstat(join(step.from, step.name), { bigint: true });
   refuseKept(step, info);
@@ -99,7 +99,11 @@ async function copyEntry(step: Step, run: Run): Promise<Copied> {
 }
 
 /** Makes a hard link to the first copy of the same file. Returns false if there is none or links do not work. */
-async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, run: Run): Promise<boolean> {
+async function linkToFirst(
+  { to, newName, lasting }: CopyStep,
+  info: BigIntStats,
+  run: Run,
+): Promise<boolean> {
   // The key is the stamp: a file that was written meanwhile has another one and is copied again.
   const stamp = stampOf(info);
   const first = run.firstCopies.get(stamp);
@@ -113,7 +117,7 @@ async function linkToFirst({ to, newName, lasting }: Step, info: BigIntStats, ru
 }
 
 async function copyRegular(
-  { from, name, to, newName, shown }: Step,
+  { from, name, to, newName, shown }: CopyStep,
   expected: BigIntStats,
   run: Run,
 ): Promise<void> {
@@ -153,7 +157,7 @@ async function copyRegular(
   }
 }
 
-async function copyDirectory(step: Step, info: BigIntStats, run: Run): Promise<Copied[]> {
+async function copyDirectory(step: CopyStep, info: BigIntStats, run: Run): Promise<Copied[]> {
   const copy = join(step.to, step.newName);
   await mkdir(copy, 0o700);
   const source = pinDirectory(join(step.from, step.name));
@@ -199,7 +203,7 @@ function refuseMounted(mount: string | undefined, shown: string, run: Run): void
 }
 
 /** Throws if an entry belongs to another user and its directory is sticky (like /tmp): only the owner can remove it. */
-function refuseKept({ holder, shown }: Step, info: BigIntStats): void {
+function refuseKept({ holder, shown }: CopyStep, info: BigIntStats): void {
   const user = BigInt(process.geteuid?.() ?? 0);
   if ((holder.mode & STICKY) === 0n || user === 0n || user === info.uid || user === holder.uid) return;
   throw new Error(

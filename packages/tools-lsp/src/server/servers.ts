@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync
 import { delimiter, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import type { AccessRules } from "@agent/core";
 import { createPathGuard, errorMessage, type PathGuard } from "@agent/core/toolkit";
-import type { CheckedOptions, Settings } from "../options.js";
+import type { CheckedOptions, LspSettings } from "../options.js";
 import { type FileText, readText } from "./documents.js";
 import { LanguageServer } from "./languageServer.js";
 import type { Candidate, Language } from "./languages.js";
@@ -25,7 +25,7 @@ interface Lookup {
 
 /** All servers of one registration: one for each language and root, started when it is first needed. */
 export class Servers {
-  readonly settings: Settings;
+  readonly settings: LspSettings;
   readonly languages: readonly Language[];
   readonly guard: PathGuard;
   readonly root: string;
@@ -149,13 +149,19 @@ export class Slot {
   timeouts = 0;
   /** A check that the result of an edit no longer waits for. */
   late: Promise<unknown> | undefined;
-  readonly #settings: Settings;
+  readonly #settings: LspSettings;
   readonly #host: SlotHost;
   readonly #stopping = new WeakSet<LanguageServer>();
   #failures: string[] = [];
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(language: Language, root: string, program: FoundProgram, settings: Settings, host: SlotHost) {
+  constructor(
+    language: Language,
+    root: string,
+    program: FoundProgram,
+    settings: LspSettings,
+    host: SlotHost,
+  ) {
     this.language = language;
     this.root = root;
     this.program = program;

@@ -5,7 +5,7 @@ import { LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { openLink } from "./serverLink.js";
-import { Session } from "./session.js";
+import { ServerSession } from "./session.js";
 
 interface OpenServerRequest {
   readonly name: string;
@@ -21,7 +21,7 @@ interface OpenServerRequest {
 }
 
 export interface OpenServer {
-  readonly session: Session;
+  readonly session: ServerSession;
   /** Looks at changes of the tools that the server reports. */
   readonly tools: ToolWatch;
 }
@@ -38,10 +38,10 @@ export async function openServer(request: OpenServerRequest): Promise<OpenServer
   const signal = AbortSignal.any([timer, ended]);
   const link = await openLink(options, { name, guard, log, directory, secrets, auth });
   let open: OpenServer | undefined;
-  const readTools = async (from: Session, within?: AbortSignal): Promise<void> =>
+  const readTools = async (from: ServerSession, within?: AbortSignal): Promise<void> =>
     onTools(examineTools(name, await from.listTools(within)).tools);
   try {
-    const session = await Session.open(
+    const session = await ServerSession.open(
       link,
       {
         server: name,

@@ -5,7 +5,7 @@ import type { LockedServer, LockedTool } from "../lock/lock.js";
 import type { ConnectionHost } from "./connectionHost.js";
 import { failureText } from "./failureText.js";
 import { type OpenServer, openServer } from "./openServer.js";
-import type { CallOptions, Session, ToolAnswer } from "./session.js";
+import type { CallOptions, ServerSession, ToolAnswer } from "./session.js";
 
 const DEFAULT_CALL_MS = 60_000;
 /** The number of automatic restarts of a server that died, before it is left alone for a while. */
@@ -78,7 +78,7 @@ export class ServerConnection {
    */
   async use<T>(
     signal: AbortSignal | undefined,
-    work: (session: Session, timeoutMs: number) => Promise<T>,
+    work: (session: ServerSession, timeoutMs: number) => Promise<T>,
   ): Promise<T> {
     this.#inFlight++;
     try {

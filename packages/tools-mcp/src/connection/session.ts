@@ -33,7 +33,7 @@ export interface CallOptions {
 }
 
 /** An open connection to a server: what can be asked of it, each request within its time. */
-export class Session {
+export class ServerSession {
   readonly #client: ProtocolClient;
   readonly #link: ServerLink;
   readonly #deadlines: Set<CallDeadline>;
@@ -52,7 +52,7 @@ export class Session {
   }
 
   /** Connects. Rejects once `signal` aborts; `link` is closed then. */
-  static async open(link: ServerLink, options: SessionOptions, signal: AbortSignal): Promise<Session> {
+  static async open(link: ServerLink, options: SessionOptions, signal: AbortSignal): Promise<ServerSession> {
     const { server, era, ask, onToolsChanged, onClose } = options;
     const deadlines = new Set<CallDeadline>();
     const askPerson = async (params: unknown, aborted: AbortSignal) => {
@@ -66,7 +66,12 @@ export class Session {
     };
     const events = { ...(ask && { elicit: askPerson }), onToolsChanged, onClose };
     try {
-      return new Session(await link.connect({ era, events }, signal), link, deadlines, options.listTimeoutMs);
+      return new ServerSession(
+        await link.connect({ era, events }, signal),
+        link,
+        deadlines,
+        options.listTimeoutMs,
+      );
     } catch (error) {
       await link.close();
       throw error;

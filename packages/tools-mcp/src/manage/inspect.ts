@@ -3,7 +3,7 @@ import { DEFAULT_START_MS, isHttp, type ServerOptions } from "../config/options.
 import type { ConnectionHost } from "../connection/connectionHost.js";
 import { failureText } from "../connection/failureText.js";
 import { openLink } from "../connection/serverLink.js";
-import { Session } from "../connection/session.js";
+import { ServerSession } from "../connection/session.js";
 import { examineInstructions, examinePrompts, examineTools } from "../lock/examine.js";
 import type { LockedEra, LockedServer } from "../lock/lock.js";
 import { sourceHash } from "../lock/lockFile.js";
@@ -75,7 +75,7 @@ async function inspectIn(
     const ignore = (): void => undefined;
     const { listTimeoutMs } = server;
     const parts = { server: name, era, ask, listTimeoutMs, onToolsChanged: ignore, onClose: ignore };
-    const session = await Session.open(link, parts, signal);
+    const session = await ServerSession.open(link, parts, signal);
     const opened = performance.now();
     const { tools, setAside } = examineTools(name, await session.listTools(caller));
     const prompts = examinePrompts(await session.listPrompts(caller).catch(() => []));

@@ -6,10 +6,10 @@ import { sharedPool } from "../host/pool/shared.js";
 import { filesView, formatFilesResult } from "../host/report.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
-import { describeSearch, findScope, READS, type Settings } from "../settings.js";
+import { describeSearch, findScope, READS, type SearchSettings } from "../settings.js";
 
 /** Makes `search_files`: finds files by a glob, with the pattern rules of fast-glob. */
-export function createSearchFiles(settings: Settings) {
+export function createSearchFiles(settings: SearchSettings) {
   return defineTool({
     name: "search_files",
     description:

@@ -5,7 +5,7 @@ import { formatTextResult, textView } from "../host/report.js";
 import { searchText, type TextResult, type TextSearch } from "../host/textSearch.js";
 import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { OutputMode, TextQuery } from "../protocol.js";
-import { describeSearch, findScope, READS, type Settings } from "../settings.js";
+import { describeSearch, findScope, READS, type SearchSettings } from "../settings.js";
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
@@ -15,7 +15,7 @@ const COUNT_ON_MS = 100;
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
 /** Makes `search_text`: searches the text of files, line by line, without any other program. */
-export function createSearchText(settings: Settings) {
+export function createSearchText(settings: SearchSettings) {
   return defineTool({
     name: "search_text",
     description:

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { optionalDirectory, path, quoted, rule, text } from "../grammar.js";
 import { isPath, looksLikeFile, looksLikePath } from "../paths.js";
-import type { PlannedCall, Rule, Words } from "../types.js";
+import type { PlannedCall, RequestRule, Words } from "../types.js";
 
 const SHOW = "(?:list|show|display|give|ls|print|see)(?: me)?";
 const READ = "(?:read|show|print|display|give|cat)(?: me)?";
@@ -10,7 +10,7 @@ const FILE = "(?: the)?(?: file)?(?: called| named)?";
 const OVERWRITE =
   "(?<overwrite>,? (?:and )?(?:overwrite|overwriting|replace|replacing)(?: it| the existing(?: file| one)?)?)?";
 
-export const LIST_RULES: readonly Rule[] = [
+export const LIST_RULES: readonly RequestRule[] = [
   rule(
     `${SHOW}(?: all)?(?: of)?(?: the)? (?<noun>files|contents?|entries|directories|folders|everything|things)(?: and (?:folders|directories|files))?${optionalDirectory("path")}${DETAILS}`,
     (words) => {
@@ -71,7 +71,7 @@ export const LIST_RULES: readonly Rule[] = [
   ),
 ];
 
-export const READ_RULES: readonly Rule[] = [
+export const READ_RULES: readonly RequestRule[] = [
   rule(
     `${READ}(?: the)? lines? (?<from>\\d+)(?:(?: to | through | and |-|–| - )(?<to>\\d+))? (?:of|in|from)${FILE} ${path("path")}`,
     readLines,
@@ -131,7 +131,7 @@ export const READ_RULES: readonly Rule[] = [
   ),
 ];
 
-export const WRITE_RULES: readonly Rule[] = [
+export const WRITE_RULES: readonly RequestRule[] = [
   rule(
     `(?:write|save|store)(?: the)?(?: (?:text|words?|line|content|string))? ${text("content")} (?:to|into|in|as)(?: a| the)?(?: new)?(?: file)?(?: called| named)? ${path("path")}`,
     write,
@@ -158,7 +158,7 @@ export const WRITE_RULES: readonly Rule[] = [
   })),
 ];
 
-export const EDIT_RULES: readonly Rule[] = [
+export const EDIT_RULES: readonly RequestRule[] = [
   rule(
     `(?:replace|change|substitute)(?<all> all| every| each)?(?: (?:occurrences?|instances?) of)?(?: the)?(?: (?:text|word|string))? ${text("old")} (?:with|by|to|into) ${text("new")}(?<everywhere> everywhere)? in${FILE} ${path("path")}(?<also> everywhere)?`,
     edit,
@@ -180,7 +180,7 @@ export const EDIT_RULES: readonly Rule[] = [
   ),
 ];
 
-export const CHANGE_RULES: readonly Rule[] = [
+export const CHANGE_RULES: readonly RequestRule[] = [
   rule(
     `(?:make|create|add)(?: me)?(?: a| the)?(?: new)? (?:directory|folder|dir)(?: called| named)? ${path("path")}`,
     mkdir,

@@ -1,7 +1,7 @@
 import { optionalDirectory, optionalPlaces, path, rule, text } from "../grammar.js";
 import { isFurtherPath, isPath, looksLikeFile, looksLikePath } from "../paths.js";
 import { QUOTE_MARKS, QUOTED } from "../quotes.js";
-import type { Declined, PlannedCall, Rule, Words } from "../types.js";
+import type { Declined, PlannedCall, RequestRule, Words } from "../types.js";
 
 const FIND = "(?:find|list|show|get|locate|search(?: for)?|look for)(?: me)?(?: all)?(?: of)?(?: the)?";
 const ANY_CASE = ",? (?:ignoring (?:the )?case|case[- ]insensitive(?:ly)?|in any case)";
@@ -33,7 +33,7 @@ const EXTENSIONS = new Set(
   ),
 );
 
-export const SEARCH_FILES_RULES: readonly Rule[] = [
+export const SEARCH_FILES_RULES: readonly RequestRule[] = [
   rule(
     `${FIND}(?: files?(?: (?:named|called|matching|like))?)? ${GLOB}(?: files?)?${optionalDirectory("path")}`,
     (words) => (words.get("glob").includes("*") ? files(words, anywhere(words.get("glob"))) : undefined),
@@ -95,7 +95,7 @@ export const SEARCH_FILES_RULES: readonly Rule[] = [
   ),
 ];
 
-export const SEARCH_TEXT_RULES: readonly Rule[] = [
+export const SEARCH_TEXT_RULES: readonly RequestRule[] = [
   rule(`grep(?: -[a-z]+)* ${path("query")} ${path("path")}`, (words) =>
     words.get("query").toLowerCase() === "for" ? undefined : matches(words),
   ),

@@ -1,7 +1,7 @@
 import { rule, text } from "../grammar.js";
-import type { Rule } from "../types.js";
+import type { RequestRule } from "../types.js";
 
-export const SESSION_RULES: readonly Rule[] = [
+export const SESSION_RULES: readonly RequestRule[] = [
   rule(
     `save(?: the| this| our| my)?(?: current)? (?:session|conversation|chat|context)(?: context)?(?:(?: because|:| since|,) ${text("reason")})?`,
     (words) => ({

@@ -1,6 +1,6 @@
 import { path, quoted, rule, text } from "../grammar.js";
 import { isPath } from "../paths.js";
-import type { PlannedCall, Rule, Words } from "../types.js";
+import type { PlannedCall, RequestRule, Words } from "../types.js";
 
 const COMMAND = "(?:run|execute|exec)(?: the)?(?: (?:shell )?command)?:?";
 const TIME =
@@ -9,7 +9,7 @@ const TIME =
 const NOT_A_COMMAND =
   /^(?:a|all|an|any|every|it|my|our|some|that|the|these|this|those|your|tests?|away|out|into|through)\b/i;
 
-export const SHELL_RULES: readonly Rule[] = [
+export const SHELL_RULES: readonly RequestRule[] = [
   rule(
     `${COMMAND} ${quoted("command")}(?: in(?: the)?(?: (?:directory|folder))? ${path("cwd")})?${TIME}`,
     command,

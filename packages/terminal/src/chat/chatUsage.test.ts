@@ -1,12 +1,12 @@
 import type { AgentEvent, TokenUsage } from "@agent/core";
 import { expect, test } from "vitest";
-import { UsageMeter } from "./usageMeter.js";
+import { ChatUsage } from "./chatUsage.js";
 
 const usage = { inputTokens: 1_000_000, outputTokens: 0, cost: 3 };
 const used = (usage: TokenUsage): AgentEvent => ({ type: "usage", usage, total: usage });
 
 test("child agents cost too; what a journal replays was paid before", () => {
-  const meter = new UsageMeter();
+  const meter = new ChatUsage();
   meter.see({ ...used(usage), replayed: true } as AgentEvent);
   expect(meter.cost).toBeUndefined();
   meter.see({ type: "child", event: used(usage) } as AgentEvent);
@@ -19,7 +19,7 @@ test("once an answer came without usage, the sum has no cost", () => {
   const total = { inputTokens: 2_000_000, outputTokens: 0 };
   const done = { type: "done", text: "", finishReason: "stop", turns: 2, usage: total } as const;
   for (const later of [{ type: "usage", usage, total } as const, done]) {
-    const meter = new UsageMeter();
+    const meter = new ChatUsage();
     meter.see(used(usage));
     meter.see(later);
     meter.see(used(usage));
@@ -28,13 +28,13 @@ test("once an answer came without usage, the sum has no cost", () => {
 });
 
 test("a summary costs, and does not tell the size of the conversation", () => {
-  const meter = new UsageMeter();
+  const meter = new ChatUsage();
   meter.see({ ...used(usage), summary: true } as AgentEvent);
   expect(meter).toMatchObject({ cost: 3, size: 0 });
 });
 
 test("once a request has no known cost, the sum has none", () => {
-  const meter = new UsageMeter();
+  const meter = new ChatUsage();
   meter.see(used(usage));
   meter.see(used({ inputTokens: 1, outputTokens: 1 }));
   meter.see(used(usage));
@@ -42,7 +42,7 @@ test("once a request has no known cost, the sum has none", () => {
 });
 
 test("the size is that of the conversation, not of a child agent's", () => {
-  const meter = new UsageMeter();
+  const meter = new ChatUsage();
   meter.see(used({ inputTokens: 900, outputTokens: 100 }));
   meter.see({ type: "child", event: used({ inputTokens: 20, outputTokens: 5 }) } as AgentEvent);
   expect(meter.size).toBe(1000);

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@agent/core";
 
 /** The sum of token usage and cost of a session. */
-export class UsageMeter {
+export class ChatUsage {
   #input = 0;
   #cached = 0;
   #output = 0;
