@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGES = join(ROOT, "packages");
 
 /** Packages that may import several packs; all others may import only core. */
-const COMPOSERS = ["@agent/cli", "@agent/preset-default"];
+const COMPOSERS = ["@agent/cli", "@agent/hooks", "@agent/preset-default"];
 
 /** The build bundles this package into every package that uses it, so it is not listed as a dependency. */
 const BUNDLED = "@agent/internal";
@@ -18,7 +18,7 @@ const BUNDLED = "@agent/internal";
 const BUNDLED_INTO = { "@agent/cli": ["@agent/terminal"] };
 
 /** Packs use what third parties can use: @agent/core and its toolkit. */
-const PACK = /^@agent\/(?:tools|preset)-/;
+const PACK = /^@agent\/(?:hooks$|(?:tools|preset)-)/;
 
 /** Packages that are loaded where a user has installed them; without them, one line says what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };

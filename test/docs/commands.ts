@@ -121,6 +121,7 @@ export const CONFIGS: Readonly<
     command: "agent mcp list",
     shows: [/files/, /github/, /https:\/\/docs\.example\.com\/mcp/],
   },
+  "packages/hooks/README.md#-agent-hooks:2": { command: "agent tools", shows: [/write_file +on/] },
   "packages/tools-web/README.md#-agent-tools-web:2": {
     command: "agent tools",
     shows: [/web_fetch +on/, /web_search +on/],

@@ -19,6 +19,7 @@ const AREAS = [
   "Floods",
   "The terminal",
   "Editors",
+  "Hooks",
   "MCP servers",
   "Language servers",
   "The web",

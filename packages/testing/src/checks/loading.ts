@@ -51,7 +51,7 @@ export const LOADING_CHECKS: readonly Check[] = [
   {
     id: "register",
     title: "registers its tools and starts nothing",
-    run({ inspection: { first, registerEffects }, late: { failures }, tools }) {
+    run({ inspection: { first, whole, registerEffects }, late: { failures }, tools }) {
       if (first.error !== undefined) {
         return {
           findings: [
@@ -68,11 +68,11 @@ export const LOADING_CHECKS: readonly Check[] = [
         got: `it ${effect}`,
         cure: "Start what a tool needs in its first execute(), and end it there.",
       }));
-      if (tools.length === 0 && failures.length === 0) {
+      if (tools.length + whole.services.length === 0 && failures.length === 0) {
         findings.push({
-          expected: "at least one tool",
+          expected: "at least one tool, or another service such as a skill, a command or hooks",
           got: "none",
-          cure: "Call registry.register(tool) in register().",
+          cure: "Call registry.register(tool) or registry.provide(services) in register().",
         });
       }
       return {

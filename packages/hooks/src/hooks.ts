@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import type { CallHooks, Content, HookCall, PackHost } from "@agent/core";
+import { truncateUtf8 } from "@agent/core/toolkit";
+import type { runBashTool } from "@agent/tools-bash";
+import { type HooksFile, isApproved } from "./approval.js";
+import { changedArguments, claudeInput, toolNames } from "./claudeNames.js";
+import { type HookAnswer, runHook } from "./runHook.js";
+import type { EventName, Handler, ReadHooks } from "./settings.js";
+
+// Each command has its own limit, and a question to the user has none.
+const TIMEOUT_MS = 24 * 3600 * 1000;
+const MAX_RESPONSE_BYTES = 200_000;
+
+/** The hooks of one place. */
+export interface HookSource extends ReadHooks {
+  /** Where they are written. */
+  readonly place: string;
+  readonly file?: HooksFile;
+  /** Why they cannot be used: then every call and message is refused. */
+  readonly problem?: string;
+}
+
+type Host = Pick<PackHost, "ask" | "notice" | "trusted" | "directories">;
+
+/** Functions for the agent that run the commands of the settings. */
+export function createHooks(
+  sources: readonly HookSource[],
+  tool: ReturnType<typeof runBashTool>,
+  host: Host,
+): CallHooks {
+  const problem = sources.find((source) => source.problem !== undefined)?.problem;
+  for (const line of sources.flatMap(({ leftOut }) => leftOut)) host.notice?.(line);
+  const common = { session_id: randomUUID(), transcript_path: "", permission_mode: "default" };
+  // What hooks say about a call before it runs, for the model to read with its result.
+  const contexts = new Map<string, string>();
+  let approved: Promise<readonly Handler[]> | undefined;
+
+  /** The handlers that may run. The user is asked once. */
+  const usable = (signal: AbortSignal): Promise<readonly Handler[]> => {
+    if (problem !== undefined) return Promise.reject(new Error(problem));
+    approved ??= approve(sources, host, signal).catch((error: unknown) => {
+      approved = undefined;
+      throw error;
+    });
+    return approved;
+  };
+
+  /** Runs all commands for an event side by side. Throws if one fails. */
+  const run = async (
+    event: EventName,
+    names: readonly string[],
+    details: Readonly<Record<string, unknown>>,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Merged> => {
+    const handlers = (await usable(signal)).filter((one) => one.event === event && one.matches(names));
+    const unique = [...new Map(handlers.map((one) => [one.command, one])).values()];
+    const input = { ...common, cwd: process.cwd(), hook_event_name: event, ...details };
+    const answers = await Promise.all(unique.map((one) => runHook(tool, one, input, signal)));
+    for (const { message } of answers) if (message !== undefined) host.notice?.(message);
+    return merge(answers);
+  };
+
+  const has = (...events: readonly EventName[]): boolean =>
+    problem !== undefined ||
+    sources.some(({ handlers }) => handlers.some(({ event }) => events.includes(event)));
+
+  const callDetails = ({ id, name, args }: HookCall) => ({
+    tool_name: toolNames(name)[0],
+    agent_tool_name: name,
+    tool_input: claudeInput(name, args),
+    tool_use_id: id,
+  });
+  return {
+    name: "@agent/hooks",
+    timeoutMs: TIMEOUT_MS,
+    ...(has("PreToolUse") && {
+      async beforeCall(call) {
+        const details = callDetails(call);
+        const { deny, ask, input, context } = await run(
+          "PreToolUse",
+          toolNames(call.name),
+          details,
+          call.signal,
+        );
+        if (deny !== undefined) return { deny };
+        if (ask !== undefined && !(await userAllows(ask, call, host))) return { deny: ask };
+        if (context !== undefined) contexts.set(call.id, context);
+        if (input === undefined) return undefined;
+        return { args: changedArguments(call.name, details.tool_input, input) };
+      },
+    }),
+    ...(has("PreToolUse", "PostToolUse", "PostToolUseFailure") && {
+      async afterCall(call, { text, outcome }) {
+        const before = contexts.get(call.id);
+        contexts.delete(call.id);
+        const event = outcome === "ok" ? "PostToolUse" : "PostToolUseFailure";
+        const shown = truncateUtf8(text, MAX_RESPONSE_BYTES);
+        const details = {
+          ...callDetails(call),
+          ...(outcome === "ok" ? { tool_response: parsedObject(shown) ?? shown } : { error: shown }),
+        };
+        const { deny, context, output } = await run(event, toolNames(call.name), details);
+        if (output !== undefined) return { text: [output, before, context].filter(Boolean).join("\n") };
+        const added = [before, deny, context].filter((part) => part !== undefined);
+        return added.length === 0 ? undefined : { append: added.join("\n") };
+      },
+    }),
+    ...(has("UserPromptSubmit") && {
+      async onMessage({ content, signal }) {
+        const { deny, context } = await run("UserPromptSubmit", [], { prompt: plainText(content) }, signal);
+        if (deny !== undefined) return { deny };
+        return context === undefined ? undefined : { add: context };
+      },
+    }),
+    ...(has("SessionStart") && {
+      async onSessionStart({ resumed }) {
+        const source = resumed ? "resume" : "startup";
+        const { deny, context } = await run("SessionStart", [source], { source });
+        if (deny !== undefined) host.notice?.(deny);
+        return context === undefined ? undefined : { add: context };
+      },
+    }),
+    ...(has("SessionEnd") && {
+      async onSessionEnd() {
+        await run("SessionEnd", ["other"], { reason: "other" });
+      },
+    }),
+    ...(has("Stop") && {
+      async onStop({ text, continued, signal }) {
+        const details = { stop_hook_active: continued > 0, last_assistant_message: text };
+        const { deny } = await run("Stop", [], details, signal);
+        return deny === undefined ? undefined : { deny };
+      },
+    }),
+    ...(has("PreCompact") && {
+      async onCompact({ focus }) {
+        const trigger = focus === undefined ? "auto" : "manual";
+        const details = { trigger, custom_instructions: focus ?? "" };
+        const { context } = await run("PreCompact", [trigger], details);
+        return context === undefined ? undefined : { add: context };
+      },
+    }),
+  };
+}
+
+type Merged = Omit<HookAnswer, "message">;
+
+/** One decision of several: a refusal counts most, then a question; texts are joined. */
+function merge(answers: readonly HookAnswer[]): Merged {
+  const contexts = answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
+  const denials = answers.flatMap(({ deny }) => (deny === undefined ? [] : [deny]));
+  const { ask } = answers.find((answer) => answer.ask !== undefined) ?? {};
+  const { input } = answers.findLast((answer) => answer.input !== undefined) ?? {};
+  const { output } = answers.findLast((answer) => answer.output !== undefined) ?? {};
+  return {
+    ...(denials.length > 0 && { deny: denials.join("\n") }),
+    ...(ask !== undefined && { ask }),
+    ...(contexts.length > 0 && { context: contexts.join("\n") }),
+    ...(input !== undefined && { input }),
+    ...(output !== undefined && { output }),
+  };
+}
+
+async function approve(sources: readonly HookSource[], host: Host, signal: AbortSignal): Promise<Handler[]> {
+  const handlers: Handler[] = [];
+  for (const source of sources) {
+    if (source.file === undefined || (await isApproved(source.file, source.handlers, host, signal))) {
+      handlers.push(...source.handlers);
+    } else host.notice?.(`The hooks of ${source.place} do not run in this session.`);
+  }
+  return handlers;
+}
+
+/** A hook wants the user to decide. Where no one can be asked, the call is refused. */
+async function userAllows(reason: string, { name, signal }: HookCall, { ask }: Host): Promise<boolean> {
+  if (!ask) return false;
+  const message = `A hook wants you to decide about ${name}: ${reason}\nRun it?`;
+  const { answer } = await ask({ source: "@agent/hooks", message, fields: [], signal });
+  return answer === "yes";
+}
+
+function plainText(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** The JSON that a tool such as `run_bash` returned; `undefined` for any other text. */
+function parsedObject(text: string): unknown {
+  try {
+    return text.startsWith("{") ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
