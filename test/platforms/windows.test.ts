@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,19 +19,77 @@ import { externalDirectory } from "../external.mjs";
 const BIN = fileURLToPath(new URL("../../packages/cli/bin.js", import.meta.url));
 const installed = join(externalDirectory(new URL("package.json", import.meta.url)), "node_modules");
 const NODE = join(installed, "node-windows", "bin", "node.exe");
-// Nightly only: now and then Wine ends a program before it has begun.
-const isWanted = process.env.AGENT_TEST_WINE === "1" && existsSync(NODE);
-const hasWine = isWanted && spawnSync("wine", ["--version"]).status === 0;
-if (!hasWine) {
-  process.stdout.write(
-    "Skipped: tests for Windows. Install wine, run: node test/platforms/install.mjs, and set AGENT_TEST_WINE=1\n",
-  );
+const missing = [
+  ...(existsSync(NODE) ? [] : ["Node.js for Windows (node test/platforms/install.mjs)"]),
+  ...(runs("wine", "--version") ? [] : ["wine"]),
+  ...(runs("go", "version") ? [] : ["go"]),
+];
+if (missing.length > 0) {
+  process.stdout.write(`Skipped: tests for Windows. Missing: ${missing.join(", ")}.\n`);
 }
 
-describe.skipIf(!hasWine)("on Windows, as Wine has it", () => {
-  const root = hasWine ? mkdtempSync(join(tmpdir(), "agent-wine-")) : "";
+function runs(program: string, argument: string): boolean {
+  return spawnSync(program, [argument]).status === 0;
+}
+
+/** Starts a script of Node.js with its own arguments: Wine has neither a bash nor a PowerShell. */
+const STAND_IN = `package main
+
+import (
+	"os"
+	"os/exec"
+)
+
+func main() {
+	args := append([]string{os.Getenv("STAND_IN_SCRIPT")}, os.Args[1:]...)
+	shell := exec.Command(os.Getenv("STAND_IN_NODE"), args...)
+	shell.Stdin, shell.Stdout, shell.Stderr = os.Stdin, os.Stdout, os.Stderr
+	shell.Run()
+	os.Exit(shell.ProcessState.ExitCode())
+}
+`;
+/** Understands "print TEXT", "exit CODE" and "hang", for either shell. */
+const STAND_IN_SCRIPT = `
+const args = process.argv.slice(2);
+const script = args[0] === "-c" ? args[1] : Buffer.from(args.at(-1), "base64").toString("utf16le").split("\\n")[0];
+const name = args[0] === "-c" ? "bash" : "powershell";
+for (const [, verb, word] of script.matchAll(/\\b(print|exit|hang) ?(\\w*)/g)) {
+  if (verb === "print") console.log(name + " " + word + " " + process.cwd() + " " + (process.env.HIDDEN ?? "not passed"));
+  if (verb === "exit" && word !== "0") process.exit(Number(word));
+  if (verb === "hang") setInterval(() => {}, 1000);
+}
+`;
+
+/** An MCP server with a tool that says which arguments it was started with. */
+const SERVER = `
+const lines = require("node:readline").createInterface({ input: process.stdin });
+lines.on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result =
+    method === "initialize"
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "argv", version: "1" } }
+      : method === "tools/list"
+        ? { tools: [{ name: "argv", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }] }
+        : { content: [{ type: "text", text: JSON.stringify(process.argv.slice(2)) }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});
+`;
+
+// One after the other: they share what Wine keeps.
+describe.skipIf(missing.length > 0)("on Windows, as Wine has it", () => {
+  const root = missing.length > 0 ? "" : mkdtempSync(join(tmpdir(), "agent-wine-"));
   const project = join(root, "project");
   const windowsPath = (path: string): string => `Z:${path.replaceAll("/", "\\")}`;
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: root, WINEPREFIX: join(root, "prefix"), WINEDEBUG: "-all" },
+    // No browser engine and no .NET: Wine would offer to install them in a window.
+    ...{ WINEDLLOVERRIDES: "mscoree,mshtml=", NODE_SKIP_PLATFORM_CHECK: "1" },
+    ...{ USERPROFILE: windowsPath(root), AGENT_LOCAL_PORTS: "", HIDDEN: "x" },
+    // Wine shows links as directories, so that packages are looked up next to the link.
+    NODE_PATH: windowsPath(fileURLToPath(new URL("../../node_modules/.pnpm/node_modules", import.meta.url))),
+    ...{ STAND_IN_NODE: windowsPath(NODE), STAND_IN_SCRIPT: windowsPath(join(root, "standIn.cjs")) },
+  };
 
   /** Output goes to files: Node.js for Windows cannot use the pipes that Wine inherits. */
   function agent(...args: string[]): { code: number | null; stdout: string; stderr: string } {
@@ -39,10 +98,7 @@ describe.skipIf(!hasWine)("on Windows, as Wine has it", () => {
       cwd: project,
       timeout: 120_000,
       stdio: ["ignore", openSync(out, "w"), openSync(err, "w")],
-      env: {
-        ...{ PATH: process.env.PATH, HOME: root, WINEPREFIX: join(root, "prefix"), WINEDEBUG: "-all" },
-        ...{ USERPROFILE: windowsPath(root), AGENT_LOCAL_PORTS: "", NODE_SKIP_PLATFORM_CHECK: "1" },
-      },
+      env,
     });
     return { code: status, stdout: readFileSync(out, "utf8"), stderr: readFileSync(err, "utf8") };
   }
@@ -50,12 +106,16 @@ describe.skipIf(!hasWine)("on Windows, as Wine has it", () => {
   beforeAll(() => {
     mkdirSync(project);
     writeFileSync(join(project, "a.txt"), "hello\n");
-    // Makes Wine's own files.
-    expect(agent("--version")).toMatchObject({ code: 0 });
+    writeFileSync(join(root, "standIn.cjs"), STAND_IN_SCRIPT);
+    writeFileSync(join(root, "server.cjs"), SERVER);
+    // Makes Wine's own files, and waits until it has: a program that is started meanwhile ends without a word.
+    spawnSync("wineboot", ["--init"], { env, timeout: 120_000 });
+    spawnSync("wineserver", ["-w"], { env, timeout: 120_000 });
   });
   afterAll(() => {
-    spawnSync("wineserver", ["-k"], { env: { PATH: process.env.PATH, WINEPREFIX: join(root, "prefix") } });
-    if (root !== "") rmSync(root, { recursive: true, force: true });
+    if (root === "") return;
+    spawnSync("wineserver", ["-k"], { env });
+    rmSync(root, { recursive: true, force: true });
   });
 
   test("reads, writes and searches files", () => {
@@ -69,7 +129,7 @@ describe.skipIf(!hasWine)("on Windows, as Wine has it", () => {
     expect(agent("tool", "run", "search_text", "--query", "hel", "--paths", ".").stdout).toContain("a.txt");
   });
 
-  test.each(["NUL", "aux.txt", "a.ts:stream"])("refuses to write to %s", (name) => {
+  test.each(["NUL", "a.ts:stream"])("refuses to write to %s", (name) => {
     const before = readdirSync(project);
     const refused = agent("tool", "run", "write_file", "--path", name, "--content", "x");
     expect(refused.code).not.toBe(0);
@@ -85,9 +145,60 @@ describe.skipIf(!hasWine)("on Windows, as Wine has it", () => {
     expect(agent("runs", "follow", id)).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
   });
 
-  test("says in doctor that there are no commands", () => {
+  test("names in doctor what is missing, and says so instead of running a command", () => {
     const { stdout } = agent("doctor");
-    expect(stdout).toContain("Run agent in WSL");
+    expect(stdout).toContain("There is no bash on this machine");
+    expect(stdout).toContain("run_powershell can be enabled");
     expect(stdout).not.toContain("ulimit");
+    const refused = agent("tool", "run", "--enable", "run_bash", "run_bash", "--command", "ls");
+    expect(refused.stdout + refused.stderr).toContain("Install Git for Windows");
+  });
+
+  test("runs commands in Git Bash and PowerShell, and ends those that take too long", () => {
+    const program = join(root, "shell.exe");
+    writeFileSync(join(root, "shell.go"), STAND_IN);
+    const built = spawnSync("go", ["build", "-o", program, join(root, "shell.go")], {
+      env: { ...process.env, GO111MODULE: "off", GOOS: "windows", GOARCH: "amd64", CGO_ENABLED: "0" },
+      encoding: "utf8",
+    });
+    expect(built).toMatchObject({ status: 0 });
+    const programs = join(root, "prefix", "drive_c", "Program Files");
+    for (const folder of [join("Git", "bin"), join("PowerShell", "7")])
+      mkdirSync(join(programs, folder), { recursive: true });
+    copyFileSync(program, join(programs, "Git", "bin", "bash.exe"));
+    copyFileSync(program, join(programs, "PowerShell", "7", "pwsh.exe"));
+    expect(agent("doctor").stdout).toContain("run_bash uses Git Bash");
+    const packs = [["@agent/tools-bash", { hideEnv: ["Hidden"] }]];
+    const config = { packs, enable: ["run_bash", "run_powershell"] };
+    writeFileSync(join(project, "agent.config.json"), JSON.stringify(config));
+    const read = ({ stdout, stderr }: ReturnType<typeof agent>): unknown =>
+      stdout.startsWith("{") ? JSON.parse(stdout) : { stdout, stderr };
+    for (const [tool, name] of [
+      ["run_bash", "bash"],
+      ["run_powershell", "powershell"],
+    ] as const) {
+      const call = (command: string, ...more: string[]) =>
+        agent("tool", "run", "--trust", tool, "--command", command, ...more);
+      const done = call("print one; exit 3");
+      expect(read(done)).toMatchObject({
+        ...{ exit_code: 3, stdout: `${name} one ${windowsPath(project)} not passed\n` },
+      });
+      const late = call("print begun; hang", "--timeout", "4000");
+      expect(read(late)).toMatchObject({ timed_out: true, exit_code: -1 });
+    }
+  });
+
+  test("starts an MCP server that is a batch file, with arguments that cmd.exe would act on", () => {
+    const bin = join(root, "prefix", "drive_c", "windows", "system32");
+    writeFileSync(
+      join(bin, "npx.cmd"),
+      `@echo off\r\nset NODE_SKIP_PLATFORM_CHECK=1\r\n"${windowsPath(NODE)}" "${windowsPath(join(root, "server.cjs"))}" %*\r\n`,
+    );
+    const hostile = ["-y", "a b", "x&echo pwned>pwned.txt", 'say "hi"'];
+    const added = agent("mcp", "add", "--yes", "--name", "shim", "--enable", "*", "npx", ...hostile);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("shim") });
+    const called = agent("tool", "run", "--trust", "mcp__shim__argv");
+    expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining(JSON.stringify(hostile)) });
+    expect(readdirSync(project)).not.toContain("pwned.txt");
   });
 });

@@ -38,6 +38,13 @@ export { HELPER_ENVIRONMENT } from "./processes/helperEnvironment.js";
 export { lockDirectory, lockFile, prepareLockDirectory } from "./processes/lockDirectory.js";
 export { safeVariables } from "./processes/safeVariables.js";
 export { type Mortal, type MortalPlaceholders, Watchdog } from "./processes/watchdog.js";
+export {
+  findOnWindows,
+  killWindowsTree,
+  type StartableProgram,
+  startableProgram,
+  systemProgram,
+} from "./processes/windowsProgram.js";
 export { assertAccess, findAccessNeed } from "./protection/access.js";
 export {
   assertNotProcessSecret,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { errorMessage, isRecord, onAbort } from "@agent/core/toolkit";
+import { errorMessage, isRecord, killWindowsTree, onAbort, startableProgram } from "@agent/core/toolkit";
 
 const PROTOCOL_VERSION = 1;
 const METHOD_NOT_FOUND = -32601;
@@ -74,7 +74,9 @@ class Connection {
   constructor(run: AcpRun) {
     this.#run = run;
     const [program = "", ...args] = run.command;
-    const child = spawn(program, args, {
+    const start = startableProgram(program, args, { env: run.env, cwd: run.directory });
+    const child = spawn(start.file, start.args, {
+      ...start.options,
       cwd: run.directory,
       env: run.env,
       stdio: ["pipe", "pipe", "pipe"],
@@ -124,8 +126,12 @@ class Connection {
   #kill(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
+    if (process.platform === "win32") {
+      if (this.#child.exitCode === null) void killWindowsTree(pid);
+      return;
+    }
     try {
-      process.kill(process.platform === "win32" ? pid : -pid, signal);
+      process.kill(-pid, signal);
     } catch {
       // The group has ended.
     }

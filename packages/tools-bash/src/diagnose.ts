@@ -1,23 +1,19 @@
 import type { Diagnosis } from "@agent/core";
+import { errorMessage } from "@agent/core/toolkit";
+import { confirmShell } from "./command/confirmShell.js";
 import { ControlGroup } from "./processes/controlGroup.js";
 import { shellHasUlimit } from "./processes/limits.js";
 import { ProcessTable } from "./processes/processTable.js";
 import { Sandbox } from "./sandbox/sandbox.js";
 import { testSandbox } from "./sandbox/selfTest.js";
 import { resolveSandbox } from "./sandbox/settings.js";
+import { findPowerShell, NO_BASH, type WindowsShell } from "./windows/shells.js";
 
 const ANY_LIMITS = { memoryMb: 1024, processes: 1024 };
 
-const WINDOWS: Diagnosis = {
-  subject: "commands",
-  ok: false,
-  detail:
-    "run_bash needs a POSIX shell and Linux or macOS: neither its limits nor the sandbox exist on Windows. Run agent in WSL",
-};
-
 /** Says which limits and protections work on this system with this shell, for `agent doctor`. */
-export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
-  if (process.platform === "win32") return [WINDOWS];
+export async function diagnose(shell = "/bin/sh", windowsShell?: () => WindowsShell): Promise<Diagnosis[]> {
+  if (windowsShell) return await diagnoseWindows(windowsShell, findPowerShell());
   const table = new ProcessTable().isAvailable;
   const ulimit = shellHasUlimit(shell);
   const group = canGroup();
@@ -65,6 +61,46 @@ export async function diagnose(shell = "/bin/sh"): Promise<Diagnosis[]> {
     },
     ...(sandbox.level === "none" ? [] : await testSandbox()),
   ];
+}
+
+/** What commands can rely on, on Windows. */
+export async function diagnoseWindows(
+  findShell: () => WindowsShell,
+  powershell: WindowsShell | undefined,
+): Promise<Diagnosis[]> {
+  const instead = powershell
+    ? `run_powershell can be enabled: it uses ${powershell.label}`
+    : "and PowerShell was not found";
+  const problem = await shellProblem(findShell);
+  return [
+    {
+      subject: "commands",
+      ok: problem === undefined,
+      detail:
+        problem === undefined
+          ? `run_bash uses ${findShell().label}; ${instead}`
+          : `${problem} Here ${instead}`,
+    },
+    { subject: "timeout", ok: true, detail: "the command and its child processes are ended by taskkill /T" },
+    {
+      subject: "limits",
+      ok: false,
+      detail:
+        "Windows has none of the limits for memory, CPU time, processes and file size. Run agent in WSL to have them",
+    },
+    { subject: "sandbox", ok: false, detail: "Windows has none. Run agent in WSL to have one" },
+  ];
+}
+
+/** Why `run_bash` cannot run commands. WSL may be there without a distribution. */
+async function shellProblem(findShell: () => WindowsShell): Promise<string | undefined> {
+  try {
+    const { kind, program } = findShell();
+    if (kind === "wsl") await confirmShell(program, ["--exec", "bash"], NO_BASH);
+    return undefined;
+  } catch (error) {
+    return errorMessage(error).replace(" Nothing was run.", "");
+  }
 }
 
 function canGroup(): boolean {

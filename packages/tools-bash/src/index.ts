@@ -1,6 +1,7 @@
 import { definePack, off } from "@agent/core";
 import { OPTIONS, PACK_NAME } from "./options.js";
-import { createRunBash, runBashTool } from "./tools/bash.js";
+import { createRunBash, runBashTool, sharedRunner } from "./tools/bash.js";
+import { createRunPowershell } from "./tools/powershell.js";
 
 export { DEFAULT_HIDDEN_ENV } from "./command/environment.js";
 export type { RunBashResult, TruncatedStream } from "./command/result.js";
@@ -13,8 +14,8 @@ export type { NetworkOptions, SandboxMode, SandboxOptions } from "./sandbox/sett
 export type { SandboxLevel } from "./sandbox/status.js";
 export { runBashTool };
 
-/** The tool this pack brings. */
-export type BashToolName = "run_bash";
+/** The tools this pack brings; `run_powershell` on Windows only. */
+export type BashToolName = "run_bash" | "run_powershell";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -22,14 +23,15 @@ declare module "@agent/core" {
   }
 }
 
-/** `run_bash`, disabled: the user opts in. Throws on an unknown or mistyped option. */
+/** `run_bash`, and on Windows `run_powershell`, both disabled: the user opts in. Throws on an unknown or mistyped option. */
 export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
   setup(host, registry) {
-    const tool = createRunBash(host.options, host);
+    const shared = sharedRunner(host.options, host);
     // Not returned: `jobs` is created when it is first read, and an agent that runs no command has nothing to keep.
-    registry.provide?.(tool.services);
-    return { tools: [off(tool)] };
+    registry.provide?.(shared.services);
+    const more = process.platform === "win32" ? [off(createRunPowershell(shared))] : [];
+    return { tools: [off(createRunBash(shared)), ...more] };
   },
 });

@@ -15,7 +15,7 @@ export interface BashOptions {
   readonly limits?: LimitOptions;
   /** Names of environment variables that commands never see; `*` stands for any characters. Default: keys of model providers. */
   readonly hideEnv?: readonly string[];
-  /** The absolute path of the shell. Default `/bin/sh`. */
+  /** The absolute path of the shell. Default `/bin/sh`; on Windows Git Bash or the bash of WSL. */
   readonly shell?: string;
   /** Default: as the host wants it (`PackHost.containment`), otherwise `"off"`. */
   readonly sandbox?: SandboxMode | SandboxOptions;
@@ -60,7 +60,7 @@ const PROPERTIES = {
     additionalProperties: false,
   },
   hideEnv: strings,
-  shell: { type: "string", pattern: "^/" },
+  shell: { type: "string", pattern: "^(/|[A-Za-z]:[\\\\/])" },
   sandbox: {
     anyOf: [
       mode,

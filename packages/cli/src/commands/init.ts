@@ -17,7 +17,12 @@ const BASH_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/
 const LONGER_LIMIT_MS = 600_000;
 const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
 /** The tools of the default packs that are off until someone opts in, and what each can do. */
-const OPT_INS = { run_bash: "run shell commands", remove: "delete files and directories" } as const;
+const OPT_INS = {
+  run_bash: "run shell commands",
+  ...(process.platform === "win32" && { run_powershell: "run PowerShell commands" }),
+  remove: "delete files and directories",
+};
+const SHELLS = ["run_bash", "run_powershell"];
 
 /** Packs outside the default preset, and what each is for. */
 const OPTIONAL_PACKS = {
@@ -92,12 +97,12 @@ function questionNotes(enable: readonly string[], confirm: readonly string[]): s
   ];
 }
 
-/** The tools that ask first: run_bash, if it is on, unless the user says otherwise. */
+/** The tools that ask first: the shells, if they are on, unless the user says otherwise. */
 function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
   if (flag === false) return [];
   const named = Array.isArray(flag) ? flag.flatMap(splitNames) : [];
-  const shell = enable.includes("run_bash") && !named.includes("run_bash") ? ["run_bash"] : [];
-  return [...named, ...shell];
+  const shells = SHELLS.filter((name) => enable.includes(name) && !named.includes(name));
+  return [...named, ...shells];
 }
 
 async function askPacks(): Promise<string[]> {

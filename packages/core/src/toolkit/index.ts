@@ -53,11 +53,15 @@ export { onAbort } from "./onAbort.js";
 export { createPathGuard, type PathGuard } from "./paths/createPathGuard.js";
 export { canonicalPath, canonicalPaths, foldPath, isInside } from "./paths/places.js";
 export {
+  findOnWindows,
   findProgram,
   HELPER_ENVIRONMENT,
+  killWindowsTree,
   type Mortal,
   type MortalPlaceholders,
+  type StartableProgram,
   safeVariables,
+  startableProgram,
   Watchdog,
 } from "./programs.js";
 export {

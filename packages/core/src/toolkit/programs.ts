@@ -45,6 +45,49 @@ export const HELPER_ENVIRONMENT = shared.HELPER_ENVIRONMENT;
  */
 export const safeVariables = shared.safeVariables;
 
+/** What to pass to `spawn` for a program. */
+export type StartableProgram = shared.StartableProgram;
+
+/**
+ * How a program is started on this system. On Windows a name is looked up in PATH, never in the current directory, and a
+ * `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted. Throws there if the program is
+ * not found (`ENOENT`) or an argument cannot be quoted.
+ *
+ * @example
+ * ```ts
+ * import { spawnSync } from "node:child_process";
+ * import { startableProgram } from "@agent/core/toolkit";
+ *
+ * const { file, args, options } = startableProgram(process.execPath, ["-p", "1 + 1"]);
+ * console.log(spawnSync(file, args, { ...options, encoding: "utf8" }).stdout.trim()); // 2
+ * ```
+ */
+export const startableProgram = shared.startableProgram;
+
+/**
+ * The file that Windows starts for the name of a program: looked up in PATH, never in the current directory.
+ *
+ * @example
+ * ```ts
+ * import { findOnWindows } from "@agent/core/toolkit";
+ *
+ * console.log(findOnWindows("no-such-program")); // undefined
+ * ```
+ */
+export const findOnWindows = shared.findOnWindows;
+
+/**
+ * Ends a process and everything that it started, on Windows. Elsewhere, end its process group.
+ *
+ * @example
+ * ```ts
+ * import { killWindowsTree } from "@agent/core/toolkit";
+ *
+ * if (process.platform === "win32") await killWindowsTree(4711);
+ * ```
+ */
+export const killWindowsTree = shared.killWindowsTree;
+
 /**
  * A small process that kills what an agent started, if the agent is killed before it can do so itself.
  *

@@ -18,6 +18,7 @@ const SAFE_NAMES = new Set([
   "SSL_CERT_FILE",
   // Windows programs do not start without these.
   "APPDATA",
+  "COMSPEC",
   "HOMEDRIVE",
   "HOMEPATH",
   "LOCALAPPDATA",
@@ -29,6 +30,7 @@ const SAFE_NAMES = new Set([
   "TMP",
   "USERNAME",
   "USERPROFILE",
+  "WINDIR",
 ]);
 
 /** The part of an environment that any program may get: an allow list, so that no key is in it by accident. */

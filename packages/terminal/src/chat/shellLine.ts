@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AgentEvent } from "@agent/core";
 import { errorMessage, onAbort, truncateMiddle } from "@agent/core/toolkit";
-import { delimited } from "@agent/internal";
+import { delimited, killWindowsTree } from "@agent/internal";
 import { renderOutput } from "../display/commandOutput.js";
 
+const isWindows = process.platform === "win32";
 const MOST_BYTES = 32 * 1024;
 const MOST_KEPT = 1024 * 1024;
 // A line that was told to end and continues this long is killed.
@@ -48,10 +49,13 @@ export async function runShellLine(
 /** Rejects if the shell cannot be started: Node throws for some reasons, such as a line that is too long. */
 function run(command: string, take: (chunk: string) => void, signal: AbortSignal): Promise<LineEnd> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.env.SHELL || "/bin/sh", ["-c", command], {
-      stdio: ["ignore", "pipe", "pipe"],
-      detached: true,
-    });
+    // On Windows the user's shell is that of the system, cmd.exe.
+    const child = isWindows
+      ? spawn(command, { stdio: ["ignore", "pipe", "pipe"], shell: true, windowsHide: true })
+      : spawn(process.env.SHELL || "/bin/sh", ["-c", command], {
+          stdio: ["ignore", "pipe", "pipe"],
+          detached: true,
+        });
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", take);
     if (signal.aborted) end(child);
     const release = onAbort(signal, () => end(child));
@@ -68,6 +72,10 @@ function run(command: string, take: (chunk: string) => void, signal: AbortSignal
 
 /** Ends the shell and what it started. */
 function end(child: ChildProcess): void {
+  if (isWindows) {
+    if (child.pid !== undefined) void killWindowsTree(child.pid);
+    return;
+  }
   signalGroup(child, "SIGTERM");
   const timer = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
   child.once("exit", () => clearTimeout(timer));

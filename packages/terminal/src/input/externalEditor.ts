@@ -3,9 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The editor a user uses: `$VISUAL`, `$EDITOR` or `vi`. */
+const isWindows = process.platform === "win32";
+
+/** The editor a user uses: `$VISUAL`, `$EDITOR`, or the one that every system has. */
 export function editorCommand(env: NodeJS.ProcessEnv = process.env): string {
-  return env.VISUAL || env.EDITOR || "vi";
+  return env.VISUAL || env.EDITOR || (isWindows ? "notepad" : "vi");
 }
 
 /**
@@ -27,7 +29,9 @@ export async function editExternally(text: string, command: string): Promise<str
 /** Through the shell, because `$EDITOR` may hold arguments: `code --wait`. */
 function run(command: string, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
+    const child = isWindows
+      ? spawn(`${command} "${file}"`, { shell: true, stdio: "inherit" })
+      : spawn("/bin/sh", ["-c", `${command} "$1"`, "sh", file], { stdio: "inherit" });
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve();

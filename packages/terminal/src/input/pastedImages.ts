@@ -1,5 +1,5 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensurePrivateDirectory } from "../system/directories.js";
 import { ownProgram } from "../system/ownProgram.js";
@@ -59,6 +59,10 @@ const KEPT_IMAGES = 50;
 
 const PNG_START = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
+/** Prints the image as AppleScript does, see `decodeImage`. */
+const WINDOWS_IMAGE =
+  "Add-Type -AssemblyName System.Windows.Forms,System.Drawing;$i=[Windows.Forms.Clipboard]::GetImage();if($i){$m=New-Object IO.MemoryStream;$i.Save($m,[Drawing.Imaging.ImageFormat]::Png);'PNGf'+[BitConverter]::ToString($m.ToArray()).Replace('-','')}";
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 type Command = readonly [program: string, ...args: string[]];
@@ -109,12 +113,13 @@ function unquote(text: string): string | undefined {
     }
   }
   const quoted = /^(["'])(.*)\1$/.exec(text)?.[2];
-  const path = quoted ?? text.replace(/\\(.)/g, "$1");
-  return path.startsWith("/") ? path : undefined;
+  const path = quoted ?? (process.platform === "win32" ? text : text.replace(/\\(.)/g, "$1"));
+  return isAbsolute(path) ? path : undefined;
 }
 
 function clipboardCommands(env: Environment): Command[] {
   if (process.platform === "darwin") return [["osascript", "-e", "the clipboard as «class PNGf»"]];
+  if (process.platform === "win32") return [["powershell", "-NoProfile", "-STA", "-Command", WINDOWS_IMAGE]];
   return [
     ...(env.WAYLAND_DISPLAY ? [["wl-paste", "--no-newline", "--type", "image/png"] as const] : []),
     ...(env.DISPLAY ? [["xclip", "-selection", "clipboard", "-t", "image/png", "-o"] as const] : []),
@@ -125,7 +130,7 @@ async function output([name, ...args]: Command): Promise<Buffer> {
   const program = ownProgram(name);
   if (program === undefined) return Buffer.alloc(0);
   const { execFile } = await import("node:child_process");
-  const options = { encoding: "buffer", maxBuffer: LARGEST_IMAGE, timeout: LIMIT_MS } as const;
+  const options = { encoding: "buffer", maxBuffer: 2 * LARGEST_IMAGE, timeout: LIMIT_MS } as const;
   return await new Promise((resolve) => {
     execFile(program, args, options, (error, stdout) => resolve(error ? Buffer.alloc(0) : stdout));
   });

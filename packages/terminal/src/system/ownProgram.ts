@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
-import { canonicalPath, isInside } from "@agent/internal";
+import { canonicalPath, findOnWindows, isInside } from "@agent/internal";
 import { homeDirectory } from "./directories.js";
 
 /**
@@ -16,7 +16,8 @@ export function ownProgram(
   const foreign = foreignDirectories(cwd);
   for (const directory of path.split(delimiter)) {
     if (!isAbsolute(directory) || isPackageBin(directory)) continue;
-    const file = join(directory, process.platform === "win32" ? `${name}.exe` : name);
+    const file = process.platform === "win32" ? findOnWindows(join(directory, name)) : join(directory, name);
+    if (file === undefined) continue;
     // Check both the directory and the file a link leads to: either may be in the project.
     const places = [canonicalPath(directory), executable(file)];
     if (places.every((place) => place !== undefined && !foreign.some((one) => isInside(one, place))))

@@ -4,16 +4,21 @@ const WORD = "ready";
 
 /**
  * Rejects if the program does not run commands: `/bin/true` accepts any command and prints nothing. A program that cannot
- * be started at all is reported by the run itself.
+ * be started at all is reported by the run itself. `before` are arguments that come first; `cure` says what to do.
  */
-export async function confirmShell(shell: string): Promise<void> {
-  const text = await printedBy(shell);
+export async function confirmShell(
+  shell: string,
+  before: readonly string[] = [],
+  cure?: string,
+): Promise<void> {
+  const text = await printedBy(shell, before);
   if (text === undefined || text.trim() === WORD) return;
-  throw new Error(`The shell ${shell} is no shell: it did not run "echo ${WORD}". Nothing was run.`);
+  const problem = cure ?? `The shell ${shell} is no shell: it did not run "echo ${WORD}".`;
+  throw new Error(`${problem} Nothing was run.`);
 }
 
-function printedBy(shell: string): Promise<string | undefined> {
-  return probeProgram(shell, ["-c", `echo ${WORD}`], "stdout").then(
+function printedBy(shell: string, before: readonly string[]): Promise<string | undefined> {
+  return probeProgram(shell, [...before, "-c", `echo ${WORD}`], "stdout").then(
     ({ output }) => output,
     () => undefined,
   );

@@ -122,9 +122,11 @@ export function tagVariable(tag: string): Record<string, string> {
 
 /** Tells whether a name matches one of the patterns. `*` stands for any characters. */
 export function matchNames(patterns: readonly string[]): (name: string) => boolean {
-  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")));
-  const wild = patterns.filter((pattern) => pattern.includes("*")).map(wildcard);
-  return (name) => exact.has(name) || wild.some((matches) => matches.test(name));
+  // Names of variables have no case on Windows.
+  const fold = (name: string): string => (process.platform === "win32" ? name.toUpperCase() : name);
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")).map(fold));
+  const wild = patterns.filter((pattern) => pattern.includes("*")).map((pattern) => wildcard(fold(pattern)));
+  return (name) => exact.has(fold(name)) || wild.some((matches) => matches.test(fold(name)));
 }
 
 function wildcard(pattern: string): RegExp {

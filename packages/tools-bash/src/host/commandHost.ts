@@ -109,6 +109,14 @@ export class CommandHost {
     return once;
   }
 
+  /** Calls `end` when the agent ends before the returned function is called, which calls it too. */
+  endOnExit(end: () => void): () => void {
+    this.assertUsable();
+    this.#releaseExit ??= onProcessExit(() => this.terminate());
+    this.#restLater();
+    return this.cleanUpLater(end);
+  }
+
   /** Kills everything immediately, without waiting: for a process that is about to end. */
   terminate(): void {
     for (const tree of this.#alive) tree.kill();

@@ -2,8 +2,8 @@
 export interface RunningCommand {
   /** Ends it with its tree; the call returns as usual and says who ended it. */
   end(): void;
-  /** Lets the call return now; the command continues in the background. */
-  detach(): void;
+  /** Lets the call return now; the command continues in the background. Absent where that is not possible. */
+  detach?(): void;
 }
 
 /** The commands that calls wait for, by the pid of their shell. */
@@ -23,11 +23,11 @@ export class RunningCommands {
     return command !== undefined;
   }
 
-  /** Returns whether a call waits for this command. */
+  /** Returns whether a call waited for this command and the command can go on without it. */
   detach(pid: number): boolean {
     const command = this.#commands.get(pid);
-    command?.detach();
-    return command !== undefined;
+    command?.detach?.();
+    return command?.detach !== undefined;
   }
 
   get size(): number {

@@ -76,7 +76,7 @@ function temporaryNames(): string[] {
 
 function removeOwn(path: string): void {
   try {
-    if (lstatSync(path).uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+    if (lstatSync(path).uid === (process.getuid?.() ?? 0)) rmSync(path, { recursive: true, force: true });
   } catch {
     // Another agent is cleaning up at the same moment.
   }

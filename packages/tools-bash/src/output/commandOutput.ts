@@ -1,4 +1,4 @@
-import type { ShellProcess } from "../command/launch.js";
+import type { Readable } from "node:stream";
 import { Capture, type Captured } from "./capture.js";
 import { LiveOutput } from "./live.js";
 import type { SpillStore } from "./spill.js";
@@ -9,7 +9,7 @@ const QUIET_MS = 50;
 
 /** Reads both streams of a shell: keeps what the result needs, and hands all of it to a display. */
 export function captureOutput(
-  shell: ShellProcess,
+  shell: { readonly stdout: Readable; readonly stderr: Readable },
   spills: SpillStore,
   onOutput: ((chunk: string) => void) | undefined,
 ) {

@@ -23,6 +23,7 @@ import { createPolicy } from "../policy/policy.js";
 import type { ReadingPlace } from "../policy/programs/readers.js";
 import { resolveLimits } from "../processes/limits.js";
 import { resolveSandbox } from "../sandbox/settings.js";
+import { bash, findBash, NO_BASH, type WindowsShell } from "../windows/shells.js";
 import { CommandRunner, type RunnerSettings, refusalOf } from "./commandRunner.js";
 
 const DEFAULT_SHELL = "/bin/sh";
@@ -75,14 +76,17 @@ const INPUT = {
 
 /** `run_bash` alone, with its services. Throws on an unknown or mistyped option. `host` says what is secret or protected. */
 export function runBashTool(options?: BashOptions, host?: HostRules) {
-  return createRunBash(checkedOptions(options), host);
+  return createRunBash(sharedRunner(checkedOptions(options), host));
 }
 
-/**
- * Makes `run_bash`: runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
- * stopped or exceeds a limit is a result; only one that was not run at all is an error.
- */
-export function createRunBash(options: BashOptions, host: HostRules = {}) {
+/** What the shell tools of one registration have in common. */
+export interface SharedRunner {
+  readonly settings: RunnerSettings;
+  readonly services: BashServices;
+  ready(): CommandRunner;
+}
+
+export function sharedRunner(options: BashOptions, host: HostRules = {}): SharedRunner {
   const settings = settingsOf(options, host);
   // Created when it is first needed: an agent that runs no command has nothing to keep.
   let runner: CommandRunner | undefined;
@@ -94,11 +98,19 @@ export function createRunBash(options: BashOptions, host: HostRules = {}) {
     get jobs() {
       return ready().host.jobs;
     },
-    diagnose: () => diagnose(settings.shell),
+    diagnose: () => diagnose(settings.shell, settings.windowsShell),
     // Also if no command was run: the host refuses one that comes later.
     dispose: () => ready().host.dispose(),
     terminate: () => runner?.host.terminate(),
   };
+  return { settings, services, ready };
+}
+
+/**
+ * Makes `run_bash`: runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
+ * stopped or exceeds a limit is a result; only one that was not run at all is an error.
+ */
+export function createRunBash({ settings, services, ready }: SharedRunner) {
   const tool = defineTool({
     name: "run_bash",
     description: `Run a command in ${settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${backgroundAdvice(settings)}${networkAdvice(settings)}`,
@@ -124,16 +136,19 @@ async function markContained(description: CallDescription, runner: CommandRunner
 }
 
 function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
-  const { shell = DEFAULT_SHELL, deny, allow } = options;
+  const { deny, allow } = options;
+  const windowsShell = process.platform === "win32" ? bashOfWindows(options.shell) : undefined;
+  const shell = options.shell ?? (windowsShell ? "bash" : DEFAULT_SHELL);
   const limits = resolveLimits(options.limits);
   const policy = createPolicy({ deny, allow });
-  if (policy !== undefined && !POLICY_SHELLS.has(basename(shell))) {
+  if (policy !== undefined && !POLICY_SHELLS.has(basename(shell).replace(/\.exe$/i, ""))) {
     throw new Error(`${PACK_NAME}: deny and allow understand sh and bash, not ${quote(shell)}.`);
   }
   // What the user set for this pack wins over what the host prefers.
   const containment = options.sandbox === undefined ? host.containment : undefined;
   return {
     shell,
+    windowsShell,
     limits,
     hideEnv: options.hideEnv,
     hostSecrets: host.secretVariables ?? [],
@@ -150,6 +165,16 @@ function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
       memoryMb: limits.memoryMb,
       permit: host.permit,
     },
+  };
+}
+
+/** Looks for bash when it is first needed. */
+function bashOfWindows(program: string | undefined): () => WindowsShell {
+  let found: WindowsShell | undefined;
+  return () => {
+    found ??= program === undefined ? findBash() : bash(program);
+    if (found === undefined) throw new Error(`${NO_BASH} Nothing was run.`);
+    return found;
   };
 }
 
@@ -200,7 +225,8 @@ function readingPlace({ surroundings }: RunnerSettings): ReadingPlace {
   return { cwd, mayRead };
 }
 
-function backgroundAdvice({ sandbox, containment }: RunnerSettings): string {
+function backgroundAdvice({ sandbox, containment, windowsShell }: RunnerSettings): string {
+  if (windowsShell) return "The system is Windows. Start nothing in the background.";
   if (containment) {
     return 'For a server or watcher append " &": it keeps running after the call, unless the result says that the command ran in a sandbox.';
   }

@@ -8,7 +8,13 @@ import {
   currentDirectory,
 } from "../command/arguments.js";
 import { confirmShell } from "../command/confirmShell.js";
-import { buildEnvironment, checkedEnv, DEFAULT_HIDDEN_ENV, tagVariable } from "../command/environment.js";
+import {
+  buildEnvironment,
+  checkedEnv,
+  DEFAULT_HIDDEN_ENV,
+  type EnvironmentRules,
+  tagVariable,
+} from "../command/environment.js";
 import type { RunOutcome } from "../command/outcome.js";
 import { outputView, presentOutcome, summarize } from "../command/result.js";
 import { runCommand } from "../command/run.js";
@@ -30,6 +36,8 @@ import type { SandboxSettings } from "../sandbox/settings.js";
 import type { SandboxLevel } from "../sandbox/status.js";
 import { SandboxTrial, type TrialOptions } from "../sandbox/trial.js";
 import { unfinishedGit, unfinishedNotice } from "../sandbox/unfinishedGit.js";
+import { runWindowsCommand } from "../windows/commands.js";
+import { NO_BASH, type WindowsShell } from "../windows/shells.js";
 
 /** How commands run: the checked options of the pack and what the host adds. */
 export interface RunnerSettings {
@@ -44,6 +52,8 @@ export interface RunnerSettings {
   readonly containment?: Containment | undefined;
   readonly trial?: TrialOptions;
   readonly surroundings: SandboxSurroundings;
+  /** Finds the shell on Windows, where commands run without limits and sandbox. Throws if there is none. */
+  readonly windowsShell?: (() => WindowsShell) | undefined;
 }
 
 /** Runs the commands of one tool, and owns all that outlives a command. */
@@ -67,9 +77,14 @@ export class CommandRunner {
     return this.#trial.problem();
   }
 
-  /** Runs the command of a call. Rejects only if nothing was run. */
-  async run(args: Record<string, unknown>, call: ToolCall | undefined): Promise<string> {
-    const { shell, limits, hideEnv, hostSecrets, policy, containment } = this.#settings;
+  /** Runs the command of a call. Rejects only if nothing was run. `findShell` is for Windows. */
+  async run(
+    args: Record<string, unknown>,
+    call: ToolCall | undefined,
+    findShell = this.#settings.windowsShell,
+  ): Promise<string> {
+    if (findShell) return await this.#runOnWindows(args, call, findShell);
+    const { shell, limits, policy, containment } = this.#settings;
     const command = checkedCommand(args);
     const parameters = checkedParameters(args);
     const cwd = checkedDirectory(args);
@@ -102,15 +117,7 @@ export class CommandRunner {
       }
       refuseAborted(call);
       const tag = this.host.newTag();
-      const env = buildEnvironment(
-        {
-          hidden: [...(hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets],
-          secret: [...(hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets],
-          passed: level === "none" ? undefined : this.#settings.sandbox.passEnv,
-        },
-        extraEnv,
-        tag,
-      );
+      const env = buildEnvironment(this.#environmentRules(level), extraEnv, tag);
       const enterSandbox = async (argv: readonly string[]): Promise<SandboxedStart> => {
         sandboxed = await this.#enterSandbox({ argv, text: command, cwd, env }, tag);
         forgetPlaceholders = this.host.removeIfKilled(sandboxed.placeholders);
@@ -160,6 +167,50 @@ export class CommandRunner {
       cleanUp();
       throw error;
     }
+  }
+
+  /** Windows has no sandbox, no process groups and no limits: only the policy and the timeout hold. */
+  async #runOnWindows(
+    args: Record<string, unknown>,
+    call: ToolCall | undefined,
+    findShell: () => WindowsShell,
+  ): Promise<string> {
+    const { limits, policy, containment, sandbox } = this.#settings;
+    const command = checkedCommand(args);
+    const parameters = checkedParameters(args);
+    const cwd = checkedDirectory(args);
+    const timeoutMs = Math.min(checkedTimeout(args), limits.timeoutMs);
+    const extraEnv = checkedEnv(args.env);
+    refuseAborted(call);
+    this.host.assertUsable();
+    const shell = findShell();
+    const refusal =
+      shell.kind === "powershell" ? powershellRefusal(policy) : refusalOf(policy, command, extraEnv);
+    if (refusal !== undefined) throw new Error(refusal);
+    if (sandbox.mode === "require" || call?.contained) throw new Error(NO_SANDBOX);
+    if (containment?.wanted()) await this.#level();
+    if (shell.kind === "wsl") {
+      this.#shellCheck ??= confirmShell(shell.program, ["--exec", "bash"], NO_BASH);
+      await this.#shellCheck;
+      refuseAborted(call);
+    }
+    const env = buildEnvironment(this.#environmentRules("none"), extraEnv, "");
+    // WSL passes only the variables that this one names.
+    if (shell.kind === "wsl") env.WSLENV = [env.WSLENV, ...Object.keys(extraEnv)].filter(Boolean).join(":");
+    return await runWindowsCommand(
+      { shell, command, parameters, cwd, env, timeoutMs, longestMs: limits.timeoutMs },
+      this.host,
+      call,
+    );
+  }
+
+  #environmentRules(level: SandboxLevel): EnvironmentRules {
+    const { hideEnv, hostSecrets, sandbox } = this.#settings;
+    return {
+      hidden: [...(hideEnv ?? DEFAULT_HIDDEN_ENV), ...hostSecrets],
+      secret: [...(hideEnv ? [] : DEFAULT_HIDDEN_ENV), ...hostSecrets],
+      passed: level === "none" ? undefined : sandbox.passEnv,
+    };
   }
 
   /** The sandbox for the next command. The user is informed of the first command inside one, and of the first outside. */
@@ -223,6 +274,16 @@ export function refusalOf(
   const verdict = policy?.check(command, env);
   return verdict?.allowed === false ? `${verdict.reason} Nothing was run.` : undefined;
 }
+
+/** The rules of the policy are about words of sh: no command of PowerShell can be judged by them. */
+export function powershellRefusal(policy: Policy | undefined): string | undefined {
+  return policy === undefined
+    ? undefined
+    : "The options deny and allow understand sh and bash, not PowerShell, so no command of PowerShell runs while they are set. Use run_bash, or remove them. Nothing was run.";
+}
+
+const NO_SANDBOX =
+  'A sandbox is required, and Windows has none. Run agent in WSL, or set the option sandbox to "off". Nothing was run.';
 
 function refuseAborted(call: ToolCall | undefined): void {
   if (call?.signal?.aborted) throw new Error("Aborted before the command was started. Nothing was run.");

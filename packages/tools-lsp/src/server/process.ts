@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
+import { errorMessage, escapeInvisible, killWindowsTree, startableProgram } from "@agent/core/toolkit";
 
 const MEMORY_CHECK_MS = 500;
 const END_GRACE_MS = 1000;
@@ -32,7 +32,12 @@ export class ServerProcess {
 
   constructor({ program, args, cwd, env, memoryBytes }: ServerCommand, onOutput: (chunk: Buffer) => void) {
     // `detached` makes it the leader of a group, so that everything it started ends with it.
-    this.#child = spawn(program, args, { cwd, env, detached: true, stdio: "pipe", windowsHide: true });
+    const isWindows = process.platform === "win32";
+    const start = startableProgram(program, args, { env, cwd });
+    this.#child = spawn(start.file, start.args, {
+      ...start.options,
+      ...{ cwd, env, detached: !isWindows, stdio: "pipe" },
+    });
     this.ended = new Promise((resolve) => {
       const end = (reason: string): void => {
         this.#reason ??= reason;
@@ -86,8 +91,9 @@ export class ServerProcess {
     const { pid } = this.#child;
     if (pid === undefined) return;
     try {
-      if (process.platform === "win32") this.#child.kill("SIGKILL");
-      else process.kill(-pid, "SIGKILL");
+      if (process.platform === "win32") {
+        if (this.#isRunning) void killWindowsTree(pid, true);
+      } else process.kill(-pid, "SIGKILL");
     } catch {
       // Nothing of the group is left.
     }

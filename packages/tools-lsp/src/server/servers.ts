@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, extname, isAbsolute, join, resolve, sep } from "node:path";
 import type { AccessRules } from "@agent/core";
-import { createPathGuard, errorMessage, type PathGuard } from "@agent/core/toolkit";
+import { createPathGuard, errorMessage, findOnWindows, type PathGuard } from "@agent/core/toolkit";
 import type { CheckedOptions, LspSettings } from "../options.js";
 import { type FileText, readText } from "./documents.js";
 import { LanguageServer } from "./languageServer.js";
@@ -254,7 +254,7 @@ export function isBelow(directory: string, path: string): boolean {
 }
 
 /** Where a project keeps programs that it installed for itself. */
-const PROJECT_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin"];
+const PROJECT_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin", ".venv/Scripts", "venv/Scripts"];
 
 interface FoundProgram {
   readonly program: string;
@@ -295,7 +295,10 @@ function upwards(directory: string, root: string): string[] {
   return found;
 }
 
-function usable(path: string, candidate: Candidate): string | undefined {
+function usable(given: string, candidate: Candidate): string | undefined {
+  // Windows has the programs of npm as batch files, next to a script for shells that has no extension.
+  const path = process.platform === "win32" ? findOnWindows(given) : given;
+  if (path === undefined) return undefined;
   try {
     if (!statSync(path).isFile()) return undefined;
     accessSync(path, constants.X_OK);

@@ -1,4 +1,4 @@
-import { delay } from "@agent/core/toolkit";
+import { delay, killWindowsTree } from "@agent/core/toolkit";
 import { nodeFs } from "../nodeModules.js";
 
 const POLL_MS = 10;
@@ -16,7 +16,8 @@ interface ProcessEntry {
 
 /**
  * Everything a server started: its process group and session, their descendants, and what left both (`setsid`, a
- * double fork) but still has the mark in its environment. Where there is no /proc only the group can be found.
+ * double fork) but still has the mark in its environment. Where there is no /proc only the group can be found; on
+ * Windows, what the server started and did not leave behind.
  */
 export class ServerProcesses {
   readonly #leader: number;
@@ -34,6 +35,10 @@ export class ServerProcesses {
       // The leader may have left children behind, and the group may still hold them.
       if (this.isEmpty()) return;
     }
+    if (process.platform === "win32") {
+      await killWindowsTree(this.#leader);
+      return;
+    }
     this.#signal("SIGTERM");
     if (await within(GRACE_MS, () => this.isEmpty())) return;
     for (let round = 0; round < KILL_ROUNDS; round++) {
@@ -45,6 +50,10 @@ export class ServerProcesses {
 
   /** Kills without waiting, for the moment in which the agent itself ends. */
   kill(): void {
+    if (process.platform === "win32") {
+      void killWindowsTree(this.#leader, true);
+      return;
+    }
     for (let round = 0; round < SYNC_KILL_ROUNDS; round++) {
       this.#signal("SIGKILL");
       if (this.isEmpty()) return;
@@ -52,6 +61,7 @@ export class ServerProcesses {
   }
 
   isEmpty(): boolean {
+    if (process.platform === "win32") return !send(this.#leader, 0);
     const members = this.#members();
     return members === undefined ? !send(-this.#leader, 0) : members.length === 0;
   }

@@ -1,5 +1,12 @@
 import type { ChildProcess } from "node:child_process";
-import { errorMessage, escapeToLine, isRecord, quote, truncateUtf8 } from "@agent/core/toolkit";
+import {
+  errorMessage,
+  escapeToLine,
+  isRecord,
+  quote,
+  startableProgram,
+  truncateUtf8,
+} from "@agent/core/toolkit";
 import { nodeChildProcess } from "../nodeModules.js";
 import type { ErrorLog } from "./errorLog.js";
 import type { ProcessGuard } from "./guard.js";
@@ -59,12 +66,14 @@ export class StdioTransport {
         reject(new Error(startFailure(command, cwd, error)));
       };
       try {
-        const child = nodeChildProcess.spawn(command, [...args], {
+        // On Windows, npx and uvx are batch files.
+        const program = startableProgram(command, args, { env, cwd });
+        const child = nodeChildProcess.spawn(program.file, [...program.args], {
+          ...program.options,
           cwd,
           env: { ...env, [mark.name]: mark.value },
           detached: process.platform !== "win32", // a group and session of its own, which can be ended as one
           stdio: ["pipe", "pipe", "pipe"],
-          windowsHide: true,
         });
         child.once("error", fail);
         if (child.pid === undefined) return; // "error" follows

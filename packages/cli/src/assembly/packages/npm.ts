@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { devNull } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
-import { hasEnded, processTag, readRegularFile, safeVariables } from "@agent/internal";
+import { hasEnded, processTag, readRegularFile, safeVariables, startableProgram } from "@agent/internal";
 import { ensurePrivateDirectory, homeDirectory, ownProgram } from "@agent/terminal/host";
 import { CliError } from "../../process/errors.js";
 import { EXIT } from "../../process/exitCodes.js";
@@ -131,7 +131,10 @@ async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   const [command = "", ...rest] = args;
   const pinned = Object.entries(PINNED).map(([name, value]) => `--${name}=${value}`);
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, [command, ...pinned, ...rest], {
+    // On Windows npm is a batch file.
+    const start = startableProgram(program, [command, ...pinned, ...rest]);
+    const child = spawn(start.file, start.args, {
+      ...start.options,
       cwd,
       env: npmEnvironment(),
       stdio: ["ignore", "pipe", "inherit"],

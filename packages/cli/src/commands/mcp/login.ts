@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { countOf } from "@agent/internal";
+import { countOf, systemProgram } from "@agent/internal";
 import { ownProgram } from "@agent/terminal/host";
 import { canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
@@ -52,9 +52,17 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
 
 /** Opens the address with `$BROWSER`, or with what the system opens addresses with. Whether that works is not known. */
 function openBrowser(url: URL): void {
-  const opener = process.env.BROWSER || ownProgram(process.platform === "darwin" ? "open" : "xdg-open");
+  const [opener, ...args] = browserCommand();
   if (opener === undefined) return;
-  spawn(opener, [url.href], { stdio: "ignore", detached: true })
+  spawn(opener, [...args, url.href], { stdio: "ignore", detached: true })
     .on("error", () => undefined)
     .unref();
+}
+
+/** On Windows not `start`: that is a command of cmd.exe, which would read the address as its language. */
+function browserCommand(): readonly string[] {
+  if (process.env.BROWSER) return [process.env.BROWSER];
+  if (process.platform === "win32") return [systemProgram("rundll32.exe"), "url.dll,FileProtocolHandler"];
+  const opener = ownProgram(process.platform === "darwin" ? "open" : "xdg-open");
+  return opener === undefined ? [] : [opener];
 }

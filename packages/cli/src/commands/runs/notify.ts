@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage } from "@agent/core/toolkit";
 import type { ClaimEnding, Run, RunState } from "@agent/durable";
+import { killWindowsTree } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 
 export interface NotifyFlags {
@@ -111,7 +112,8 @@ export async function execute(command: string, body: string): Promise<void> {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    if (isWindows || child.pid === undefined) child.kill("SIGKILL");
+    if (child.pid === undefined) child.kill("SIGKILL");
+    else if (isWindows) void killWindowsTree(child.pid);
     else killGroup(child.pid);
   }, TIMEOUT_MS);
   try {

@@ -1,0 +1,130 @@
+import { nodeChildProcess, nodeFs, nodePath } from "../files/nodeModules.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What to pass to `spawn`. */
+export interface StartableProgram {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly options: { readonly windowsVerbatimArguments?: true; readonly windowsHide: true };
+}
+
+/**
+ * How a program is started on this system. On Windows a name is looked up in PATH, never in the current directory, and a
+ * `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted. Throws there if the program is
+ * not found (`ENOENT`) or an argument cannot be quoted.
+ */
+export function startableProgram(
+  program: string,
+  args: readonly string[],
+  { env = process.env, cwd = "" }: { readonly env?: Environment; readonly cwd?: string } = {},
+): StartableProgram {
+  if (process.platform !== "win32") return { file: program, args, options: { windowsHide: true } };
+  // A path is meant from the directory in which the program is started.
+  const path = /[\\/]/.test(program) ? nodePath.win32.resolve(cwd, program) : program;
+  return windowsProgram(path, args, env, isFile);
+}
+
+/** `startableProgram` of Windows; `exists` tells whether a path is a file. */
+export function windowsProgram(
+  program: string,
+  args: readonly string[],
+  env: Environment,
+  exists: (path: string) => boolean,
+): StartableProgram {
+  const file = findOnWindows(program, env, exists);
+  if (file === undefined) {
+    throw Object.assign(new Error(`spawn ${program} ENOENT`), { code: "ENOENT", path: program });
+  }
+  if (!/\.(?:cmd|bat)$/i.test(file)) return { file, args, options: { windowsHide: true } };
+  // The quotes around everything are those that /s removes.
+  const line = `"${[`"${scriptPath(file)}"`, ...args.map(batchArgument)].join(" ")}"`;
+  return {
+    file: systemProgram("cmd.exe", env),
+    args: ["/d", "/e:ON", "/v:OFF", "/s", "/c", line],
+    options: { windowsVerbatimArguments: true, windowsHide: true },
+  };
+}
+
+/** The path of a program of Windows itself. */
+export function systemProgram(name: string, env: Environment = process.env): string {
+  return nodePath.win32.join(variable(env, "SystemRoot") ?? "C:\\Windows", "System32", name);
+}
+
+/** The file that Windows would start for a name, without the current directory. */
+export function findOnWindows(
+  program: string,
+  env: Environment = process.env,
+  exists: (path: string) => boolean = isFile,
+): string | undefined {
+  const { isAbsolute, join, extname, delimiter } = nodePath.win32;
+  const extensions = (variable(env, "PATHEXT") ?? ".COM;.EXE;.BAT;.CMD").toLowerCase().split(";");
+  const names = extensions.includes(extname(program).toLowerCase())
+    ? [program]
+    : extensions.map((one) => `${program}${one}`);
+  if (/[\\/:]/.test(program)) return names.find(exists);
+  const directories = (variable(env, "PATH") ?? "").split(delimiter).map((one) => one.replaceAll('"', ""));
+  const paths = directories.filter(isAbsolute).flatMap((one) => names.map((name) => join(one, name)));
+  return paths.find(exists);
+}
+
+/** Names of variables have no case on Windows, but a copy of the environment does. */
+function variable(env: Environment, name: string): string | undefined {
+  const key = Object.keys(env).find((one) => one.toUpperCase() === name.toUpperCase());
+  return key === undefined ? undefined : env[key];
+}
+
+function scriptPath(file: string): string {
+  if (/["%\r\n\0]/.test(file))
+    throw new Error(`A batch file cannot be started safely at ${JSON.stringify(file)}.`);
+  return file;
+}
+
+/**
+ * One argument for a batch file. `cmd.exe` reads the line before the program does, so both have to understand it: quotes are
+ * doubled, and a percent sign is followed by an expansion of nothing, so that no `%NAME%` arises.
+ */
+function batchArgument(text: string): string {
+  if (/[\r\n\0]/.test(text)) {
+    throw new Error(
+      "An argument of a .cmd or .bat program contains a line break or NUL, which cmd.exe cannot pass.",
+    );
+  }
+  if (/^[\w#$*+\-./:?@\\]+$/.test(text) && !text.endsWith("\\")) return text;
+  const escaped = text
+    .replace(/(\\*)"/g, '$1$1""')
+    .replace(/\\+$/, "$&$&")
+    .replaceAll("%", "%%cd:~,%");
+  return `"${escaped}"`;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return nodeFs.statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Ends a process and everything that it started, on Windows. Resolves when that was tried. With `sync` it is done before the
+ * function returns, for a process that is about to end.
+ */
+export async function killWindowsTree(pid: number, sync = false): Promise<void> {
+  const taskkill = systemProgram("taskkill.exe");
+  const args = ["/PID", String(pid), "/T", "/F"];
+  const options = { stdio: "ignore", windowsHide: true, timeout: 5000 } as const;
+  if (sync) nodeChildProcess.spawnSync(taskkill, args, options);
+  else {
+    await new Promise<void>((resolve) => {
+      const child = nodeChildProcess.spawn(taskkill, args, options);
+      child.once("error", () => resolve()).once("exit", () => resolve());
+    });
+  }
+  try {
+    // If taskkill is missing or failed, at least the process itself.
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}

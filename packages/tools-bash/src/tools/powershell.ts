@@ -1,0 +1,76 @@
+import { type CallDescription, defineTool, type PermissionLanguage } from "@agent/core";
+import { canonicalPath, errorMessage } from "@agent/core/toolkit";
+import {
+  checkedCommand,
+  checkedDirectory,
+  currentDirectory,
+  DEFAULT_TIMEOUT_MS,
+} from "../command/arguments.js";
+import { checkedEnv } from "../command/environment.js";
+import { findPowerShell, type WindowsShell } from "../windows/shells.js";
+import type { SharedRunner } from "./bash.js";
+import { powershellRefusal } from "./commandRunner.js";
+
+const INPUT = {
+  type: "object",
+  properties: {
+    command: { type: "string", description: "The command, in the language of PowerShell" },
+    cwd: { type: "string", description: "Working directory (default: the agent's)" },
+    env: {
+      type: "object",
+      additionalProperties: { type: ["string", "number"] },
+      description: "Environment variables to add or override",
+    },
+    timeout: {
+      type: "number",
+      exclusiveMinimum: 0,
+      description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
+    },
+  },
+  required: ["command"],
+  additionalProperties: false,
+} as const;
+
+/** No command of PowerShell is parsed: a rule is about the whole tool or about exactly one command. */
+const WHOLE_COMMANDS: PermissionLanguage = {
+  check: (pattern) =>
+    `commands of PowerShell are not parsed, so a rule can only name the whole command: "run_powershell(=${pattern})"`,
+  match: (patterns, targets) => patterns.map(() => targets.map(() => "maybe" as const)),
+};
+
+/** Makes `run_powershell`, for Windows without a bash. Its results are those of `run_bash`. */
+export function createRunPowershell({ settings, ready }: SharedRunner, find = findPowerShell) {
+  const findShell = (): WindowsShell => {
+    const found = find();
+    if (found === undefined) throw new Error("There is no PowerShell on this machine. Nothing was run.");
+    return found;
+  };
+  return defineTool({
+    name: "run_powershell",
+    description:
+      "Run a command in PowerShell and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. Start nothing in the background.",
+    input: INPUT,
+    capabilities: ["execute"],
+    kind: "execute",
+    titleFrom: "command",
+    permissions: WHOLE_COMMANDS,
+    // The tool keeps its own time: see `timeout`.
+    deadlineMs: Number.POSITIVE_INFINITY,
+    describe: (input): CallDescription => {
+      try {
+        const text = checkedCommand(input);
+        const cwd = checkedDirectory(input);
+        checkedEnv(input.env);
+        const refusal = powershellRefusal(settings.policy);
+        const isElsewhere = canonicalPath(cwd) !== canonicalPath(currentDirectory());
+        return {
+          targets: [{ type: "command", text, open: true, ...(isElsewhere && { cwd }) }],
+          ...(refusal !== undefined && { refusal }),
+        };
+      } catch (error) {
+        return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
+      }
+    },
+    execute: async (input, call) => await ready().run(input, call, findShell),
+  });
+}
