@@ -53,7 +53,14 @@ const LAYERS = {
     ["chat"],
   ],
   testing: [["probe"], ["checks", "provider"]],
-  "tools-bash": [["helpers"], ["output", "policy", "processes", "sandbox"], ["command"], ["host"], ["windows"], ["tools"]],
+  "tools-bash": [
+    ["helpers"],
+    ["output", "policy", "processes", "sandbox"],
+    ["command"],
+    ["host"],
+    ["windows"],
+    ["tools"],
+  ],
   "tools-fs": [
     ["errors", "paths"],
     ["editor", "protect", "read", "write"],
