@@ -88,7 +88,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     first.press("C-d");
     await first.until("[status 0]");
     const terminal = run([]);
-    await terminal.until(/instructions for agents: part\/AGENTS\.md\.[\s\S]*Use them\? \[y\/N\]/);
+    await terminal.until(/instructions for agents: part\/AGENTS\.md\.[\s\S]*Use them\? \[y\]es/);
     terminal.send("y");
     await terminal.until("/help lists the commands.");
     terminal.send('call read_file {"path":"part/a.txt"}');
@@ -117,7 +117,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     const { run, box, model } = await start();
     box.write("CLAUDE.md", "Use tabs.\n");
     const asked = run([]);
-    await asked.until(/CLAUDE\.md \(10 bytes\)[\s\S]*Use them\? \[y\/N\]/);
+    await asked.until(/CLAUDE\.md \(10 bytes\)[\s\S]*Use them\? \[y\]es/);
     asked.send("y");
     await asked.until("/help lists the commands.");
     asked.send("say ok");
@@ -128,6 +128,38 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     without.send("say fine");
     await without.until(/^fine$[\s\S]*tokens in/m);
     expect(model.lastRequest).not.toContain("Use tabs.");
+  });
+
+  test("Enter uses no instructions this time only; another key asks again; /instructions changes the answer", async () => {
+    const { run, box, model } = await start();
+    box.write("AGENTS.md", "Use tabs.\n");
+    const first = run([]);
+    await first.until("Use them? [y]es, [n]o, Enter: not now");
+    first.press("x");
+    await first.until("Press y or n, or Enter to decide later.");
+    first.press("Enter");
+    await first.until("Not used this time.");
+    await first.until("/help lists the commands.");
+    first.press("C-d");
+    await first.until("[status 0]");
+    const second = run([]);
+    await second.until("Use them?");
+    second.press("n");
+    await second.until("/help lists the commands.");
+    await run(["doctor"], { columns: 200 }).until(
+      /AGENTS\.md \(10 bytes\), not used, as you chose\. To use it: \/instructions on/,
+    );
+    second.send("/instructions");
+    await second.until(/AGENTS\.md {2}10 bytes {2}not used\n\/instructions on uses/);
+    second.send("say one");
+    await second.until(/^one$[\s\S]*tokens in/m);
+    expect(model.lastRequest).not.toContain("Use tabs.");
+    second.send("/instructions on");
+    await second.until("The project's instructions are used here from now on.");
+    second.send("say two");
+    await second.until(/^two$[\s\S]*tokens in/m);
+    expect(model.lastRequest).toContain("Use tabs.");
+    await run(["doctor"], { columns: 200 }).until(/AGENTS\.md \(10 bytes\), used/);
   });
 
   test("instructions that are too large are cut, and the question, the banner, /context and doctor say so", async () => {
@@ -162,7 +194,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     );
     box.write("agent.config.json", JSON.stringify({ packs: ["./pack.mjs"] }));
     const terminal = run(["--trust"]);
-    await terminal.until("Use them? [y/N]");
+    await terminal.until("Use them? [y]es");
     terminal.send("y");
     await terminal.until("/help lists the commands.");
     terminal.type("/gre");
@@ -194,7 +226,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     box.write("src/app.ts", "const port = 3000;\n");
     const terminal = run(["--confirm", "edit_file"], { columns: 40 });
     await terminal.until(
-      "This project has instructions for\nagents: AGENTS.md (10 bytes).\nThey are text for the model, not code.\nUse them? [y/N]",
+      "This project has instructions for\nagents: AGENTS.md (10 bytes).\nThey are text for the model, not code.\nUse them? [y]es, [n]o, Enter: not now",
     );
     terminal.send("n");
     await terminal.until("/help lists the commands.");

@@ -27,6 +27,7 @@ import {
   formatInstructions,
   type Instruction,
   InstructionConsent,
+  type InstructionUse,
   instructionHooks,
   instructionSize,
 } from "../instructions/instructions.js";
@@ -97,8 +98,8 @@ export interface AssemblyOptions {
   readonly onProblem: (message: string) => void;
   /** Receives lines that are no problem, such as how commands run. Default: `onProblem`. */
   readonly onNotice?: ((message: string) => void) | undefined;
-  /** Whether AGENTS.md and the like are used. */
-  readonly instructions: boolean;
+  /** Which AGENTS.md and the like the model gets. */
+  readonly instructions: InstructionUse;
   /** Aborts if no one wants the agent any more: then no pack is registered, which would start what it needs. */
   readonly signal?: AbortSignal;
 }
@@ -118,6 +119,8 @@ export interface AssembledAgent {
   readonly permissions: Permissions;
   /** The instruction files (AGENTS.md and the like) read so far. */
   readonly instructions: readonly Instruction[];
+  /** Changes which of them the model gets, from the next request on. */
+  readonly useInstructions: (use: InstructionUse) => void;
   readonly ownCommands: readonly OwnCommand[];
   /** The file changes of each message; absent if the session is not kept. */
   readonly undo: () => UndoLog | undefined;
@@ -158,22 +161,26 @@ export async function assembleAgent(
   const { session, isKept, ...opened }: OpenSession =
     resume === undefined ? { file: newSessionFile(cwd), isKept: true } : await openSession(cwd, resume);
   const file = options.fork ? newSessionFile(cwd) : opened.file;
-  const instructions = options.instructions ? findInstructions(cwd) : [];
+  let use = options.instructions;
+  const instructions = findInstructions(cwd, use);
   // The user's own commands come first, so that a project cannot replace a command they know.
-  const ownCommands = [...readOwnCommands(configDirectory()), ...projectCommands(cwd)];
-  const told = [
-    typeof settings.systemPrompt === "string"
-      ? settings.systemPrompt
-      : createSystemPrompt(cwd, settings.systemPrompt),
-    formatInstructions(instructions, cwd),
-    options.instructions ? describeSkills(ownCommands) : "",
-  ];
+  const usersCommands = readOwnCommands(configDirectory());
+  const ownCommands = [...usersCommands, ...projectCommands(cwd)];
+  const systemPrompt = (): string => {
+    const skills = { all: ownCommands, own: usersCommands, none: [] }[use];
+    const parts = [
+      typeof settings.systemPrompt === "string"
+        ? settings.systemPrompt
+        : createSystemPrompt(cwd, settings.systemPrompt),
+      formatInstructions(instructions, cwd),
+      describeSkills(skills),
+    ];
+    return parts.filter((part) => part !== "").join("\n\n");
+  };
   const conversation = new Conversation({
     // A resumed session contains its instructions already. Those in a file from elsewhere may be a stranger's.
     systemPrompt:
-      settings.systemPrompt === undefined && session && isKept
-        ? session.systemPrompt
-        : told.filter((part) => part !== "").join("\n\n"),
+      settings.systemPrompt === undefined && session && isKept ? session.systemPrompt : systemPrompt(),
     sessionContextFilePath: file,
     ...(session && { session }),
   });
@@ -230,7 +237,7 @@ export async function assembleAgent(
     hooks: [
       gate.hooks,
       ...(requests ? [requests.hooks] : []),
-      ...(options.instructions ? [subdirectoryInstructions(cwd, instructions, onProblem)] : []),
+      subdirectoryInstructions(cwd, instructions, { use: () => use, onProblem }),
     ],
     steps: notedSteps(guard, options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
@@ -256,6 +263,11 @@ export async function assembleAgent(
     names,
     permissions,
     instructions,
+    useInstructions: (wanted) => {
+      use = wanted;
+      instructions.splice(0, Number.POSITIVE_INFINITY, ...findInstructions(cwd, use));
+      conversation.setSystemPrompt(systemPrompt());
+    },
     ownCommands: [...ownCommands, ...skills.found],
     undo,
     restored,
@@ -310,19 +322,19 @@ function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
 function subdirectoryInstructions(
   cwd: string,
   instructions: Instruction[],
-  onProblem: (message: string) => void,
+  { use, onProblem }: { readonly use: () => InstructionUse; readonly onProblem: (message: string) => void },
 ): CallHooks {
   const consent = new InstructionConsent(cwd);
   return instructionHooks(cwd, instructions, {
-    isAgreed: () => consent.answer ?? !canAsk(),
+    isAgreed: () => use() === "all" && (consent.answer ?? !canAsk()),
     onFound: (one) => {
       instructions.push(one);
       onProblem(`Follows ${escapeToLine(quotePath(one.file))} (${instructionSize(one)}).`);
     },
     onLeftOut: ({ file }) => {
-      if (consent.answer === false) return;
+      if (consent.answer === false || use() === "none") return;
       onProblem(
-        `${escapeToLine(quotePath(file))} holds instructions for agents. They are not used: the next start asks about them.`,
+        `${escapeToLine(quotePath(file))} holds instructions for agents. They are not used: the next start asks about them, and /instructions on uses them.`,
       );
       void consent.rememberLeftOut(file);
     },

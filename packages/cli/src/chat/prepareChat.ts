@@ -6,6 +6,7 @@ import { instructionSize } from "../instructions/instructions.js";
 import { gitBranch } from "../instructions/systemPrompt.js";
 import { idOf, readSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
+import { instructionCommands } from "./commands/instructionCommands.js";
 import { modelCommands } from "./commands/modelCommands.js";
 import { ownSlashCommands } from "./commands/ownSlashCommands.js";
 import { permissionCommands } from "./commands/permissionCommands.js";
@@ -100,6 +101,7 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
       ...undoCommands(assembled),
       ...sessionCommands(assembled),
       ...permissionCommands(assembled),
+      ...instructionCommands(assembled),
       ...modelCommands(assembled),
     },
     ownCommands: ownSlashCommands(assembled.ownCommands),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Aside, createChat } from "@agent/terminal/host";
+import type { InstructionUse } from "../instructions/instructions.js";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
@@ -16,8 +17,8 @@ export interface StartOptions {
 /** What is read from the disk before the provider is chosen. Questions meanwhile are asked in plain lines. */
 export interface ChatSetup {
   readonly loaded: LoadedSettings;
-  /** Whether AGENTS.md and the like are used. */
-  readonly instructions: boolean;
+  /** Which AGENTS.md and the like the model gets. */
+  readonly instructions: InstructionUse;
 }
 
 /** `agent` in a terminal. Draws the prompt first; settings, provider and tools load behind it. */

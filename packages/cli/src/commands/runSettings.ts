@@ -1,7 +1,8 @@
 import { relative } from "node:path";
 import { escapeToLine, isInside } from "@agent/internal";
 import type { Aside } from "@agent/terminal/host";
-import { askYesNo, atOnce, canAsk } from "../process/ask.js";
+import type { InstructionUse } from "../instructions/instructions.js";
+import { askOneKey, askYesNo, atOnce, canAsk } from "../process/ask.js";
 import { note } from "../process/output.js";
 import { configDirectory } from "../process/paths.js";
 import type { SettingsFlags } from "../settings/flags.js";
@@ -31,15 +32,15 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
 }
 
 /**
- * Whether the project's instructions are used. The user is asked once per project; if no one can be asked, they are
- * used and a note names them.
+ * Which instructions the model gets. The user is asked about the project's until they answer yes or no; if no one can be
+ * asked, they are used and a note names them.
  */
 export async function mayUseInstructions(
   { instructions }: { readonly instructions?: boolean },
   quiet: boolean,
   aside: Aside = atOnce,
-): Promise<boolean> {
-  if (instructions === false) return false;
+): Promise<InstructionUse> {
+  if (instructions === false) return "none";
   const { findInstructions, InstructionConsent, instructionSize } = await import(
     "../instructions/instructions.js"
   );
@@ -52,18 +53,24 @@ export async function mayUseInstructions(
     ...projectCommands(cwd).flatMap(({ kind, file }) => (kind === "skill" ? [nameFrom(cwd, file)] : [])),
     ...(consent.leftOut === undefined ? [] : [nameFrom(cwd, consent.leftOut)]),
   ];
-  if (names.length === 0) return true;
-  if (consent.answer !== undefined) return consent.answer;
+  if (names.length === 0) return "all";
+  if (consent.answer !== undefined) return consent.answer ? "all" : "own";
   const shown = names.slice(0, MOST_NAMED).join(", ");
   const all = names.length > MOST_NAMED ? `${shown} and ${names.length - MOST_NAMED} more` : shown;
   if (!canAsk()) {
     if (!quiet) note(`agent: follows ${all}; --no-instructions leaves that out`);
-    return true;
+    return "all";
   }
   const question = `This project has instructions for agents: ${all}.\nThey are text for the model, not code.\nUse them?`;
-  const use = await aside(() => askYesNo(question));
-  await consent.remember(use);
-  return use;
+  const use = await aside(async () => {
+    const answer = await askOneKey(question);
+    const when = answer === "no" ? "" : " this time";
+    if (answer !== "yes") note(`Not used${when}. To use them, type /instructions on in a chat.`);
+    return answer;
+  });
+  // Enter decides nothing permanently: the next start asks again.
+  if (use !== "later") await consent.remember(use === "yes");
+  return use === "yes" ? "all" : "own";
 }
 
 function nameFrom(cwd: string, file: string): string {

@@ -67,7 +67,7 @@ export async function openEditorSession(
     ask: askInEditor(choose),
     askPermit: askPermitInEditor(ask),
     forPacks: { ask, ...(editorFiles && { editorFiles }) },
-    instructions: true,
+    instructions: "all",
     guard,
     onProblem: (message) => note(`agent: ${message}`),
   });

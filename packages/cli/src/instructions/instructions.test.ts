@@ -43,6 +43,8 @@ afterAll(() => {
 describe("instructions for agents", () => {
   test("come from the user, then from the root of the repository down; AGENTS.md before the others", () => {
     expect(findInstructions(join(repo, "pkg")).map(({ text }) => text)).toEqual(["mine", "root", "package"]);
+    expect(findInstructions(join(repo, "pkg"), "own").map(({ text }) => text)).toEqual(["mine"]);
+    expect(findInstructions(join(repo, "pkg"), "none")).toEqual([]);
   });
 
   test("are cut visibly, and a link out of the repository is not followed", () => {

@@ -69,8 +69,12 @@ export function instructionSize({ text, bytes, isCut }: Instruction): string {
   return isCut ? `the first ${sizeText(Buffer.byteLength(text))} of ${sizeText(bytes)}` : sizeText(bytes);
 }
 
+/** Which instructions the model gets: all of them, the user's own without the project's, or none. */
+export type InstructionUse = "all" | "own" | "none";
+
 /** The user's own instructions, then those from the repository's root down to the working directory. */
-export function findInstructions(cwd: string): Instruction[] {
+export function findInstructions(cwd: string, use: InstructionUse = "all"): Instruction[] {
+  if (use === "none") return [];
   const stop = stopDirectory(cwd);
   const directories: string[] = [];
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
@@ -81,7 +85,9 @@ export function findInstructions(cwd: string): Instruction[] {
   let room = MOST_IN_ALL;
   return [
     ...withImports(own, configDirectory()),
-    ...directories.flatMap((directory) => withImports(readInstruction(directory, stop), stop)),
+    ...(use === "own" ? [] : directories).flatMap((directory) =>
+      withImports(readInstruction(directory, stop), stop),
+    ),
   ].map((one) => {
     const text = truncateUtf8(one.text, room);
     room -= Buffer.byteLength(text);

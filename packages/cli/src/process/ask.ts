@@ -64,6 +64,42 @@ export async function askYesNo(question: string, fallback = false): Promise<bool
   return false;
 }
 
+/**
+ * Asks a question that one key answers: y, n, or Enter and Escape for "not now". Any other key asks again. Closed input is
+ * "not now".
+ */
+export async function askOneKey(question: string): Promise<"yes" | "no" | "later"> {
+  const { stdin, stderr } = process;
+  dropTypedAhead();
+  stderr.write(asRows(`${question} [y]es, [n]o, Enter: not now `));
+  return await new Promise((resolve) => {
+    const end = (answer: "yes" | "no" | "later"): void => {
+      stdin.off("data", onData);
+      stdin.off("end", onEnd);
+      stdin.pause();
+      if (stdin.isTTY) stdin.setRawMode(false);
+      stderr.write(`${answer === "later" ? "not now" : answer}\n`);
+      resolve(answer);
+    };
+    const onEnd = (): void => end("later");
+    const onData = (chunk: Buffer): void => {
+      const key = chunk.toString("utf8").toLowerCase();
+      if (key.startsWith("y")) end("yes");
+      else if (key.startsWith("n")) end("no");
+      // Enter, Escape, Ctrl-D.
+      else if (key === "\x1b" || ["\r", "\n", "\x04"].some((one) => key.startsWith(one))) end("later");
+      else if (key.startsWith("\x03")) {
+        end("later");
+        process.kill(process.pid, "SIGINT");
+      } else stderr.write("\nPress y or n, or Enter to decide later. ");
+    };
+    if (stdin.isTTY) stdin.setRawMode(true);
+    stdin.on("data", onData);
+    stdin.on("end", onEnd);
+    stdin.resume();
+  });
+}
+
 /** Discards all pending input of the terminal, including an unfinished line. */
 function dropTypedAhead(): void {
   const { stdin } = process;

@@ -23,6 +23,7 @@ import {
   readDecision,
 } from "@agent/terminal/host";
 import { assembleAgent } from "../assembly/assembleAgent.js";
+import type { InstructionUse } from "../instructions/instructions.js";
 import { ask, canAsk } from "../process/ask.js";
 import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
@@ -47,8 +48,8 @@ export interface TaskOptions {
   /** Whether only errors and warnings go to standard error. */
   readonly quiet: boolean;
   readonly guard: CrashGuard;
-  /** Whether AGENTS.md and the like are used. */
-  readonly instructions: boolean;
+  /** Which AGENTS.md and the like the model gets. */
+  readonly instructions: InstructionUse;
   /** Files with images for the model. */
   readonly images: readonly string[];
   /** The form the answer must have: a JSON Schema. */

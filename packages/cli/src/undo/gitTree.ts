@@ -1,5 +1,6 @@
-import { appendFileSync, lstatSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, type Dirent, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorMessage } from "@agent/core/toolkit";
 import { canonicalPath, findRepository, GitConfigs, readRegularFile } from "@agent/internal";
 import type { BlobStore } from "./blobStore.js";
 import { type FileState, MISSING, readState } from "./fileState.js";
@@ -16,29 +17,51 @@ const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n";
 const CONVERTED = ":(exclude,attr:!text !eol !crlf !filter !ident !working-tree-encoding)";
 const FILTERED = ":(exclude,attr:!filter)";
 
+// A directory without a repository is read whole before the first command, so that it must not be large.
+const MOST_FILES = 20_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+/** Directories that packages are installed to. In a directory without a repository no file says that they are ignored. */
+const INSTALLED: ReadonlySet<string> = new Set([
+  ".git",
+  "node_modules",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".cache",
+]);
+
 /**
- * Finds what a shell command changed in a git work tree. It keeps trees in its own repository next to the session, which
- * uses the project's objects as alternates; the project's repository and index stay untouched, and git never reads its
- * configuration. Ignored files, submodules and files over 32 MB are not covered.
+ * Finds what a shell command changed in a directory: in the git work tree it is in, or, without one, in the directory itself. It
+ * keeps trees in its own repository next to the session, which uses the project's objects as alternates; the project's
+ * repository and index stay untouched, and git never reads its configuration. Ignored files, submodules and files over 32 MB
+ * are not covered.
  */
 export class GitTree {
   readonly root: string;
+  /** What is not covered, as the end of a sentence. */
+  readonly uncovered: string;
   readonly #directory: string;
   readonly #git: PrivateGit;
   readonly #blobs: BlobStore;
 
-  private constructor(root: string, directory: string, git: PrivateGit, blobs: BlobStore) {
+  private constructor(
+    root: string,
+    directory: string,
+    { git, blobs, ignored }: { git: PrivateGit; blobs: BlobStore; ignored: string },
+  ) {
     this.root = root;
+    this.uncovered = `what commands changed in ${ignored} or outside of ${root}`;
     this.#directory = directory;
     this.#git = git;
     this.#blobs = blobs;
   }
 
-  /** Resolves to `undefined` if `cwd` is not in a work tree, or git is not installed. */
-  static async open(cwd: string, directory: string, blobs: BlobStore): Promise<GitTree | undefined> {
+  /** Resolves to why not if nothing can be tracked, as the end of a sentence. */
+  static async open(cwd: string, directory: string, blobs: BlobStore): Promise<GitTree | string> {
+    const root = canonicalPath(cwd);
     try {
-      const repository = findRepository(join(canonicalPath(cwd), "file"));
-      if (repository === undefined) return undefined;
+      const repository = findRepository(join(root, "file"));
+      if (repository === undefined) return GitTree.#openPlain(root, directory, blobs);
       const { worktree, gitDirectories } = repository;
       const [own = "", common = own] = gitDirectories;
       const git = PrivateGit.create(directory, worktree, join(common, "objects"));
@@ -46,12 +69,23 @@ export class GitTree {
       copyRegular(join(common, "info/exclude"), join(directory, "info/exclude"));
       // The project's index knows which files are unchanged: without it every file would be read once.
       copyRegular(join(own, "index"), join(directory, "index"));
-      const tree = new GitTree(worktree, directory, git, blobs);
+      const tree = new GitTree(worktree, directory, { git, blobs, ignored: "files that git ignores," });
       await tree.#readConverted(readConversionSettings(worktree));
       return tree;
-    } catch {
-      return undefined;
+    } catch (error) {
+      return `what commands changed in ${root} (${errorMessage(error)})`;
     }
+  }
+
+  /** The files of a directory that is in no work tree. */
+  static #openPlain(root: string, directory: string, blobs: BlobStore): GitTree | string {
+    if (isLarge(root)) {
+      return `what commands changed in ${root}, which is in no git repository and has more than ${MOST_FILES} files or 256 MB`;
+    }
+    const git = PrivateGit.create(directory, root);
+    writeFileSync(join(directory, "info/exclude"), [...INSTALLED].map((name) => `${name}/\n`).join(""));
+    writeFileSync(join(directory, "info/attributes"), ATTRIBUTES);
+    return new GitTree(root, directory, { git, blobs, ignored: "ignored files, installed packages" });
   }
 
   /**
@@ -171,6 +205,31 @@ export class GitTree {
     if (path === "" || path.endsWith("/")) return false;
     const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
     return stats === undefined || stats.isSymbolicLink() || (stats.isFile() && stats.size <= LARGEST_FILE);
+  }
+}
+
+/** Whether a directory has more than can be read before a command. */
+function isLarge(root: string): boolean {
+  let [files, bytes] = [0, 0];
+  const waiting = [root];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const entry of listEntries(next)) {
+      const path = join(next, entry.name);
+      if (entry.isDirectory()) {
+        if (!INSTALLED.has(entry.name)) waiting.push(path);
+      } else if (entry.isFile()) bytes += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      if (++files > MOST_FILES || bytes > MOST_BYTES) return true;
+    }
+  }
+  return false;
+}
+
+function listEntries(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    // Not readable: commands of this user cannot change it either.
+    return [];
   }
 }
 

@@ -83,7 +83,7 @@ describe("a git directory made to be looked at", () => {
     git("init");
     git("config", "core.worktree", elsewhere);
     await command(() => writeFileSync(join(elsewhere, "key"), "new"));
-    expect(await log.undo()).toBeUndefined();
+    expect((await log.undo()).message).toBeUndefined();
     expect(readFileSync(join(elsewhere, "key"), "utf8")).toBe("new");
   });
 });
@@ -207,5 +207,5 @@ test("a directory with more than can be kept is named, and not copied", async ()
   rmSync(at("data"), { recursive: true });
   await log.after("1");
   await log.endTurn();
-  expect((await log.undo())?.kept[0]?.reason).toBe("it holds too much to be kept");
+  expect((await log.undo()).kept[0]?.reason).toBe("it holds too much to be kept");
 });

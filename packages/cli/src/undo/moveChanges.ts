@@ -20,10 +20,14 @@ export async function moveChanges(
   cwd: string,
 ): Promise<MovedChanges> {
   const result = await log[direction]();
-  if (!result) {
-    return { lines: [direction === "undo" ? "Nothing to undo." : "Nothing was reverted."] };
+  const { restored, kept, message, untracked } = result;
+  const notTracked =
+    direction === "undo" ? untracked.map((what) => `Not tracked: ${escapeToLine(what)}.`) : [];
+  if (message === undefined) {
+    const none =
+      untracked.length === 0 ? "Nothing to undo." : "Nothing to undo: no tracked file was changed.";
+    return { lines: [direction === "undo" ? none : "Nothing was reverted.", ...notTracked] };
   }
-  const { restored, kept, message } = result;
   const did = direction === "undo" ? "Undid" : "Redid";
   const first = cutToWidth(escapeToLine(message.replace(/\s+/g, " ")), LONGEST_MESSAGE);
   const canRedo = direction === "undo" && restored.length > 0 && kept.length === 0;
@@ -33,6 +37,7 @@ export async function moveChanges(
       : `${did} ${countOf(restored.length, "change")} from “${first}”:`,
     ...shownPaths(restored, cwd),
     ...keptLines(result, cwd),
+    ...notTracked,
     ...(canRedo ? ["/redo applies them again."] : []),
     ...(direction === "undo" && restored.length === 0 ? ["/undo continues with the message before it."] : []),
   ];

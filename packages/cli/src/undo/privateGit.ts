@@ -52,10 +52,10 @@ export class PrivateGit {
   }
 
   /**
-   * Creates the repository at `directory`, in place of what is there. It finds objects in `objects`. Throws if git is not
-   * installed.
+   * Creates the repository at `directory`, in place of what is there. It also finds objects in `objects`. Throws if git is
+   * not installed.
    */
-  static create(directory: string, worktree: string, objects: string): PrivateGit {
+  static create(directory: string, worktree: string, objects?: string): PrivateGit {
     const program = ownProgram("git", worktree);
     if (program === undefined) throw new Error("git is not installed");
     rmSync(directory, { recursive: true, force: true });
@@ -64,7 +64,7 @@ export class PrivateGit {
     }
     writeFileSync(join(directory, "HEAD"), "ref: refs/heads/none\n");
     writeFileSync(join(directory, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
-    writeFileSync(join(directory, "objects/info/alternates"), `${objects}\n`);
+    if (objects !== undefined) writeFileSync(join(directory, "objects/info/alternates"), `${objects}\n`);
     return new PrivateGit(directory, worktree, program);
   }
 

@@ -13,6 +13,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -20,6 +21,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { describeAs, describeWrites } from "../../test/describedCall.js";
+import { moveChanges } from "./moveChanges.js";
 import { UndoLog } from "./undoLog.js";
 
 const LONG_AGO = new Date("2001-01-01");
@@ -93,12 +95,12 @@ describe("undo of what file tools changed", () => {
     });
     const after = treeHash(project);
     const undone = await log.undo();
-    expect(undone?.kept).toEqual([]);
-    expect(undone?.restored).toContain(at("a.txt"));
+    expect(undone.kept).toEqual([]);
+    expect(undone.restored).toContain(at("a.txt"));
     expect(treeHash(project)).toBe(before);
-    expect((await log.redo())?.kept).toEqual([]);
+    expect((await log.redo()).kept).toEqual([]);
     expect(treeHash(project)).toBe(after);
-    expect(await log.redo()).toBeUndefined();
+    expect((await log.redo()).message).toBeUndefined();
   });
 
   test("reverts every file of a call with several targets, and leaves other files alone", async () => {
@@ -111,7 +113,7 @@ describe("undo of what file tools changed", () => {
       }),
     );
     const after = treeHash(project);
-    expect((await log.undo())?.restored).toEqual(["a", "b", "new", "target"].map((name) => at(name)));
+    expect((await log.undo()).restored).toEqual(["a", "b", "new", "target"].map((name) => at(name)));
     expect(treeHash(project)).toBe(before);
     await log.redo();
     expect(treeHash(project)).toBe(after);
@@ -127,7 +129,7 @@ describe("undo of what file tools changed", () => {
       await log.undo();
       expect(treeHash(project)).toBe(hash);
     }
-    expect(await log.undo()).toBeUndefined();
+    expect((await log.undo()).message).toBeUndefined();
   });
 
   test("a file that changed since is named and left alone; the others are reverted", async () => {
@@ -139,7 +141,7 @@ describe("undo of what file tools changed", () => {
     });
     writeFileSync(at("a"), "mine");
     const result = await log.undo();
-    expect(result?.kept).toEqual([{ path: at("a"), reason: "it has changed since" }]);
+    expect(result.kept).toEqual([{ path: at("a"), reason: "it has changed since" }]);
     expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["mine", "1"]);
   });
 
@@ -148,12 +150,12 @@ describe("undo of what file tools changed", () => {
     writeFileSync(at("a"), "1");
     await turn(() => call(["a"], () => writeFileSync(at("a"), "2")));
     writeFileSync(at("a"), "mine");
-    expect((await log.undo())?.restored).toEqual([]);
-    expect((await log.undo())?.restored).toEqual([at("first")]);
+    expect((await log.undo()).restored).toEqual([]);
+    expect((await log.undo()).restored).toEqual([at("first")]);
     writeFileSync(at("a"), "2");
     await log.redo();
     await log.redo();
-    expect((await log.undo())?.restored).toEqual([at("a")]);
+    expect((await log.undo()).restored).toEqual([at("a")]);
     expect(readFileSync(at("a"), "utf8")).toBe("1");
   });
 
@@ -164,7 +166,7 @@ describe("undo of what file tools changed", () => {
       writeFileSync(at("a"), "by the user");
       await call(["a"], () => writeFileSync(at("a"), "3"));
     });
-    expect((await log.undo())?.kept[0]?.reason).toBe("it was changed by someone else in between");
+    expect((await log.undo()).kept[0]?.reason).toBe("it was changed by someone else in between");
     expect(readFileSync(at("a"), "utf8")).toBe("3");
   });
 
@@ -177,7 +179,7 @@ describe("undo of what file tools changed", () => {
     );
     writeFileSync(at("d", "mine"), "y");
     const result = await log.undo();
-    expect(result?.kept).toEqual([{ path: at("d"), reason: "something else is in it" }]);
+    expect(result.kept).toEqual([{ path: at("d"), reason: "something else is in it" }]);
     expect(readdirSync(at("d"))).toEqual(["mine"]);
   });
 
@@ -197,14 +199,14 @@ describe("undo of what file tools changed", () => {
     await turn(() => call(["d/f"], () => writeFileSync(at("d", "f"), "2")));
     renameSync(at("d"), elsewhere);
     symlinkSync(elsewhere, at("d"));
-    expect((await log.undo())?.restored).toEqual([]);
+    expect((await log.undo()).restored).toEqual([]);
     expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
   });
 
   test("what was reverted is known after a restart", async () => {
     await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     log = new UndoLog(join(folder, "state"), project);
-    expect((await log.undo())?.message).toBe("do something");
+    expect((await log.undo()).message).toBe("do something");
     expect(readdirSync(project)).toEqual([]);
   });
 
@@ -250,7 +252,7 @@ describe("undo of what file tools changed", () => {
     }
     const last = treeHash(project);
     for (const hash of [...hashes].reverse()) {
-      expect((await log.undo())?.kept).toEqual([]);
+      expect((await log.undo()).kept).toEqual([]);
       expect(treeHash(project)).toBe(hash);
     }
     for (const hash of [...hashes.slice(1), last]) {
@@ -300,7 +302,7 @@ describe("undo of what commands changed in a git work tree", () => {
     );
     const after = treeHash(project);
     expect(after).not.toBe(before);
-    expect((await log.undo())?.kept).toEqual([]);
+    expect((await log.undo()).kept).toEqual([]);
     expect(treeHash(project)).toBe(before);
     await log.redo();
     expect(treeHash(project)).toBe(after);
@@ -318,7 +320,7 @@ describe("undo of what commands changed in a git work tree", () => {
     rmSync(at(".git", "ran"));
     const before = treeHash(project);
     await turn(() => shell("echo x > large; echo x > auto; echo x > crlf"));
-    expect((await log.undo())?.kept).toEqual([]);
+    expect((await log.undo()).kept).toEqual([]);
     expect(treeHash(project)).toBe(before);
     expect(existsSync(at(".git", "ran"))).toBe(false);
   });
@@ -330,14 +332,14 @@ describe("undo of what commands changed in a git work tree", () => {
       await shell("echo more >> tracked; echo n > new");
       await call(["new"], () => rmSync(at("new")), ["destroy"]);
     });
-    expect((await log.undo())?.kept).toEqual([]);
+    expect((await log.undo()).kept).toEqual([]);
     expect(treeHash(project)).toBe(before);
   });
 
   test("a file the user changed after the command is named", async () => {
     await turn(() => shell("echo 2 > tracked; echo 2 > untracked"));
     writeFileSync(at("tracked"), "mine");
-    expect((await log.undo())?.kept).toEqual([{ path: at("tracked"), reason: "it has changed since" }]);
+    expect((await log.undo()).kept).toEqual([{ path: at("tracked"), reason: "it has changed since" }]);
     expect(readFileSync(at("untracked"), "utf8")).toBe("never added\n");
   });
 
@@ -348,16 +350,62 @@ describe("undo of what commands changed in a git work tree", () => {
     git("config", "filter.evil.smudge", `touch ${mark}; cat`);
     writeFileSync(at(".gitattributes"), "* filter=evil\n");
     await turn(() => shell("echo 2 > tracked"));
-    expect((await log.undo())?.restored).toEqual([at("tracked")]);
+    expect((await log.undo()).restored).toEqual([at("tracked")]);
     expect(readdirSync(folder)).not.toContain("pwned");
   });
 
-  test("without a work tree commands change nothing that can be reverted", async () => {
-    const plain = join(folder, "plain");
-    cpSync(project, plain, { recursive: true, filter: (path) => !path.includes(".git") });
-    project = plain;
-    log = new UndoLog(join(folder, "state2"), plain);
-    await turn(() => shell("echo 2 > tracked"));
-    expect(await log.undo()).toBeUndefined();
+  describe("outside of a work tree", () => {
+    beforeEach(() => {
+      const plain = join(folder, "plain");
+      cpSync(project, plain, { recursive: true, filter: (path) => !path.includes(".git") });
+      project = plain;
+      log = new UndoLog(join(folder, "state2"), plain);
+    });
+
+    test("reverts what commands changed, except in installed packages, and says so", async () => {
+      mkdirSync(at("node_modules"));
+      const before = treeHash(project);
+      await turn(() => shell("echo 2 > tracked; mkdir new; echo 3 > new/file; rm untracked"));
+      await turn(() => shell("echo 4 > node_modules/a"));
+      const undone = await log.undo();
+      expect(undone.restored).toEqual(["new", "new/file", "tracked", "untracked"].map((name) => at(name)));
+      expect(undone.untracked).toEqual([
+        `what commands changed in ignored files, installed packages or outside of ${project}`,
+      ]);
+      rmSync(at("node_modules", "a"));
+      expect(treeHash(project)).toBe(before);
+      expect((await log.redo()).kept).toEqual([]);
+      expect(readFileSync(at("tracked"), "utf8")).toBe("2\n");
+    });
+
+    test("says that a directory is too large, and still reverts what file tools changed", async () => {
+      for (let part = 0; part < 10; part++) {
+        writeFileSync(at(`large-${part}`), "");
+        truncateSync(at(`large-${part}`), 30 * 1024 * 1024);
+      }
+      await turn(() => call(["tracked"], () => writeFileSync(at("tracked"), "edited")));
+      await turn(() => shell("echo 2 > untracked"));
+      const undone = await log.undo();
+      expect(undone.restored).toEqual([at("tracked")]);
+      expect(undone.untracked).toEqual([
+        `what commands changed in ${project}, which is in no git repository and has more than 20000 files or 256 MB`,
+      ]);
+      expect((await log.undo()).message).toBeUndefined();
+    });
+  });
+
+  test("names ignored files as not tracked if a command ran, also in a new process, and nothing if none did", async () => {
+    writeFileSync(at(".gitignore"), "*.log\n");
+    await turn(() => call(["a"], () => undefined));
+    expect(await log.undo()).toMatchObject({ message: undefined, untracked: [] });
+    await turn(() => shell("echo 2 > my.log"));
+    log = new UndoLog(join(folder, "state"), project);
+    expect(await moveChanges(log, "undo", project)).toEqual({
+      lines: [
+        "Nothing to undo: no tracked file was changed.",
+        `Not tracked: what commands changed in files that git ignores, or outside of ${project}.`,
+      ],
+    });
+    expect(log.turns).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallTarget, EditorFiles, HookCall } from "@agent/core";
-import { isRecord, writeFileAtomic } from "@agent/core/toolkit";
+import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { unsavedText } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { BlobStore } from "./blobStore.js";
@@ -21,16 +21,22 @@ interface Turn {
   /** The id of the message in its conversation. */
   readonly id?: string;
   readonly changes: readonly FileChange[];
+  /** What may have changed and is not recorded, each as the end of a sentence. */
+  readonly untracked?: readonly string[];
 }
 
 export interface UndoResult extends Restored {
-  /** The first words of the message whose changes these are. */
-  readonly message: string;
+  /** The start of the message whose changes these are; `undefined` if no message has changes that are recorded. */
+  readonly message: string | undefined;
+  /** What this message and those after it may have changed that is not recorded, each as the end of a sentence. */
+  readonly untracked: readonly string[];
 }
 
 interface OpenCall {
   readonly states: ReadonlyMap<string, FileState>;
   readonly tree: string | undefined;
+  /** What is not recorded of it, as the end of a sentence. */
+  readonly untracked?: string;
   readonly paths: readonly string[];
 }
 
@@ -44,10 +50,11 @@ export class UndoLog {
   readonly #blobs: BlobStore;
   readonly #editorFiles: EditorFiles | undefined;
   readonly #open = new Map<string, OpenCall>();
-  #git: Promise<GitTree | undefined> | undefined;
+  #git: Promise<GitTree | string> | undefined;
   #message = "";
   #id: string | undefined;
   #current = new Map<string, FileChange>();
+  #untracked = new Set<string>();
   #done: Turn[] = [];
   #undone: Turn[] = [];
   #isSaved = true;
@@ -66,6 +73,7 @@ export class UndoLog {
     this.#message = shortened(message);
     this.#id = undefined;
     this.#current = new Map();
+    this.#untracked = new Set();
     this.#open.clear();
   }
 
@@ -83,7 +91,9 @@ export class UndoLog {
 
   /** The changed paths of each message that can be undone, by the message's id. Oldest first. */
   get turns(): readonly { readonly id: string | undefined; readonly paths: readonly string[] }[] {
-    return this.#done.map(({ id, changes }) => ({ id, paths: changes.map(({ path }) => path) }));
+    return this.#done
+      .filter(({ changes }) => changes.length > 0)
+      .map(({ id, changes }) => ({ id, paths: changes.map(({ path }) => path) }));
   }
 
   /** Gives a copy of the session what this log can undo. Never rejects: without it, the copy can undo nothing. */
@@ -105,12 +115,15 @@ export class UndoLog {
       if (!capabilities.some((one) => one === "write" || one === "destroy" || one === "execute")) return;
       const { targets } = await call.describe();
       const isUnknown = targets?.every(({ type, open }) => !open && type !== "command") !== true;
-      const tree = isUnknown ? await (await this.#gitTree())?.capture() : undefined;
+      const git = isUnknown ? await this.#gitTree() : undefined;
+      const tree = typeof git === "object" ? await git.capture() : undefined;
+      const untracked = typeof git === "object" ? git.uncovered : git;
       const paths = tree === undefined ? writtenPaths(targets ?? []) : [];
       const states = await withUnsaved(await this.#statesOf(paths), this.#blobs, this.#editorFiles);
-      this.#open.set(call.id, { paths, tree, states });
-    } catch {
+      this.#open.set(call.id, { paths, tree, states, ...(untracked !== undefined && { untracked }) });
+    } catch (error) {
       this.#open.delete(call.id);
+      this.#untracked.add(failedCall(error));
     }
   }
 
@@ -119,10 +132,12 @@ export class UndoLog {
     const call = this.#open.get(id);
     this.#open.delete(id);
     if (!call) return;
+    if (call.untracked !== undefined) this.#untracked.add(call.untracked);
     try {
       if (call.tree !== undefined) {
         const git = await this.#gitTree();
-        for (const change of (await git?.changesSince(call.tree)) ?? []) this.#add(change);
+        if (typeof git === "string") return;
+        for (const change of await git.changesSince(call.tree)) this.#add(change);
         return;
       }
       const after = await this.#statesOf(call.paths);
@@ -134,8 +149,9 @@ export class UndoLog {
         };
         if (!isSameState(change.before, change.after)) this.#add(change);
       }
-    } catch {
-      // The disk is full, or git failed: this call cannot be undone; /undo lists what it can undo.
+    } catch (error) {
+      // The disk is full, or git failed.
+      this.#untracked.add(failedCall(error));
     }
   }
 
@@ -147,33 +163,47 @@ export class UndoLog {
 
   #keepCurrent(): void {
     const changes = [...this.#current.values()];
+    const untracked = [...this.#untracked];
     this.#current = new Map();
-    if (changes.length === 0) return;
-    this.#done.push({ message: this.#message, ...(this.#id !== undefined && { id: this.#id }), changes });
-    this.#undone = [];
+    this.#untracked = new Set();
+    if (changes.length + untracked.length === 0) return;
+    this.#done.push({
+      message: this.#message,
+      ...(this.#id !== undefined && { id: this.#id }),
+      changes,
+      ...(untracked.length > 0 && { untracked }),
+    });
+    if (changes.length > 0) this.#undone = [];
     this.#isSaved = false;
     if (this.#done.length > MOST_TURNS) this.#done.shift();
   }
 
-  /** Undoes the last message that changed files; `undefined` if there is none. */
-  undo(): Promise<UndoResult | undefined> {
+  /** Undoes the last message that changed files. */
+  undo(): Promise<UndoResult> {
     return this.#move(this.#done, this.#undone, "undo");
   }
 
-  redo(): Promise<UndoResult | undefined> {
+  redo(): Promise<UndoResult> {
     return this.#move(this.#undone, this.#done, "redo");
   }
 
-  async #move(from: Turn[], to: Turn[], direction: "undo" | "redo"): Promise<UndoResult | undefined> {
-    const turn = from.pop();
-    if (!turn) return undefined;
+  async #move(from: Turn[], to: Turn[], direction: "undo" | "redo"): Promise<UndoResult> {
+    // Messages without changes are passed over. They stay where they are if there is nothing else.
+    const at = from.findLastIndex(({ changes }) => changes.length > 0);
+    const passed = from.slice(at + 1);
+    const turn = from[at];
+    const untracked = [
+      ...new Set([...(turn ? [turn] : []), ...passed].flatMap((one) => one.untracked ?? [])),
+    ];
+    if (!turn) return { restored: [], kept: [], message: undefined, untracked };
+    from.splice(at);
     const { restore } = await import("./restore.js");
     const result = await restore(turn.changes, direction, this.#blobs);
     // All of it moves, also what was left alone: the messages before it stay within reach, and going back and forth tries
     // again.
     to.push(turn);
     await this.#save();
-    return { ...result, message: turn.message };
+    return { ...result, message: turn.message, untracked };
   }
 
   #add(change: FileChange): void {
@@ -203,7 +233,7 @@ export class UndoLog {
     return MISSING;
   }
 
-  #gitTree(): Promise<GitTree | undefined> {
+  #gitTree(): Promise<GitTree | string> {
     this.#git ??= import("./gitTree.js").then(({ GitTree }) =>
       GitTree.open(this.#cwd, join(this.#directory, "git"), this.#blobs),
     );
@@ -248,6 +278,10 @@ export class UndoLog {
 function blobsOf(turns: readonly Turn[]): Set<string> {
   const states = turns.flatMap(({ changes }) => changes).flatMap(({ before, after }) => [before, after]);
   return new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : [])));
+}
+
+function failedCall(error: unknown): string {
+  return `a call that could not be recorded (${errorMessage(error)})`;
 }
 
 function shortened(message: string): string {

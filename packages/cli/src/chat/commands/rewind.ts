@@ -117,8 +117,8 @@ async function undoTurns(log: UndoLog, count: number): Promise<Pick<UndoResult, 
   const kept = new Map<string, string>();
   for (let turn = 0; turn < count; turn++) {
     const result = await log.undo();
-    for (const path of result?.restored ?? []) restored.add(path);
-    for (const { path, reason } of result?.kept ?? []) kept.set(path, reason);
+    for (const path of result.restored) restored.add(path);
+    for (const { path, reason } of result.kept) kept.set(path, reason);
   }
   return {
     restored: [...restored].filter((path) => !kept.has(path)).sort(),

@@ -17,7 +17,7 @@ export function checkInstructions(cwd: string): Diagnosis[] {
       isOwn || answer === true
         ? "used"
         : answer === false
-          ? "ignored, as you chose"
+          ? "not used, as you chose. To use it: /instructions on, in a chat"
           : "used without a terminal; in one you are asked first";
     return { subject: "instructions", ok: true, detail: `${one.file} (${instructionSize(one)}), ${use}` };
   });

@@ -37,7 +37,7 @@ export function taskDefinition(
         resume: undefined,
         record: false,
         unattended: true,
-        instructions: true,
+        instructions: "all",
         ask: askWith(run.approve),
         steps: run.steps,
         limits: limitsOf(run.input),
