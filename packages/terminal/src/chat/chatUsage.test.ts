@@ -50,7 +50,7 @@ test("the size is that of the conversation, not of a child agent's", () => {
 });
 
 test("begins again with another session", () => {
-  const meter = new UsageMeter();
+  const meter = new ChatUsage();
   meter.see(used(usage));
   meter.reset();
   expect([meter.tokens.input, meter.cost, meter.size]).toEqual([0, undefined, 0]);
