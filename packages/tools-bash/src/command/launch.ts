@@ -77,6 +77,7 @@ interface Start {
   /** In a sandbox, what has to be mounted before the command may run. */
   readonly mounts?: readonly Mount[] | undefined;
   readonly network?: SandboxedStart["network"];
+  readonly isProxyOpen?: SandboxedStart["isProxyOpen"];
 }
 
 function enter(child: ChildProcess, { inputs, mounts = [] }: Start, gate: number): Promise<boolean> {
@@ -112,7 +113,7 @@ async function startOf({
 
 function spawnShell(
   options: LaunchOptions,
-  { argv: [program = "", ...args], cwd, env, inputs, network }: Start,
+  { argv: [program = "", ...args], cwd, env, inputs, network, isProxyOpen }: Start,
   output: readonly [number | "pipe", number | "pipe"],
   gate: number | undefined,
 ) {
@@ -121,7 +122,7 @@ function spawnShell(
     let nothing: number | undefined;
     try {
       const stdio: ("ignore" | "ipc" | "pipe" | number)[] = [
-        network ? "ipc" : "ignore",
+        network && !isProxyOpen ? "ipc" : "ignore",
         ...output,
         ...inputs.map(() => "pipe" as const),
         ...(gate === undefined ? [] : (["pipe", gate] as const)),
@@ -138,7 +139,7 @@ function spawnShell(
       child.once("error", fail);
       if (child.pid === undefined) return; // "error" follows
       feedInputs(child, inputs);
-      network?.attach(child);
+      if (!isProxyOpen) network?.attach(child);
       resolve({ child, pid: child.pid });
     } catch (error) {
       fail(error);

@@ -1,3 +1,7 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
 /** What the host protects besides the well-known names. */
 export interface HostFiles {
   /** Absolute paths. */
@@ -23,4 +27,29 @@ export interface SandboxPolicy {
   readonly network: boolean | { readonly proxyPort: number };
   /** Whether commands may make unix sockets. */
   readonly unixSockets: boolean;
+}
+
+/** Directories that hold what was downloaded before: programs can still read it there. */
+const STORES: Readonly<Record<string, { readonly place: string; readonly own: string }>> = {
+  GOMODCACHE: { place: "go/pkg/mod", own: "go-mod" },
+  CARGO_HOME: { place: ".cargo/registry", own: "cargo" },
+};
+
+/**
+ * The variables that move the caches of package managers from the home directory, which a sandboxed command cannot write, to
+ * a private directory. Stores with earlier downloads stay where they are. What the user has set comes after these.
+ */
+export function cacheVariables(directory: string): Record<string, string> {
+  const stores = Object.entries(STORES).filter(([, { place }]) => !existsSync(join(homedir(), place)));
+  return {
+    npm_config_cache: join(directory, "npm"),
+    // The store of pnpm is below it. npm warns about a variable of pnpm's own.
+    PNPM_HOME: join(directory, "pnpm"),
+    YARN_CACHE_FOLDER: join(directory, "yarn"),
+    YARN_GLOBAL_FOLDER: join(directory, "yarn-global"),
+    PIP_CACHE_DIR: join(directory, "pip"),
+    UV_CACHE_DIR: join(directory, "uv"),
+    GOCACHE: join(directory, "go-build"),
+    ...Object.fromEntries(stores.map(([name, { own }]) => [name, join(directory, own)])),
+  };
 }

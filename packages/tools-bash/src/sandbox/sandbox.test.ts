@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +62,32 @@ test("require refuses to run where there is none, auto runs and says so", async 
 describe.skipIf(status.program === undefined)(
   `in the sandbox${status.problem ? ` (skipped: ${status.problem})` : ""}`,
   () => {
+    test("package managers have private caches that are gone with the command, unless the user has set others", async () => {
+      mkdirSync("dependency", { recursive: true });
+      writeFileSync("dependency/package.json", '{"name":"dependency","version":"1.0.0"}');
+      writeFileSync("package.json", '{"name":"project","version":"1.0.0"}');
+      const install =
+        "npm pack ./dependency --silent && npm install ./dependency-1.0.0.tgz --no-audit --offline";
+      const names = [
+        "npm_config_cache",
+        "YARN_CACHE_FOLDER",
+        "PIP_CACHE_DIR",
+        "UV_CACHE_DIR",
+        "GOCACHE",
+        "PNPM_HOME",
+      ];
+      const touch = names.map((name) => `mkdir -p "$${name}" && touch "$${name}/file"`).join(" && ");
+      const command = `${install} && ${touch} && echo all`;
+      const result = await runBash({ command, timeout: 120_000 }, require);
+      expect(result).toMatchObject({ sandbox: "bubblewrap", stdout: expect.stringMatching(/all\n$/) });
+      expect(existsSync("node_modules/dependency/package.json")).toBe(true);
+      const next = await runBash(
+        { command: 'test -e "$UV_CACHE_DIR" || echo "$PIP_CACHE_DIR"', env: { PIP_CACHE_DIR: "mine" } },
+        require,
+      );
+      expect(next.stdout).toBe("mine\n");
+    });
+
     test("the workspace can be written, nothing else can", async () => {
       const command = `echo in > file; echo out > ${outside}/file; echo out > ${homedir()}/tools-bash-test; cat file`;
       const result = await runBash({ command }, require);

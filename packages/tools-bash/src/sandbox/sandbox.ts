@@ -15,6 +15,7 @@ import type { CommandNetwork } from "./network/commandNetwork.js";
 import type { AccessOptions } from "./network/hostAccess.js";
 import type { PlaceholderUse } from "./placeholders.js";
 import type { SandboxPolicy } from "./policy.js";
+import { cacheVariables } from "./policy.js";
 import { startSeatbelt } from "./seatbelt.js";
 import { seccompFilter } from "./seccomp.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
@@ -61,8 +62,12 @@ export interface SandboxedStart {
   readonly cwd: string;
   /** With bubblewrap, what has to be mounted before the command may start. */
   readonly mounts: readonly Mount[] | undefined;
-  /** The proxy of the command, if it may connect to some hosts only: then its standard input must be an IPC channel. */
+  /**
+   * The proxy of the command, if it may connect to some hosts only: then its standard input must be an IPC channel, unless
+   * `isProxyOpen`.
+   */
   readonly network?: CommandNetwork | undefined;
+  readonly isProxyOpen?: true;
   /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
   readonly placeholders: readonly PlaceholderUse[];
   /** Returns what the command had made under protected names. */
@@ -72,6 +77,8 @@ export interface SandboxedStart {
 /** bubblewrap refuses more arguments than this, and an `--args` file counts. */
 const MAX_ARGUMENTS = 9000;
 const MIB = 1024 * 1024;
+/** In the private `/tmp` of a command: nothing in it outlives the command, and no other command sees it. */
+const PRIVATE_CACHES = "/tmp/.caches";
 
 /** Puts commands into bubblewrap: the file system is read-only except the workspace; processes, /tmp and /run are private. */
 export class Sandbox {
@@ -125,13 +132,14 @@ export class Sandbox {
     const policy = this.#policy(roots, command, filter === undefined);
     if (level === "sandbox-exec") {
       checkWorkspace(command.workspace, identityOf(workspace));
-      return this.#startSeatbelt(policy, command, cwd);
+      return await this.#startSeatbelt(policy, command, cwd);
     }
     this.#checkDirectory(cwd, roots);
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
-    const network = await this.#openNetwork(command);
+    const variables = { ...cacheVariables(PRIVATE_CACHES), ...command.env };
+    const network = await this.#openNetwork(command, variables);
     // With a proxy, the command gets its variables after the listener of the proxy is open.
-    const env = network ? { ...HELPER_ENVIRONMENT, ...command.tag } : command.env;
+    const env = network ? { ...HELPER_ENVIRONMENT, ...command.tag } : variables;
     let guard: Guard | undefined;
     let mounts: readonly Mount[];
     try {
@@ -195,28 +203,39 @@ export class Sandbox {
     };
   }
 
-  #startSeatbelt(policy: SandboxPolicy, command: SandboxedCommand, cwd: string): SandboxedStart {
-    if (typeof this.#network === "object") {
-      throw new Error(
-        "sandbox.network.hosts needs bubblewrap, which macOS does not have. Set sandbox.network to true or false. Nothing was run.",
+  async #startSeatbelt(
+    policy: SandboxPolicy,
+    command: SandboxedCommand,
+    cwd: string,
+  ): Promise<SandboxedStart> {
+    const network = await this.#openNetwork(command, command.env);
+    try {
+      const proxy = await network?.listen();
+      const { argv, finish } = startSeatbelt(
+        { ...policy, ...(proxy && { network: { proxyPort: proxy.port } }) },
+        this.#guard.list(policy.writable, policy.guarded),
+        { ...command, ...(proxy && { env: proxy.env }) },
       );
+      return {
+        ...{ argv, cwd, inputs: [], mounts: undefined, placeholders: [] },
+        env: { ...HELPER_ENVIRONMENT, ...command.tag },
+        ...(network && { network, isProxyOpen: true }),
+        finish: () => {
+          network?.close();
+          finish();
+          return [];
+        },
+      };
+    } catch (error) {
+      network?.close();
+      throw error;
     }
-    const { argv, finish } = startSeatbelt(
-      policy,
-      this.#guard.list(policy.writable, policy.guarded),
-      command,
-    );
-    return {
-      ...{ argv, cwd, inputs: [], mounts: undefined, placeholders: [] },
-      env: { ...HELPER_ENVIRONMENT, ...command.tag },
-      finish: () => {
-        finish();
-        return [];
-      },
-    };
   }
 
-  async #openNetwork({ text, env }: SandboxedCommand): Promise<CommandNetwork | undefined> {
+  async #openNetwork(
+    { text }: SandboxedCommand,
+    env: Readonly<Record<string, string>>,
+  ): Promise<CommandNetwork | undefined> {
     if (typeof this.#network !== "object") return undefined;
     // Loaded when it is needed: most sandboxes have the whole network or none.
     const { CommandNetwork } = await import("./network/commandNetwork.js");

@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { CommandNetwork } from "./network/commandNetwork.js";
 import type { SandboxPolicy } from "./policy.js";
 import { Sandbox } from "./sandbox.js";
-import { seatbeltProfile } from "./seatbelt.js";
+import { seatbeltProfile, startSeatbelt } from "./seatbelt.js";
 import { resolveSandbox } from "./settings.js";
 
 const POLICY: SandboxPolicy = {
@@ -48,6 +51,41 @@ test("has no rule for the network without one, one port with a proxy, and socket
   );
   expect(lines({ network: true })).toContain('(allow network-outbound (remote ip "*:*"))');
   expect(lines({ unixSockets: true })).toContain('(allow network* (subpath "/Users/ada/project"))');
+});
+
+test("opens the proxy for hosts on a port of the machine, the only one that the profile allows", async () => {
+  const asked: string[] = [];
+  const network = new CommandNetwork({
+    patterns: [],
+    command: "curl",
+    env: { KEPT: "yes" },
+    permit: async ({ permission }) => {
+      asked.push(permission);
+      return "refused";
+    },
+  });
+  onTestFinished(() => network.close());
+  const { port, env } = await network.listen();
+  expect(env).toMatchObject({
+    KEPT: "yes",
+    HTTPS_PROXY: `http://127.0.0.1:${port}`,
+    https_proxy: env.HTTPS_PROXY,
+  });
+  const { argv, finish } = startSeatbelt({ ...POLICY, network: { proxyPort: port } }, [], {
+    argv: ["/bin/ls"],
+    env,
+  });
+  onTestFinished(finish);
+  expect(argv).toContain(`HTTPS_PROXY=http://127.0.0.1:${port}`);
+  expect(argv.some((word) => /^npm_config_cache=.*agent-sandbox-.*\/caches\/npm$/.test(word))).toBe(true);
+  const profile = (argv[2] ?? "").split("\n").filter((line) => line.startsWith("(allow network"));
+  expect(profile).toEqual([`(allow network-outbound (remote ip "localhost:${port}"))`]);
+  const socket = connect(port, "127.0.0.1");
+  socket.write("CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n");
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 403 /);
+  expect(asked).toEqual(["net.connect(other.example)"]);
+  expect([...network.refusals.keys()].join()).toContain("other.example");
 });
 
 test("leaves out a rule without paths, which would cover everything", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside, quote } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
-import type { SandboxPolicy } from "./policy.js";
+import { cacheVariables, type SandboxPolicy } from "./policy.js";
 
 const PROGRAM = "/usr/bin/sandbox-exec";
 /** Where every user's temporary files are. `/tmp` and `/var` are links to here. */
@@ -144,9 +144,11 @@ export function startSeatbelt(
   const finish = (): void => rmSync(temporary, { recursive: true, force: true });
   try {
     const profile = seatbeltProfile({ ...policy, writable: [...policy.writable, temporary] }, guarded);
-    const env = Object.entries({ ...command.env, TMPDIR: temporary }).map(
-      ([name, value]) => `${name}=${value}`,
-    );
+    const env = Object.entries({
+      ...cacheVariables(join(temporary, "caches")),
+      ...command.env,
+      TMPDIR: temporary,
+    }).map(([name, value]) => `${name}=${value}`);
     return { argv: [PROGRAM, "-p", profile, "/usr/bin/env", "-i", ...env, ...command.argv], finish };
   } catch (error) {
     finish();

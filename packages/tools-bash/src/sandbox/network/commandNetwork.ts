@@ -1,5 +1,6 @@
 import type { ChildProcess, SendHandle } from "node:child_process";
-import { createServer, Server } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, Server } from "node:net";
 import { SYSTEM_SHELL } from "../../helpers/spawn.js";
 import { type Outside, SYSTEM_NETWORK } from "./dial.js";
 import { type AccessOptions, HostAccess } from "./hostAccess.js";
@@ -14,22 +15,24 @@ interface CommandNetworkOptions extends Omit<AccessOptions, "outside"> {
 
 /** In the command's network namespace, where nothing else listens. Not a port that the kernel hands out to clients. */
 const PORT = 61_080;
-const PROXY = `http://127.0.0.1:${PORT}`;
 const LOCAL = "localhost,127.0.0.1,::1";
 
 /** The variables by which curl, git, npm, pip and most other programs find a proxy. */
-const PROXY_VARIABLES: Readonly<Record<string, string>> = {
-  HTTP_PROXY: PROXY,
-  HTTPS_PROXY: PROXY,
-  ALL_PROXY: PROXY,
-  NO_PROXY: LOCAL,
-  http_proxy: PROXY,
-  https_proxy: PROXY,
-  all_proxy: PROXY,
-  no_proxy: LOCAL,
-  // Node 24 and later then use the variables above.
-  NODE_USE_ENV_PROXY: "1",
-};
+function proxyVariables(port: number): Readonly<Record<string, string>> {
+  const proxy = `http://127.0.0.1:${port}`;
+  return {
+    HTTP_PROXY: proxy,
+    HTTPS_PROXY: proxy,
+    ALL_PROXY: proxy,
+    NO_PROXY: LOCAL,
+    http_proxy: proxy,
+    https_proxy: proxy,
+    all_proxy: proxy,
+    no_proxy: LOCAL,
+    // Node 24 and later then use the variables above.
+    NODE_USE_ENV_PROXY: "1",
+  };
+}
 
 /** Names that a shell can export. */
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -75,7 +78,20 @@ export class CommandNetwork {
   constructor({ env, outside = SYSTEM_NETWORK, ...access }: CommandNetworkOptions) {
     this.#access = new HostAccess({ ...access, outside });
     this.#proxy = new HostProxy(this.#access, outside);
-    this.#env = { ...env, ...PROXY_VARIABLES };
+    this.#env = env;
+  }
+
+  /**
+   * Opens the proxy on a port of this machine, for a system without network namespaces. Resolves to the port and to the
+   * environment of the command, whose sandbox has to allow no other connection.
+   */
+  async listen(): Promise<{ readonly port: number; readonly env: Readonly<Record<string, string>> }> {
+    const server = createServer({ allowHalfOpen: true });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    this.#proxy.serve(server);
+    return { port, env: { ...this.#env, ...proxyVariables(port) } };
   }
 
   /** The connections that were refused, by destination, each with its reason. */
@@ -98,7 +114,7 @@ export class CommandNetwork {
     child.once("message", (_message, handle: SendHandle | undefined) => {
       if (this.#isClosed || !(handle instanceof Server)) return child.disconnect();
       this.#proxy.serve(createServer({ allowHalfOpen: true }).listen(handle));
-      child.send(startScript(this.#env), () => {
+      child.send(startScript({ ...this.#env, ...proxyVariables(PORT) }), () => {
         if (child.connected) child.disconnect();
       });
     });
