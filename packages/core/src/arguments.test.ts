@@ -316,10 +316,7 @@ const CORE = [
   argument("registerPack", "host", ["nothing", "object"], (value) =>
     core.registerPack(registry(), pack, value),
   ),
-  argument("SaveSessionContextTool", "context", [], (value) => new core.SaveSessionContextTool(value)),
-  argument("SaveSessionContextTool.execute", "args", [], (value) =>
-    new core.SaveSessionContextTool(fakeContext()).execute(value),
-  ),
+  argument("saveSessionContextTool", "context", [], (value) => core.saveSessionContextTool(value)),
   argument("saveSession", "path", ["text"], (value) =>
     core.saveSession(value === "x" ? join(directory, "saved.json") : value, session),
   ),
@@ -500,8 +497,10 @@ describe.each([
 test.each([
   [core.Agent, ["streamRetry", "takeSteering", "settled", "getTools", "clearContext", "dispose"]],
   [core.Conversation, ["clear", "changes", "flush", "reserve", "whole"]],
-  [core.ToolRegistry, ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "describeTools", "dispose"]],
-  [core.SaveSessionContextTool, ["getSchema"]],
+  [
+    core.ToolRegistry,
+    ["getToolNames", "getEnabledSchemas", "getSharedSchemas", "getFreeform", "describeTools", "dispose"],
+  ],
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));
 
 test.each([...CORE, ...PROVIDERS, ...READERS, ...TOOLKIT])(

@@ -6,7 +6,6 @@ test("the public API of @agent/core", async () => {
     "AgentError",
     "Conversation",
     "PACK_API_VERSION",
-    "SaveSessionContextTool",
     "TOOL_CAPABILITIES",
     "ToolRegistry",
     "agentTool",
@@ -24,6 +23,7 @@ test("the public API of @agent/core", async () => {
     "recordSession",
     "registerPack",
     "saveSession",
+    "saveSessionContextTool",
     "typedSchema",
     "wrapProvider",
   ]);

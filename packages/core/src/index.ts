@@ -104,7 +104,7 @@ export {
   type CreateRegistryOptions,
   createToolRegistry,
   type HostData,
-  SaveSessionContextTool,
+  saveSessionContextTool,
 } from "./tools/factory.js";
 export type { ResolveModel } from "./tools/models.js";
 export type {
@@ -149,6 +149,7 @@ export type {
   ChatTool,
   DescribeOptions,
   ExecutableTool,
+  FreeformInput,
   JsonSchema,
   ParsedArguments,
   RedirectedCall,

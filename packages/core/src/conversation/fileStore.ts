@@ -79,7 +79,13 @@ export function fileStore(directory: string): ConversationStore {
 
 function fileName(id: string): string {
   checkText("id", id);
-  const name = id.isWellFormed() ? encodeURIComponent(id) : "";
+  // Capitals are encoded too: some disks do not tell them from small letters.
+  const capital = /%[0-9A-F]{2}|[A-Z]/g;
+  const encode = (text: string): string =>
+    encodeURIComponent(text).replace(capital, (one) =>
+      one.length > 1 ? one : `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+  const name = id.isWellFormed() ? encode(id) : "";
   if (name === "" || name.length > LONGEST_NAME) {
     throw invalidArgument("id", `a text that is a file name of at most ${LONGEST_NAME} bytes`, id);
   }

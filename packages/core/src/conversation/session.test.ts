@@ -14,7 +14,7 @@ import { fakeContext, temporaryDirectory } from "../../test/fixtures.js";
 import { Agent } from "../agent.js";
 import type { ChatMessage } from "../providers/interface.js";
 import { scriptedProvider } from "../providers/replay.js";
-import { SaveSessionContextTool } from "../tools/factory.js";
+import { saveSessionContextTool } from "../tools/factory.js";
 import { Conversation } from "./conversation.js";
 import { loadSession, saveSession } from "./session.js";
 
@@ -105,7 +105,7 @@ describe("saving and loading", () => {
 describe("save_session_context", () => {
   test("Scenario: Tool receives context; Scenario: Test tool with mock context: no Agent is needed", async () => {
     const path = join(temporaryDirectory(), "session.json");
-    const tool = new SaveSessionContextTool(
+    const tool = saveSessionContextTool(
       fakeContext({ sessionContext: messages, sessionContextFilePath: path }),
     );
     expect(await tool.execute({ reason: "done for today" })).toBe(`Saved 4 messages to ${path}`);

@@ -148,7 +148,7 @@ test("a store on files keeps conversations apart, cuts a half-written line, and 
     await new Agent(scriptedProvider([`Hello, ${id}.`]), { conversation }).chat("Hi.");
     await close();
   }
-  expect(readdirSync(directory).toSorted()).toEqual(["..%2Fann.jsonl", "Zo%C3%AB%2F1.jsonl", "ann.jsonl"]);
+  expect(readdirSync(directory).toSorted()).toEqual(["%5Ao%C3%AB%2F1.jsonl", "..%2Fann.jsonl", "ann.jsonl"]);
   appendFileSync(join(directory, "ann.jsonl"), '{"type":"message","mess');
   const again = await openConversation(fileStore(directory), "ann");
   expect(again.conversation.systemPrompt).toBe("ann");
@@ -162,6 +162,19 @@ test("a store on files keeps conversations apart, cuts a half-written line, and 
   expect(messages.map(({ content }) => content)).toEqual(["Hi.", "Hello, ann.", "Again."]);
   await expect(openConversation(fileStore(directory), "x".repeat(300))).rejects.toThrow("at most 200 bytes");
   await expect(openConversation(fileStore(directory), "")).rejects.toThrow("at most 200 bytes");
+});
+
+test("a store on files keeps ids apart that differ only in case, also on a disk that ignores it", async () => {
+  const directory = temporaryDirectory();
+  for (const id of ["user", "User", "USER", "%55ser", "Ä/ä"]) {
+    const { conversation, close } = await openConversation(fileStore(directory), id);
+    conversation.append({ role: "user", content: id });
+    await close();
+  }
+  const names = readdirSync(directory);
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(5);
+  const { conversation } = await openConversation(fileStore(directory), "User");
+  expect(conversation.sessionContext).toMatchObject([{ content: "User" }]);
 });
 
 test("a store on files that cannot be written keeps the changes for later", async () => {

@@ -40,6 +40,19 @@ describe("approval", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", text: "understood" });
   });
 
+  test("an async function may return a plain text, and one that is not a decision denies the call", async () => {
+    const allowing = agentWith([call("t"), "done"], [fakeTool("t", () => "ran")], {
+      approve: async () => "allow",
+    });
+    await allowing.chat("go");
+    expect(toolTexts(allowing)).toEqual(["ran"]);
+    const mistaken = agentWith([call("t"), "done"], [fakeTool("t", () => "ran")], {
+      approve: async () => "alow",
+    });
+    await mistaken.chat("go");
+    expect(toolTexts(mistaken)[0]).toContain("which is not a decision");
+  });
+
   test("changing the arguments while deciding changes nothing that runs", async () => {
     const agent = approved(
       [call("t", { path: "safe" }), "done"],

@@ -59,13 +59,22 @@ export class SuspendedCall extends AgentError {
   }
 }
 
+/** What `approve` returns. */
+type Decided = ApprovalDecision | "suspend";
+
 /**
  * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
  * call waits in the conversation, which can be saved, until `resume` continues it. Any other failure denies the call.
  */
 export type Approve<Context = unknown> = (
   request: ApprovalRequest<Context>,
-) => ApprovalDecision | "suspend" | Promise<ApprovalDecision | "suspend">;
+) => Decided | Promise<Decided | UnknownText>;
+
+/**
+ * The compiler takes the result of `async () => "allow"` for any text. It is let through here; at run time a text that is not
+ * a decision denies the call.
+ */
+type UnknownText = string & Record<never, never>;
 
 /** A decision that was given for a pending call, and what was shown with the call. */
 export interface LateDecision {
@@ -138,12 +147,7 @@ export class ApprovalGate {
     }
   }
 
-  async #apply(
-    decision: ApprovalDecision,
-    request: ApprovalRequest,
-    basis: string | undefined,
-  ): Promise<GateAnswer> {
-    const given: unknown = decision;
+  async #apply(given: unknown, request: ApprovalRequest, basis: string | undefined): Promise<GateAnswer> {
     if (given === "always") await this.#rules.allow(request.name, request);
     else if (isRecord(given) && typeof given.always === "string") {
       await this.#rules.allow(given.always, request);

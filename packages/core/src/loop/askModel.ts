@@ -65,6 +65,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
     drafted.add(index);
     return { titleFrom: run.tools.titleFrom(name) };
   };
+  const freeform = run.tools.getFreeform();
   const request: ChatRequest = {
     messages: requestMessages(
       systemText(run),
@@ -73,6 +74,7 @@ export async function askModel(given: Run, turn: number, attempt: number): Promi
       output,
     ),
     tools: run.tools.getSharedSchemas(),
+    ...(freeform && { freeform }),
     signal,
     ...(output && { output: output.format }),
     ...(effort !== undefined && { effort }),

@@ -303,6 +303,22 @@ test("asks the small model for summaries, and the main one where it fails", asyn
   expect(JSON.stringify(second.conversation.sessionContext)).toContain("by the main model");
 });
 
+test("leaves a small model without a price alone where dollars are limited", async () => {
+  const small = model(["Short."], USAGE, { model: "small", price: undefined });
+  const main = model(["one", "two", "The summary."]);
+  const agent = agentOf(main, { smallModel: small.provider, maxCost: 1000 });
+  await agent.chat("First.");
+  await agent.chat("Second.");
+  await agent.compact();
+  expect(small.requests).toHaveLength(0);
+  expect(main.requests).toHaveLength(3);
+  const unlimited = agentOf(model(["one", "two"]), { smallModel: small.provider });
+  await unlimited.chat("First.");
+  await unlimited.chat("Second.");
+  await unlimited.compact();
+  expect(small.requests).toHaveLength(1);
+});
+
 test("lets a child that asks for it use the small model, and others the main one", async () => {
   const small = model(["by the small model"]);
   const main = model([{ tool: "ask" }, "by the main model", "end"]);

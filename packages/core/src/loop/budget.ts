@@ -176,6 +176,12 @@ export async function respondWithin(run: Run, request: ChatRequest): Promise<Cha
   }
 }
 
+/** Whether what a model takes can be counted: a limit in dollars needs its price. */
+export function isCountable(provider: ChatProvider, { budgets }: Pick<Run, "budgets">): boolean {
+  const { cost } = spendingOf({ inputTokens: 1, outputTokens: 0 }, provider);
+  return cost !== undefined || !budgets.some(({ hasCost }) => hasCost);
+}
+
 /** What a request takes at least. All up to the newest answer was sent before, so a server with a cache has it there. */
 function inputOf({ messages, tools }: ChatRequest): TokenUsage {
   const known = messages.findLastIndex(({ role }) => role === "assistant");

@@ -15,7 +15,7 @@ import {
 } from "../toolkit/hostOptions/checks.js";
 import { resolveProvider } from "../tools/models.js";
 import type { ChildAgentAnswer, ChildAgentRequest } from "../tools/tool.js";
-import { Budget, limitsOf } from "./budget.js";
+import { Budget, isCountable, limitsOf } from "./budget.js";
 import type { CallSlots } from "./callPath.js";
 import { createOutputReader } from "./output.js";
 import { type LoopLimits, type RunParts, toolSubset } from "./run.js";
@@ -182,9 +182,9 @@ async function modelOf(
 
 function smallModelOf(
   { small }: ChildAgentRequest,
-  { smallModel, limits }: RunParts,
+  { smallModel, limits, budgets }: RunParts,
 ): Partial<Pick<RunParts, "provider" | "limits">> {
-  return small && smallModel ? withModel(smallModel, limits) : {};
+  return small && smallModel && isCountable(smallModel, { budgets }) ? withModel(smallModel, limits) : {};
 }
 
 function withModel(provider: ChatProvider, limits: LoopLimits): Pick<RunParts, "provider" | "limits"> {

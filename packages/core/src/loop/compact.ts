@@ -6,7 +6,7 @@ import type { ContextEvent } from "../events.js";
 import type { ChatMessage, ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { systemText } from "./askModel.js";
-import { respondWithin } from "./budget.js";
+import { isCountable, respondWithin } from "./budget.js";
 import { CHARACTERS_PER_TOKEN, estimateTokens, textTokens } from "./estimate.js";
 import { beforeCompact, lifecycleOf } from "./hooks.js";
 import { modelName } from "./respond.js";
@@ -124,7 +124,8 @@ async function summarise(
     focus,
   }: { readonly limit: number; readonly mayDrop: boolean; readonly focus: string | undefined },
 ): Promise<{ action: "summarised" | "dropped"; text: string }> {
-  const { signal, steps, scope, smallModel } = run;
+  const { signal, steps, scope } = run;
+  const smallModel = run.smallModel && isCountable(run.smallModel, run) ? run.smallModel : undefined;
   throwIfAborted(signal);
   const text = older.map(transcribe).join("\n\n");
   const system = focus ? `${SUMMARY_PROMPT} Keep this above all: ${focus}` : SUMMARY_PROMPT;

@@ -7,7 +7,7 @@ import type { ToolResult } from "../tools/execution.js";
 import type { ResolveModel } from "../tools/models.js";
 import { type PreparedCall, type PrepareOptions, unavailable } from "../tools/preparedCall.js";
 import type { PackServiceList } from "../tools/services.js";
-import type { ChatTool, ToolCapability } from "../tools/tool.js";
+import type { ChatTool, FreeformInput, ToolCapability } from "../tools/tool.js";
 import type { ApprovalDecisions, ApprovalGate } from "./approval.js";
 import type { StepControl } from "./askModel.js";
 import type { Budget } from "./budget.js";
@@ -45,6 +45,7 @@ export interface LoopTools {
     options?: PrepareOptions,
   ): Promise<PreparedCall | ToolResult>;
   getSharedSchemas(): readonly ChatTool[];
+  getFreeform(): Readonly<Record<string, FreeformInput>> | undefined;
   getCapabilities(name: string): readonly ToolCapability[];
   isRepeatable(name: string): boolean;
   /** What is known about a call before it is validated: its title and kind. */
@@ -124,6 +125,8 @@ export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTo
       return { ...unavailable("not_available", name), durationMs: 0 };
     },
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
+    // A provider looks up only the tools of the request.
+    getFreeform: () => tools.getFreeform(),
     getCapabilities: (name) => tools.getCapabilities(name),
     isRepeatable: (name) => tools.isRepeatable(name),
     aboutCall: (name, args) => tools.aboutCall(name, args),

@@ -1,5 +1,5 @@
 import type { Content } from "../conversation/content.js";
-import type { ChatTool, JsonSchema } from "../tools/tool.js";
+import type { ChatTool, FreeformInput, JsonSchema } from "../tools/tool.js";
 
 /** One tool call as the model asked for it; `arguments` is the JSON text exactly as it came. */
 export interface ChatToolCall {
@@ -106,6 +106,11 @@ export interface ChatRequest {
    */
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
+  /**
+   * The tools whose only argument the model may write as plain text, by name. A provider whose server has no such tools
+   * ignores it. The call comes back with JSON arguments in any case.
+   */
+  readonly freeform?: Readonly<Record<string, FreeformInput>>;
   readonly signal: AbortSignal;
   /** The answer must be JSON of this form. */
   readonly output?: OutputFormat;

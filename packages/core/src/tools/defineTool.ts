@@ -22,10 +22,12 @@ import {
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
 import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from "./callDescription.js";
+import { schemaReader } from "./registeredTool.js";
 import type {
   DefinedToolCall,
   DescribeOptions,
   ExecutableTool,
+  FreeformInput,
   JsonSchema,
   RedirectedCall,
   ToolCall,
@@ -69,6 +71,8 @@ export interface ToolDefinition<
   readonly titleFrom?: ArgumentName<S> | readonly ArgumentName<S>[];
   /** The arguments that are paths, or lists of paths: what a model wrote around one, such as quotes, is removed. */
   readonly pathArguments?: readonly ArgumentName<S>[];
+  /** How a model may write the only argument as plain text, where its server supports that. */
+  readonly freeform?: FreeformInput;
   /** Another tool of the same pack that this one replaces where it is offered: rules that restrict it hold for this one. */
   readonly insteadOf?: string;
   /** The patterns of rules, if the targets are not files, addresses or plain text. */
@@ -107,6 +111,7 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
   kind: checkText,
   titleFrom: anything,
   pathArguments: textsOf("names of arguments"),
+  freeform: checkObject,
   insteadOf: checkText,
   permissions: checkObject,
   describe: checkFunction,
@@ -144,7 +149,7 @@ export function defineTool<
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
   const { name, description, input, output, context, execute, describe, preview, redirect } = definition;
   const { capabilities, deadlineMs, repeatable, kind, titleFrom, pathArguments, permissions } = definition;
-  const { insteadOf, toText = JSON.stringify } = definition;
+  const { insteadOf, freeform, toText = JSON.stringify } = definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
@@ -159,13 +164,14 @@ export function defineTool<
     ...(titleFrom !== undefined && { titleFrom }),
     ...(pathArguments && { pathArguments }),
     ...(insteadOf !== undefined && { insteadOf }),
+    ...(freeform && { freeform }),
     ...(permissions && { permissions }),
     ...(outputReader && { outputSchema: outputReader.jsonSchema }),
     ...(describe && { describeCall: describe as NonNullable<ExecutableTool["describeCall"]> }),
     ...(preview && { previewCall: preview as NonNullable<ExecutableTool["previewCall"]> }),
     ...(redirect && { redirect: redirect as NonNullable<ExecutableTool["redirect"]> }),
     ...(parse && { parseArguments: parse }),
-    getSchema: () => ({ type: "function", function: { name, description, parameters } }),
+    getSchema: schemaReader({ type: "function", function: { name, description, parameters } }),
     async execute(args, call) {
       const whole = completeCall(call);
       if (context) {

@@ -3,12 +3,12 @@ import { saveSession } from "../conversation/session.js";
 import { AgentError } from "../errors.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
 import { arrayOf, checkObject, invalidArgument, textsOf } from "../toolkit/hostOptions/checks.js";
-import { functionTool } from "../toolkit/jsonSchema/functionTool.js";
 import { requireString } from "../toolkit/modelArguments/arguments.js";
+import { defineTool } from "./defineTool.js";
 import type { AgentToolNames, CheckedPacks, PackEntry, PackHost, ToolPack } from "./pack.js";
 import { registerPack } from "./registerPack.js";
 import { REGISTRY_OPTIONS, ToolRegistry, type ToolRegistryOptions } from "./registry.js";
-import type { ChatTool, ExecutableTool, ToolContext } from "./tool.js";
+import type { ExecutableTool, ToolContext } from "./tool.js";
 
 export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
   extends Omit<ToolRegistryOptions, "only"> {
@@ -66,7 +66,7 @@ export function createToolRegistry(
   checkOptions("createToolRegistry", options, OPTIONS);
   const { enable = [], disable = [], host, ...registryOptions } = options;
   const registry = new ToolRegistry(registryOptions);
-  registry.register(new SaveSessionContextTool(context), { source: "@agent/core" });
+  registry.register(saveSessionContextTool(context), { source: "@agent/core" });
   for (const entry of tools) {
     if (isTool(entry)) {
       registry.register(entry);
@@ -121,34 +121,24 @@ function checkNames(registry: ToolRegistry, option: string, names: readonly stri
 
 // Frozen, so that all instances and their registries share it.
 const CAPABILITIES = Object.freeze(["write"] as const);
+const SAVE_INPUT = {
+  type: "object",
+  properties: { reason: { type: "string", description: "Why it is saved now; kept in the file" } },
+  required: ["reason"],
+  additionalProperties: false,
+} as const;
 const CONTEXT_KEYS = ["systemPrompt", "sessionContext", "sessionContextFilePath"];
 
-/** Saves the conversation so far, so that it can be loaded and resumed later. */
-export class SaveSessionContextTool implements ExecutableTool {
-  readonly name = "save_session_context";
-  readonly capabilities = CAPABILITIES;
-  readonly #context: ToolContext;
-
-  /** Throws unless the context has everything a session holds. */
-  constructor(context: ToolContext) {
-    checkContext(context);
-    this.#context = context;
-  }
-
-  getSchema(): ChatTool {
-    return functionTool(
-      this.name,
-      "Save the conversation so far to the session file, so that it can be resumed.",
-      {
-        reason: { type: "string", description: "Why it is saved now; kept in the file" },
-      },
-    );
-  }
-
-  async execute(args: Record<string, unknown>): Promise<string> {
-    const reason = requireString(args, "reason");
-    return await saveConversation(this.#context, reason);
-  }
+/** Saves the conversation so far, so that it can be loaded and resumed later. Throws unless the context has all of a session. */
+export function saveSessionContextTool(context: ToolContext): ExecutableTool {
+  checkContext(context);
+  return defineTool({
+    name: "save_session_context",
+    description: "Save the conversation so far to the session file, so that it can be resumed.",
+    input: SAVE_INPUT,
+    capabilities: CAPABILITIES,
+    execute: ({ reason }) => saveConversation(context, requireString({ reason }, "reason")),
+  });
 }
 
 /** Saves the conversation where it is recorded, or to its own file. Resolves to the tool's text. */

@@ -72,6 +72,9 @@ export function examineTool(tool: ExecutableTool, options: RegisterOptions): Reg
   if (!isKind(kind)) fail(`kind must be one of ${TOOL_KINDS.join(", ")}, got ${describeValue(kind)}`);
   if (titleFrom !== undefined && ![titleFrom].flat().every((name) => typeof name === "string"))
     fail(`titleFrom must be the names of arguments, got ${describeValue(titleFrom)}`);
+  const { freeform } = tool;
+  if (freeform !== undefined && (typeof freeform?.argument !== "string" || typeof freeform.lark !== "string"))
+    fail(`freeform must be { argument, lark }, got ${describeValue(freeform)}`);
   if (tool.insteadOf !== undefined && typeof tool.insteadOf !== "string")
     fail(`insteadOf must be the name of a tool, got ${describeValue(tool.insteadOf)}`);
   return {
@@ -222,6 +225,25 @@ function shareSchema(text: string): SharedSchema {
   if (shared.size >= MAX_SHARED && oldest !== undefined) shared.delete(oldest);
   shared.set(text, made);
   return made;
+}
+
+/**
+ * The reader of a schema that holds no more than a text, which all agents with the same tool share once one has registered
+ * it. A tool is made for each agent, and its schema is most of what it would hold.
+ */
+export function schemaReader(schema: ChatTool): () => ChatTool {
+  let text: string;
+  try {
+    text = JSON.stringify(schema);
+  } catch {
+    return () => schema; // registration says what is wrong
+  }
+  return readerOf(shared.get(text)?.text ?? text);
+}
+
+/** A function of its own: it must not hold the schema. */
+function readerOf(text: string): () => ChatTool {
+  return () => shared.get(text)?.schema ?? JSON.parse(text);
 }
 
 function examineSchema(text: string): ChatTool {

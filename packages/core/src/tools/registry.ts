@@ -28,7 +28,14 @@ import { type PreparedCall, type PrepareOptions, prepareCall } from "./preparedC
 import { examineTool, isUsable, type RegisteredTool, titleNames } from "./registeredTool.js";
 import { defaultSecrets, readVariables } from "./secrets.js";
 import { PackServiceList } from "./services.js";
-import type { ChatTool, ExecutableTool, JsonSchema, ToolCall, ToolCapability } from "./tool.js";
+import type {
+  ChatTool,
+  ExecutableTool,
+  FreeformInput,
+  JsonSchema,
+  ToolCall,
+  ToolCapability,
+} from "./tool.js";
 
 const DEFAULT_DEADLINE_MS = 10 * 60 * 1000;
 const DEFAULT_ABORT_GRACE_MS = 5000;
@@ -225,6 +232,16 @@ export class ToolRegistry implements PackRegistry {
   /** As `getEnabledSchemas`, without the copies: frozen, for a caller that asks in every turn and only reads. */
   getSharedSchemas(): readonly ChatTool[] {
     return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
+  }
+
+  /** The offered tools whose argument a model may write as plain text; `undefined` if there are none. */
+  getFreeform(): Readonly<Record<string, FreeformInput>> | undefined {
+    let found: Record<string, FreeformInput> | undefined;
+    for (const [name, entry] of this.#tools) {
+      const { freeform } = entry.tool;
+      if (freeform && isOffered(entry)) found = { ...found, [name]: freeform };
+    }
+    return found;
   }
 
   /** What a user may want to know about every tool, in registration order. */

@@ -167,6 +167,14 @@ export interface ChatTool {
   };
 }
 
+/** How a model may write the one argument of a tool as plain text instead of JSON, where its server supports that. */
+export interface FreeformInput {
+  /** The argument that the text is for. */
+  readonly argument: string;
+  /** The grammar that the text follows, in the syntax of Lark. */
+  readonly lark: string;
+}
+
 /** Valid arguments as the tool wants them, or an error message for the model. */
 export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
 
@@ -218,6 +226,8 @@ export interface ExecutableTool {
    * turn this one on or off, ask about it and deny it as well; a rule that allows the other one does not.
    */
   readonly insteadOf?: string;
+  /** For a tool whose only argument is a long text, such as a patch: how a model may write it without JSON around it. */
+  readonly freeform?: FreeformInput;
   /** The patterns of rules for this tool, if its targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
   /** How long `describeCall` may take. Default 2000. More is for a tool that has to try something before its first call. */

@@ -17,12 +17,16 @@ export class ResponsesReader implements AnswerReader {
   readonly #answer: AnswerBuilder;
   /** The position of each call, by the `output_index` of its item. */
   readonly #calls = new Map<unknown, number>();
+  readonly #names = new Map<unknown, unknown>();
   /** Items that came as deltas: their text has been read already. */
   readonly #streamed = new Set<unknown>();
   #final: Fields | undefined;
 
-  constructor(model: string, request: ChatRequest) {
+  readonly #freeform: NonNullable<ChatRequest["freeform"]>;
+
+  constructor(model: string, request: ChatRequest, freeform: NonNullable<ChatRequest["freeform"]> = {}) {
     this.#answer = new AnswerBuilder(model, request);
+    this.#freeform = freeform;
   }
 
   whole(answer: unknown): ChatResponse {
@@ -46,7 +50,7 @@ export class ResponsesReader implements AnswerReader {
     }
     switch (type) {
       case "response.output_item.added":
-        if (isRecord(event.item) && event.item.type === "function_call") this.#openCall(index, event.item);
+        if (isRecord(event.item) && isCall(event.item)) this.#openCall(index, event.item);
         return;
       case "response.output_text.delta":
       case "response.refusal.delta":
@@ -56,6 +60,11 @@ export class ResponsesReader implements AnswerReader {
       case "response.function_call_arguments.delta":
         this.#streamed.add(index);
         this.#answer.addArguments(this.#calls.get(index) ?? -1, delta);
+        return;
+      case "response.custom_tool_call_input.delta":
+        if (!this.#streamed.has(index)) this.#openText(index);
+        this.#streamed.add(index);
+        this.#answer.addArguments(this.#calls.get(index) ?? -1, JSON.stringify(textOf(delta)).slice(1, -1));
         return;
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
@@ -91,6 +100,13 @@ export class ResponsesReader implements AnswerReader {
 
   #openCall(index: unknown, item: Fields): void {
     this.#calls.set(index, this.#answer.addCall(item.call_id ?? item.id, item.name));
+    this.#names.set(index, item.name);
+  }
+
+  /** Begins the JSON around the plain text of a free-form call. */
+  #openText(index: unknown): void {
+    const { argument = "input" } = this.#freeform[String(this.#names.get(index))] ?? {};
+    this.#answer.addArguments(this.#calls.get(index) ?? -1, `{${JSON.stringify(argument)}:"`);
   }
 
   /** Reads a complete item. Text that already came as deltas is not added again. */
@@ -104,6 +120,13 @@ export class ResponsesReader implements AnswerReader {
       case "function_call": {
         if (!this.#calls.has(index)) this.#openCall(index, item);
         if (!known) this.#answer.addArguments(this.#calls.get(index) ?? -1, item.arguments);
+        return;
+      }
+      case "custom_tool_call": {
+        if (!this.#calls.has(index)) this.#openCall(index, item);
+        if (!known) this.#openText(index);
+        const rest = known ? "" : JSON.stringify(textOf(item.input)).slice(1, -1);
+        this.#answer.addArguments(this.#calls.get(index) ?? -1, `${rest}"}`);
         return;
       }
       case "reasoning":
@@ -120,6 +143,10 @@ export class ResponsesReader implements AnswerReader {
     }
     return this.#answer.finish(finishReason(status, details), isRecord(usage) ? readUsage(usage) : undefined);
   }
+}
+
+function isCall({ type }: Fields): boolean {
+  return type === "function_call" || type === "custom_tool_call";
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,11 @@
-import type { ChatMessage, ChatRequest, Content, ContentPart } from "@agent/core";
+import type {
+  ChatMessage,
+  ChatRequest,
+  ChatToolCall,
+  Content,
+  ContentPart,
+  FreeformInput,
+} from "@agent/core";
 import {
   type AdaptedTool,
   type AnswerPiece,
@@ -27,25 +34,31 @@ import { ResponsesReader } from "./answer.js";
 
 const REFUSED_FORMAT = /^4(00|22) .*(response_format|text\.format|json_schema|structured output)/is;
 const REFUSED_EFFORT = /^4(00|22) .*reasoning(\.|_| )?effort/is;
+const REFUSED_FREEFORM = /^4(00|22) .*(custom[ _]tool|'?custom'?|grammar|lark|tools\[\d+\])/is;
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
 /** The Responses API. The server stores nothing: reasoning comes encrypted and goes back with the conversation. */
 export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
-  readonly #tools: ToolAdapter;
-  readonly #items: InputItems;
+  #tools: ToolAdapter;
+  #items: InputItems;
   readonly #notices = new Notices();
   readonly media: MediaFitter;
   // Each flag is cleared when the server refuses the field: a model without reasoning, a format it does not take.
   #asksForReasoning = true;
   #takesFormat = true;
   #takesEffort = true;
+  #takesFreeform = true;
 
   constructor(settings: OpenAISettings) {
     this.#settings = settings;
     this.#items = new InputItems(settings.model);
     this.media = mediaFitter(settings, this.#notices);
-    this.#tools = new ToolAdapter("OpenAI", objectSchema, this.#notices);
+    this.#tools = this.#createAdapter();
+  }
+
+  #createAdapter(): ToolAdapter {
+    return new ToolAdapter("OpenAI", objectSchema, this.#notices);
   }
 
   accepts(mediaType: string): boolean {
@@ -55,7 +68,9 @@ export class ResponsesWire implements Wire {
   request(request: ChatRequest, stream: boolean) {
     const { model, body: given, facts } = this.#settings;
     const { messages, output } = request;
-    const tools = this.#tools.texts(request, wireTool).join(",");
+    const freeform = this.#freeform(request);
+    this.#items.addFreeform(freeform);
+    const tools = this.#tools.texts(request, (tool) => wireTool(tool, freeform[tool.name])).join(",");
     const instructions = systemTexts(messages);
     const isNative = output !== undefined && this.#takesFormat;
     if (output && !isNative) instructions.push(outputInstruction(output));
@@ -66,7 +81,10 @@ export class ResponsesWire implements Wire {
       store: false,
       ...given,
       ...(choice !== undefined && {
-        tool_choice: typeof choice === "string" ? choice : { type: "function", name: choice.tool },
+        tool_choice:
+          typeof choice === "string"
+            ? choice
+            : { type: freeform[choice.tool] ? "custom" : "function", name: choice.tool },
       }),
       model,
       stream,
@@ -94,7 +112,11 @@ export class ResponsesWire implements Wire {
   }
 
   reader(request: ChatRequest): AnswerReader {
-    return new ResponsesReader(this.#settings.model, request);
+    return new ResponsesReader(this.#settings.model, request, this.#freeform(request));
+  }
+
+  #freeform({ freeform = {} }: ChatRequest): Freeform {
+    return this.#takesFreeform ? freeform : {};
   }
 
   learn({ message }: AttemptError, request: ChatRequest): boolean {
@@ -106,6 +128,12 @@ export class ResponsesWire implements Wire {
     }
     if (this.#asksForReasoning && /^400 .*(encrypted content|include)/is.test(message)) {
       this.#asksForReasoning = false;
+      return true;
+    }
+    if (this.#takesFreeform && request.freeform && REFUSED_FREEFORM.test(message)) {
+      this.#takesFreeform = false;
+      this.#tools = this.#createAdapter();
+      this.#items = new InputItems(this.#settings.model);
       return true;
     }
     if (!output || !this.#takesFormat || !REFUSED_FORMAT.test(message)) return false;
@@ -121,9 +149,14 @@ export class ResponsesWire implements Wire {
   }
 }
 
+type Freeform = NonNullable<ChatRequest["freeform"]>;
+
 /** Sets `strict` on each tool explicitly: the default of the server is strict, which refuses most schemas. */
-function wireTool(tool: AdaptedTool): object {
-  return { type: "function", ...tool };
+function wireTool(tool: AdaptedTool, freeform: FreeformInput | undefined): object {
+  if (!freeform) return { type: "function", ...tool };
+  const { name, description } = tool;
+  const format = { type: "grammar", syntax: "lark", definition: freeform.lark };
+  return { type: "custom", name, description, format };
 }
 
 const CALL_ID = /^.{1,64}$/s;
@@ -132,21 +165,56 @@ const CALL_ID = /^.{1,64}$/s;
 class InputItems {
   readonly #model: string;
   readonly #texts = new JsonTexts<ChatMessage>();
+  /** The argument of each tool that is called with plain text. It only grows, so that earlier messages stay the same. */
+  readonly #freeform = new Map<string, string>();
 
   constructor(model: string) {
     this.#model = model;
   }
 
+  addFreeform(freeform: Freeform): void {
+    for (const [name, { argument }] of Object.entries(freeform)) this.#freeform.set(name, argument);
+  }
+
   toJson(messages: readonly ChatMessage[]): string {
-    const texts = messages.map(
-      (message) =>
-        this.#texts.get(message) ?? this.#texts.keep(message, jsonItems(messageItems(message, this.#model))),
-    );
+    // Results follow the answer with their calls.
+    let custom: ReadonlyMap<string, string> = new Map();
+    const texts = messages.map((message) => {
+      if (message.role === "assistant") custom = this.#customCalls(message.tool_calls ?? []);
+      return (
+        this.#texts.get(message) ??
+        this.#texts.keep(message, jsonItems(messageItems(message, this.#model, custom)))
+      );
+    });
     return `[${texts.filter((text) => text !== "").join(",")}]`;
+  }
+
+  /** The texts of calls whose arguments are nothing but the text of a free-form tool, by the calls' ids. */
+  #customCalls(calls: readonly ChatToolCall[]): ReadonlyMap<string, string> {
+    if (this.#freeform.size === 0) return new Map();
+    return new Map(
+      calls.flatMap(({ id, function: { name, arguments: text } }) => {
+        const argument = this.#freeform.get(name);
+        const input = argument === undefined ? undefined : onlyText(text, argument);
+        return input === undefined ? [] : [[id, input] as const];
+      }),
+    );
   }
 }
 
-function messageItems(message: ChatMessage, model: string): object[] {
+function onlyText(json: string, argument: string): string | undefined {
+  try {
+    const args: unknown = JSON.parse(json);
+    if (!isRecord(args) || Object.keys(args).length !== 1) return undefined;
+    const value = args[argument];
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `custom`: the plain text of the calls that were made with one, by their ids. */
+function messageItems(message: ChatMessage, model: string, custom: ReadonlyMap<string, string>): object[] {
   switch (message.role) {
     case "system":
       return [];
@@ -154,10 +222,12 @@ function messageItems(message: ChatMessage, model: string): object[] {
       return [{ role: "user", content: inputContent(message.content) }];
     case "tool": {
       const output = inputContent(message.content);
-      return [{ type: "function_call_output", call_id: fitCallId(message.tool_call_id, CALL_ID), output }];
+      const { tool_call_id: id } = message;
+      const type = custom.has(id) ? "custom_tool_call_output" : "function_call_output";
+      return [{ type, call_id: fitCallId(id, CALL_ID), output }];
     }
     case "assistant":
-      return answered(answerPieces(message, model)).flatMap(answerItem);
+      return answered(answerPieces(message, model)).flatMap((piece) => answerItem(piece, custom));
   }
 }
 
@@ -169,7 +239,7 @@ function answered(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
   return pieces.slice(0, pieces.findLastIndex(({ type }) => type !== "own") + 1);
 }
 
-function answerItem(piece: AnswerPiece): object[] {
+function answerItem(piece: AnswerPiece, custom: ReadonlyMap<string, string>): object[] {
   switch (piece.type) {
     case "own":
       return isRecord(piece.value) ? [piece.value] : [];
@@ -179,7 +249,10 @@ function answerItem(piece: AnswerPiece): object[] {
     }
     case "call": {
       const { id, function: called } = piece.call;
-      return [{ type: "function_call", call_id: fitCallId(id, CALL_ID), ...called }];
+      const call_id = fitCallId(id, CALL_ID);
+      const input = custom.get(id);
+      if (input !== undefined) return [{ type: "custom_tool_call", call_id, name: called.name, input }];
+      return [{ type: "function_call", call_id, ...called }];
     }
   }
 }

@@ -26,6 +26,21 @@ const MOVE = /^\*\*\* Move to: ?(.+)$/;
 
 const SHAPE = `Expected: ${BEGIN}, then "*** Add File: PATH", "*** Delete File: PATH" or "*** Update File: PATH" with their lines, then ${END}.`;
 
+/** The format of a patch for servers that hold a model to a grammar, in the syntax of Lark. */
+export const PATCH_GRAMMAR = `start: "${BEGIN}" LF file+ "${END}" LF?
+file: added | deleted | updated
+added: "*** Add File: " PATH LF ("+" TEXT? LF)+
+deleted: "*** Delete File: " PATH LF
+updated: "*** Update File: " PATH LF ("*** Move to: " PATH LF)? block*
+block: context | changed | end
+context: "@@" (" " TEXT)? LF
+changed: ("+" | "-" | " ") TEXT? LF
+end: "${END_OF_FILE}" LF
+PATH: /[^\\n]+/
+TEXT: /[^\\n]+/
+%import common.LF
+`;
+
 /** Reads a patch. Throws an `Error` that names the line which cannot be read. Nothing is looked up on disk. */
 export function parsePatch(text: string): FilePatch[] {
   const lines = withoutWrapper(text.split(/\r?\n/));

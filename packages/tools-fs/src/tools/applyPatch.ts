@@ -8,7 +8,7 @@ import { differingRegion, fileDiff, showsAll } from "../edit/fileDiff.js";
 import { asTextFile, type TextFile } from "../edit/textFile.js";
 import { fsError } from "../errors/fsError.js";
 import { applyChunks } from "../patch/applyChunks.js";
-import { type FilePatch, parsePatch } from "../patch/parsePatch.js";
+import { type FilePatch, PATCH_GRAMMAR, parsePatch } from "../patch/parsePatch.js";
 import { namesDirectory, showPath } from "../paths/pathText.js";
 import { binaryType } from "../read/fileType.js";
 import { readWhole, type WholeFile } from "../read/readWhole.js";
@@ -88,6 +88,7 @@ export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boo
     input: INPUT,
     capabilities: WRITES,
     insteadOf: "edit_file",
+    freeform: { argument: "input", lark: PATCH_GRAMMAR },
     // The patch is too long for a title; `describe` names the files.
     titleFrom: [],
     describe,
