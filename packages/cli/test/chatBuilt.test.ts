@@ -42,6 +42,32 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await expect.poll(() => terminal.status()).toContain("scripted · low effort");
   });
 
+  test("names the session in the title, shows the keys, copies an answer and shows what changed", async () => {
+    const { box, chat } = await start();
+    const terminal = await chat([], { columns: 120 });
+    await expect.poll(() => terminal.format("#{pane_title}")).toBe("project – agent");
+    terminal.type("?");
+    await terminal.until(/^› \?\n {2}Enter +send[\s\S]*\n {2}Ctrl\+O/m);
+    terminal.press("BSpace");
+    terminal.type("/");
+    // The list has the height of the window.
+    await terminal.until(/❯ \/help[\s\S]*\/quit/);
+    terminal.press("BSpace");
+    terminal.send('call write_file {"path":"new.txt","content":"one\\n"}');
+    await terminal.until("That is all.");
+    terminal.send("/diff");
+    await terminal.until(/new\.txt\n1 \+one/);
+    const file = join(box.home, "bytes");
+    terminal.record(file);
+    terminal.send("/copy");
+    await terminal.until("Sent 12 characters to the clipboard");
+    const copied = Buffer.from("That is all.").toString("base64");
+    await expect.poll(() => terminal.recorded(file)).toContain(`\x1b]52;c;${copied}\x1b\\`);
+    terminal.send("/quit");
+    await terminal.until("[status 0]");
+    expect(terminal.format("#{pane_title}")).not.toContain("agent");
+  });
+
   test("a long turn ends with a bell, where the config does not say otherwise", async () => {
     const { box, chat } = await start();
     box.write("agent.config.json", JSON.stringify({ notify: 1 }));

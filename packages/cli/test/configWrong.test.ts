@@ -75,7 +75,11 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
       ':1: "prices.m.input" must be at least 0, got -1.',
     ],
     ["agent.config.json", '{"mode": "yolo"}', ':1: "mode" must be one of "plan", '],
-    ["agent.config.json", '{"notify": true}', ':1: "notify" must be a number, or must be false.'],
+    [
+      "agent.config.json",
+      '{"notify": true}',
+      ':1: "notify" must be a number, or must be false, or must be an object.',
+    ],
     [
       "agent.config.ts",
       'export default { enable: ["remove"], disable: ["remove"] };',

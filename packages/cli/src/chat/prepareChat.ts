@@ -8,7 +8,7 @@ import { idOf, readSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { instructionCommands } from "./commands/instructionCommands.js";
 import { modelCommands } from "./commands/modelCommands.js";
-import { ownSlashCommands } from "./commands/ownSlashCommands.js";
+import { INIT_COMMAND, ownSlashCommands } from "./commands/ownSlashCommands.js";
 import { permissionCommands } from "./commands/permissionCommands.js";
 import { sessionCommands, sessionItem } from "./commands/sessionCommands.js";
 import { undoCommands } from "./commands/undoCommands.js";
@@ -39,7 +39,7 @@ export async function prepareChat(
     signal: left,
   });
   const { agent, chosen, permissions, problems, recording, dispose } = assembled;
-  const { notify } = loaded.settings;
+  const { notify, title, progress } = loaded.settings;
   return {
     agent,
     permissions,
@@ -56,7 +56,9 @@ export async function prepareChat(
           (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
         ),
       ],
-      ...(notify !== false && { notifyAfterMs: notify ?? NOTIFY_AFTER_MS }),
+      ...notifyOptions(notify),
+      title: title ?? true,
+      ...(progress !== undefined && { progress }),
       onStart: (updateStatus) => {
         assembled.names.onNamed = updateStatus;
       },
@@ -98,6 +100,7 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
       },
     },
     commands: {
+      ...INIT_COMMAND,
       ...undoCommands(assembled),
       ...sessionCommands(assembled),
       ...permissionCommands(assembled),
@@ -106,6 +109,14 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
     },
     ownCommands: ownSlashCommands(assembled.ownCommands),
   };
+}
+
+function notifyOptions(
+  notify: LoadedSettings["settings"]["notify"],
+): Pick<ChatOptions, "notifyAfterMs" | "notifyBy"> {
+  if (notify === false) return {};
+  const { afterMs, by } = typeof notify === "number" ? { afterMs: notify, by: undefined } : (notify ?? {});
+  return { notifyAfterMs: afterMs ?? NOTIFY_AFTER_MS, ...(by !== undefined && { notifyBy: by }) };
 }
 
 function statusOptions(

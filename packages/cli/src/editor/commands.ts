@@ -17,6 +17,7 @@ const EDITORS_OWN: ReadonlySet<string> = new Set([
   "/fork",
   "/rewind",
   "/name",
+  "/copy",
   "/expand",
   "/quit",
   "/help",
@@ -91,6 +92,7 @@ function commandContext(
       expandable: [],
       expand: () => undefined,
       giveBack: () => undefined,
+      copy: () => undefined,
     },
     // A session has one message at a time, and a command is one.
     busy: () => false,

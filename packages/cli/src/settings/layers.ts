@@ -50,6 +50,8 @@ export interface Settings {
   readonly sandbox: boolean;
   readonly notify: AgentConfig["notify"];
   readonly statusLine: AgentConfig["statusLine"];
+  readonly title: boolean | undefined;
+  readonly progress: boolean | undefined;
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
@@ -115,6 +117,8 @@ export function mergeLayers(
       "sandbox",
       "notify",
       "statusLine",
+      "title",
+      "progress",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
       if (value === undefined || (key === "readOnly" && value === false)) continue;
@@ -145,6 +149,8 @@ export function mergeLayers(
     sandbox: values.sandbox ?? true,
     notify: values.notify,
     statusLine: values.statusLine,
+    title: values.title,
+    progress: values.progress,
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
     ),

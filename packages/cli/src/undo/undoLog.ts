@@ -32,6 +32,13 @@ export interface UndoResult extends Restored {
   readonly untracked: readonly string[];
 }
 
+/** A path that a session changed. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly before: Buffer | { readonly other: string } | undefined;
+  readonly after: Buffer | { readonly other: string } | undefined;
+}
+
 interface OpenCall {
   readonly states: ReadonlyMap<string, FileState>;
   readonly tree: string | undefined;
@@ -94,6 +101,35 @@ export class UndoLog {
     return this.#done
       .filter(({ changes }) => changes.length > 0)
       .map(({ id, changes }) => ({ id, paths: changes.map(({ path }) => path) }));
+  }
+
+  /**
+   * What the messages that can be undone changed altogether: each path as it was before the first change and after the last one.
+   * Sorted by path.
+   */
+  async changedFiles(): Promise<ChangedFile[]> {
+    const changes = new Map<string, Change>();
+    for (const change of this.#done.flatMap((turn) => turn.changes)) {
+      const before = changes.get(change.path)?.before ?? change.before;
+      changes.set(change.path, { path: change.path, before, after: change.after });
+    }
+    const changed = [...changes.values()].filter(({ before, after }) => !isSameState(before, after));
+    return await Promise.all(
+      changed
+        .sort((a, b) => (a.path < b.path ? -1 : 1))
+        .map(async ({ path, before, after }) => ({
+          path,
+          before: await this.#contentOf(before),
+          after: await this.#contentOf(after),
+        })),
+    );
+  }
+
+  /** The content of a file; nothing if there is none, and a description if it is something else. */
+  async #contentOf(state: FileState): Promise<ChangedFile["before"]> {
+    if (state.kind === "missing") return undefined;
+    if (state.kind !== "file") return { other: state.kind === "other" ? state.reason : state.kind };
+    return await this.#blobs.read(state.blob).catch(() => ({ other: "its content is not kept" }));
   }
 
   /** Gives a copy of the session what this log can undo. Never rejects: without it, the copy can undo nothing. */

@@ -3,11 +3,13 @@ import { Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
 import { slashCommands } from "../commands/slashCommands.js";
 import { ChatController } from "./controller.js";
+import type { ChatOptions } from "./types.js";
 import type { ChatView } from "./view.js";
 
 /** A chat without a screen: `turns` counts the turns that have ended. */
-function chatWith(provider: ChatProvider) {
+function chatWith(provider: ChatProvider, options: ChatOptions = {}) {
   const printed: string[] = [];
+  const signals: string[] = [];
   const returned: string[] = [];
   let ended = (): void => undefined;
   const turn = () =>
@@ -19,14 +21,16 @@ function chatWith(provider: ChatProvider) {
       if (name === "print") return (lines: readonly string[]) => printed.push(...lines);
       if (name === "giveBack") return (text: string) => returned.push(text);
       if (name === "turnEnded") return () => ended();
+      if (["title", "progress", "notify", "copy"].includes(String(name)))
+        return (...args: unknown[]) => void signals.push(`${String(name)} ${args.join(" ")}`);
       return () => undefined;
     },
   });
   const agent = new Agent(provider);
   const permissions = new Permissions({ registry: agent.registry, mode: "auto" });
   const controller = new ChatController(view);
-  controller.start({ agent, permissions, options: {} }, slashCommands);
-  return { controller, agent, printed, returned, turn };
+  controller.start({ agent, permissions, options }, slashCommands);
+  return { controller, agent, printed, returned, signals, turn };
 }
 
 test("a notice starts a turn that is marked as not written by the user", async () => {
@@ -128,4 +132,46 @@ test("compacts with what the user wants to keep", async () => {
   }
   await expect.poll(() => printed.at(-1)).toMatch(/^Compacted: /);
   expect(prompts).toEqual([expect.stringMatching(/Keep this above all: the failing tests$/)]);
+});
+
+test("tells the terminal what runs, and notifies the user when a long turn asks and ends", async () => {
+  const chat = chatWith(
+    {
+      respond: async () => {
+        chat.controller.asks();
+        return { content: "Yes.\n```js\nlet a;\n```\n", toolCalls: [], finishReason: "stop" };
+      },
+    },
+    { title: true, progress: true, notifyAfterMs: 0, notifyBy: "osc9", sessionName: () => "Work" },
+  );
+  const over = chat.turn();
+  chat.controller.submit("Hello.");
+  await over;
+  await expect.poll(() => chat.signals.at(-1)).toBe("notify Work done osc9");
+  expect(chat.signals.filter((signal, at) => signal !== chat.signals[at - 2])).toEqual([
+    "title Work – agent",
+    "progress false",
+    "title ● Work – agent",
+    "progress true",
+    "notify Work asks you something osc9",
+    "title Work – agent",
+    "progress false",
+    "notify Work done osc9",
+  ]);
+  for (const command of ["/copy", "/copy code"]) chat.controller.submit(command);
+  await expect.poll(() => chat.signals).toContain("copy let a;\n");
+  expect(chat.signals).toContain("copy Yes.\n```js\nlet a;\n```\n");
+});
+
+test("makes the text of the status row again only when the status has changed", async () => {
+  const made: string[] = [];
+  const { controller, turn } = chatWith(
+    { respond: async () => ({ content: "Yes.", toolCalls: [], finishReason: "stop" }) },
+    { statusText: async ({ mode }) => String(made.push(mode)) },
+  );
+  await expect.poll(() => made).toHaveLength(1);
+  const over = turn();
+  controller.submit("Hello.");
+  await over;
+  await expect.poll(() => made.length, { timeout: 20_000 }).toBe(2);
 });

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Agent, AgentEvent, BackgroundJobs, Content, MentionSource, WakeNotice } from "@agent/core";
 import type { Mode } from "@agent/core/host";
 import { errorMessage, escapeInvisible } from "@agent/core/toolkit";
@@ -6,6 +7,7 @@ import type { CommandContext } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
 import { runningJobs, type Status } from "../screen/statusRow.js";
+import { notifiesBy, showsProgress } from "../screen/terminalSignals.js";
 import { CHAT_EXITS, type ChatExit } from "../system/signals.js";
 import { CallLog } from "./callLog.js";
 import { ChatUsage } from "./chatUsage.js";
@@ -50,6 +52,8 @@ export class ChatController {
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
+  /** When the running turn began. */
+  #startedAt: number | undefined;
   #branch: string | undefined;
   #status: Status | undefined;
   #statusText: string | undefined;
@@ -138,6 +142,30 @@ export class ChatController {
 
   #wakeUp(): void {
     if (this.#running && !this.#turn && this.#exitCode === undefined) this.#next();
+  }
+
+  /** The running turn asks the user something. */
+  asks(): void {
+    if (this.#startedAt !== undefined) this.#notify(this.#startedAt, "asks you something");
+  }
+
+  /** Notifies the user about a turn that has taken long. */
+  #notify(startedAt: number, what: string): void {
+    const { notifyAfterMs = Number.POSITIVE_INFINITY, notifyBy = notifiesBy() } =
+      this.#running?.options ?? {};
+    if (performance.now() - startedAt >= notifyAfterMs) this.#view.notify(`${this.#name} ${what}`, notifyBy);
+  }
+
+  /** What the title calls this chat: its session, else its directory. */
+  get #name(): string {
+    return this.#running?.options.sessionName?.() ?? basename(process.cwd());
+  }
+
+  /** Tells the terminal about the session and whether work runs. */
+  #showTitle(): void {
+    const { title = false, progress = title && showsProgress() } = this.#running?.options ?? {};
+    if (title) this.#view.title(`${this.busy ? "● " : ""}${this.#name} – agent`);
+    if (progress) this.#view.progress(this.busy);
   }
 
   /** Switches to the next mode and returns it; `undefined` while the agent is being loaded. */
@@ -316,6 +344,8 @@ export class ChatController {
     options.turns?.begin(message.shown);
     this.#view.turnStarted();
     const startedAt = performance.now();
+    this.#startedAt = startedAt;
+    this.#showTitle();
     const { problem, hasFailed } = await exchange(
       agent,
       content,
@@ -329,6 +359,7 @@ export class ChatController {
     const undelivered = this.#queue.takeSteering();
     agent.takeSteering();
     this.#turn = undefined;
+    this.#startedAt = undefined;
     this.#view.turnEnded(problem);
     this.#updateStatus();
     const back =
@@ -338,8 +369,7 @@ export class ChatController {
     this.#composer.putBack(back.flatMap(({ notes = [] }) => notes));
     if (problem === undefined) this.#queue.putFirst(back);
     else if (back.length > 0) this.#view.giveBack(back.map(({ text }) => text).join("\n"));
-    const { notifyAfterMs = Number.POSITIVE_INFINITY } = options;
-    if (performance.now() - startedAt >= notifyAfterMs) this.#view.notify();
+    this.#notify(startedAt, problem === undefined ? "done" : "stopped");
     this.#afterTurn();
   }
 
@@ -396,6 +426,7 @@ export class ChatController {
   }
 
   #showStatus(): void {
+    this.#showTitle();
     const { statusParts: parts } = this.#running?.options ?? {};
     if (this.#status) this.#view.status(this.#status, { ...(parts && { parts }), text: this.#statusText });
   }

@@ -34,11 +34,17 @@ export function createChat(places: ChatPlaces): Chat {
   let view: ChatView | undefined;
   let shown: ChatFront | undefined;
   let wake: Chat["wake"] = () => undefined;
+  let asks = (): void => undefined;
   // Output of a config, a pack or Node itself must not mix with the rows that are drawn.
   const divert = (): (() => void) => divertOutput((lines) => view?.print(lines));
   let release = (): void => undefined;
   const left = new AbortController();
-  const inTurn = questionQueue();
+  const queue = questionQueue();
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> =>
+    queue(() => {
+      asks();
+      return ask();
+    });
   return {
     ask: (request, always) =>
       inTurn(async () =>
@@ -79,6 +85,7 @@ export function createChat(places: ChatPlaces): Chat {
       view = front.view;
       const controller = new ChatController(front.view, places.mentions);
       wake = (notice) => controller.wake(notice);
+      asks = () => controller.asks();
       const start = async ([loaded, { slashCommands, transcriptLines }]: Awaited<
         ReturnType<typeof loadAll>
       >): Promise<void> => {

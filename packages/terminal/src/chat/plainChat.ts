@@ -186,6 +186,14 @@ class PlainView implements ChatView {
 
   notify(): void {}
 
+  title(): void {}
+
+  progress(): void {}
+
+  copy(): string {
+    return "This terminal is used for plain lines: nothing can be put on its clipboard.";
+  }
+
   /**
    * Prints a numbered list and reads one of its numbers, or the answer itself with `takesText`; anything else chooses
    * nothing.

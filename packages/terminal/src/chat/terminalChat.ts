@@ -45,8 +45,8 @@ export class TerminalChat {
       input: (chunk) => this.#receive(chunk),
       resize: () => this.view.resized(),
       hangUp: (code) => this.#controller?.quit(code),
-      leaving: () => this.view.hide(),
-      resumed: () => this.view.redraw(),
+      leaving: () => this.view.leave(),
+      resumed: () => this.view.resume(),
     });
     this.view = new TerminalView(this.#terminal, style);
     this.#dialogKeys = new DialogKeys(this.view);
@@ -101,8 +101,10 @@ export class TerminalChat {
     const { editor } = this.view;
     if (key.type !== "key") {
       this.#dialogKeys.typed();
-      if (key.type === "text") this.#completions.insert(key.text);
-      else {
+      if (key.type === "text") {
+        this.#completions.insert(key.text);
+        if (editor.text === "?") this.view.showKeys();
+      } else {
         this.#paste(key.text);
         this.#completions.update();
       }
@@ -201,6 +203,10 @@ export class TerminalChat {
     }
     const shown = editor.take();
     this.view.menu = undefined;
+    if (shown === "?") {
+      this.#controller?.submit("/help");
+      return;
+    }
     const text = this.#pastes.expand(shown);
     this.#pastes.clear();
     if (text.trim() !== "") this.#history.add(text);

@@ -5,6 +5,7 @@ import type { SlashCommand } from "../commands/context.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
 import type { Status, StatusPart } from "../screen/statusRow.js";
+import type { NotifyBy } from "../screen/terminalSignals.js";
 import type { ChatExit } from "../system/signals.js";
 
 /** An instruction file of the project or the user, given to the model at the start. */
@@ -53,8 +54,14 @@ export interface ChatOptions {
   readonly onStart?: (updateStatus: () => void) => void;
   /** Is informed about each message, to record what it changes. */
   readonly turns?: TurnObserver;
-  /** A turn that took this long ends with a bell. Absent: there is no bell. */
+  /** A turn that takes this long notifies the user when it asks something or has ended. Absent: there is no notification. */
   readonly notifyAfterMs?: number;
+  /** How: the bell, or a message that the terminal shows. Default: a message where the terminal is known to show one. */
+  readonly notifyBy?: NotifyBy;
+  /** Whether the title of the terminal's window names the session and says that work runs. Default: it does not. */
+  readonly title?: boolean;
+  /** Whether the terminal's tab shows that work runs. Default: where that is known to work, if `title` is true. */
+  readonly progress?: boolean;
   /** Lines that are printed after the chat, such as how to continue the conversation. */
   readonly farewell?: () => readonly string[];
 }

@@ -2,6 +2,7 @@ import type { AgentEvent, ApprovalRequest } from "@agent/core";
 import type { AlwaysChoice, PersonDecision } from "@agent/core/host";
 import type { MenuItem } from "../input/menu.js";
 import type { Status, StatusLook } from "../screen/statusRow.js";
+import type { NotifyBy } from "../screen/terminalSignals.js";
 import type { Style } from "../text/style.js";
 
 export interface PickOptions {
@@ -40,8 +41,14 @@ export interface ChatView {
   queued(messages: readonly string[]): void;
   /** Updates the status row, where the view has one. */
   status(status: Status, look?: StatusLook): void;
-  /** Draws attention, because a long turn has ended and the user may look elsewhere. */
-  notify(): void;
+  /** Draws attention, because a long turn has ended or asks something, and the user may look elsewhere. */
+  notify(text: string, by: NotifyBy): void;
+  /** Sets the title of the terminal's window. */
+  title(text: string): void;
+  /** Shows in the terminal's tab whether work runs. */
+  progress(isWorking: boolean): void;
+  /** Puts a text on the clipboard. Returns why it cannot, if it cannot. */
+  copy(text: string): string | undefined;
   /** Called when no message is left to answer: it is the user's turn. */
   idle(): void;
   /** Puts unsent text back on the input line. */

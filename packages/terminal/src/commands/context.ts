@@ -11,7 +11,10 @@ export interface CommandContext {
   readonly permissions: Permissions;
   readonly options: ChatOptions;
   readonly log: CallLog;
-  readonly view: Pick<ChatView, "style" | "columns" | "keys" | "pick" | "expandable" | "expand" | "giveBack">;
+  readonly view: Pick<
+    ChatView,
+    "style" | "columns" | "keys" | "pick" | "expandable" | "expand" | "giveBack" | "copy"
+  >;
   readonly usage: ChatUsage;
   /** Whether a message is being answered. */
   readonly busy: () => boolean;

@@ -31,6 +31,12 @@ export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     help: "replace older messages by a summary",
     run: compact,
   },
+  "/copy": {
+    usage: "/copy [code]",
+    help: "copy the last answer, or the last code in it, to the clipboard",
+    words: () => ["code"],
+    run: copy,
+  },
   "/export": {
     usage: "/export [FILE]",
     help: "write the conversation to a file: .md, or .html to read in a browser",
@@ -76,6 +82,24 @@ function packPrompts(agent: Agent): string[] {
         `  ${escapeToLine(title)}  ${escapeToLine(source)}  ${tokens} tokens${isCut ? ", cut" : ""}`,
     ),
     ...problems.map((problem) => `  ${escapeToLine(problem)}`),
+  ];
+}
+
+function copy(what: string, { agent, view }: CommandContext): string[] {
+  if (what !== "" && what !== "code")
+    return ["Use /copy for the last answer, or /copy code for the last code in it."];
+  const answer = agent.conversation.sessionContext.findLast(
+    (message) => message.role === "assistant" && (message.content ?? "").trim() !== "",
+  );
+  const content = answer?.role === "assistant" ? (answer.content ?? "") : "";
+  // The fence that ends code is at least as long as the one that begins it.
+  const blocks = [...content.matchAll(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^\1[`~]*[ \t]*$/gm)];
+  const text = what === "code" ? blocks.at(-1)?.[2] : content;
+  if (!text) return [what === "code" ? "The last answer has no code." : "There is no answer to copy yet."];
+  const problem = view.copy(text);
+  return [
+    problem ??
+      `Sent ${countOf(text.length, "character")} to the clipboard of your terminal, if it allows that.`,
   ];
 }
 

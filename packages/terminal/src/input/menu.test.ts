@@ -32,7 +32,7 @@ describe("a list to choose from", () => {
 
   test("one that is not shown whole says where it stands", () => {
     const menu = new Menu(items(22));
-    expect(menu.rows(40, 20, PLAIN_STYLE)).toEqual([
+    expect(menu.rows(40, 8, PLAIN_STYLE)).toEqual([
       "❯ item 0",
       ...[1, 2, 3, 4, 5, 6].map((at) => `  item ${at}`),
       "  1–7 of 22",

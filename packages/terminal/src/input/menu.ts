@@ -2,7 +2,6 @@ import { escapeToLine } from "@agent/internal";
 import type { Style } from "../text/style.js";
 import { cutToWidth, textWidth } from "../text/width.js";
 
-const MOST_ROWS = 8;
 // A menu with fewer rows needs all of them for items.
 const LEAST_ROWS_WITH_NOTICE = 4;
 
@@ -38,7 +37,7 @@ export class Menu {
 
   /** The rows around the selected item, at most `maxRows`. The last says how many there are, if not all are shown. */
   rows(width: number, maxRows: number, style: Style): string[] {
-    const room = Math.max(1, Math.min(MOST_ROWS, maxRows));
+    const room = Math.max(1, maxRows);
     const { length } = this.items;
     if (length === 0) return [style.dim("  nothing fits")];
     const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;

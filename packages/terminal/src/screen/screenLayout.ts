@@ -14,6 +14,9 @@ import { type Status, type StatusLook, statusRow } from "./statusRow.js";
 const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
 const LONGEST_QUEUED = 500;
 const MOST_HINTS = 6;
+// A list takes the height of the window but for this much of the conversation, and at least this many rows.
+const KEPT_ROWS = 8;
+const LEAST_MENU = 8;
 const ASKING = "? ";
 
 /** What is on the screen at one moment, apart from the conversation itself. */
@@ -98,10 +101,11 @@ function rowsBelow(
   { width, room }: { readonly width: number; readonly room: number },
   style: Style,
 ): string[] {
-  if (menu) return menu.rows(width, room, style).slice(0, room);
+  if (menu) return menu.rows(width, Math.min(room, Math.max(LEAST_MENU, room - KEPT_ROWS)), style);
   if (hints.length > 0) {
-    const more = hints.length > MOST_HINTS ? [`… ${hints.length - MOST_HINTS} more`] : [];
-    const lines = lastOf([...hints.slice(0, MOST_HINTS), ...more], room);
+    const most = Math.max(MOST_HINTS, room - KEPT_ROWS);
+    const more = hints.length > most ? [`… ${hints.length - most} more`] : [];
+    const lines = lastOf([...hints.slice(0, most), ...more], room);
     return lines.map((line) => style.dim(cutToWidth(`  ${line}`, width)));
   }
   return status && room > 0 ? [clipRow(statusRow(status, width, style, look), width)] : [];

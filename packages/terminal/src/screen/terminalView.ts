@@ -12,8 +12,7 @@ import { PROMPT } from "./firstPrompt.js";
 import { LiveScreen, type Screen } from "./liveScreen.js";
 import { layOut, type ScreenParts } from "./screenLayout.js";
 import type { Status, StatusLook } from "./statusRow.js";
-
-const BELL = "\x07";
+import { type NotifyBy, TerminalSignals } from "./terminalSignals.js";
 
 /** What `/help` says about the keys of the chat on a terminal: each with what it does. */
 const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -27,6 +26,7 @@ const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D leaves"],
   ["Esc Esc", "on an empty line: go back to an earlier message, with or without the files"],
   ["Ctrl+B", "move a running command to the background"],
+  ["?", "on an empty line: show these keys"],
   ["Ctrl+O", "show a shortened call whole, then the one before; /expand lists them"],
 ];
 
@@ -44,8 +44,8 @@ export class TerminalView implements ChatView {
   readonly style: Style;
   readonly keys = TERMINAL_KEYS;
   readonly editor = new LineEditor();
-  readonly #screen: Screen;
   readonly #live: LiveScreen;
+  readonly #signals: TerminalSignals;
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;
@@ -58,8 +58,8 @@ export class TerminalView implements ChatView {
   #turn: { readonly doing: string | undefined; readonly startedAt: number } | undefined;
 
   constructor(screen: Screen, style: Style) {
-    this.#screen = screen;
     this.style = style;
+    this.#signals = new TerminalSignals((text) => screen.write(text));
     this.#live = new LiveScreen(screen, { style, expandHint: "ctrl+o expands" }, (activity, size) =>
       layOut(this.#parts(), activity, size, style),
     );
@@ -113,8 +113,32 @@ export class TerminalView implements ChatView {
     this.#live.request();
   }
 
-  notify(): void {
-    this.#screen.write(BELL);
+  notify(text: string, by: NotifyBy): void {
+    this.#signals.notify(text, by);
+  }
+
+  title(text: string): void {
+    this.#signals.title(text);
+  }
+
+  progress(isWorking: boolean): void {
+    this.#signals.progress(isWorking);
+  }
+
+  copy(text: string): string | undefined {
+    return this.#signals.copy(text) ? undefined : "It is too long for the clipboard of a terminal (75 KB).";
+  }
+
+  /** Another program has the terminal from now on. */
+  leave(): void {
+    this.hide();
+    this.#signals.leave();
+  }
+
+  /** The terminal is back. */
+  resume(): void {
+    this.#signals.resume();
+    this.redraw();
   }
 
   idle(): void {}
@@ -229,6 +253,13 @@ export class TerminalView implements ChatView {
   /** Shows lines below the input line until the next key. They must be safe to show. */
   hint(lines: readonly string[]): void {
     this.#hints = lines;
+    this.#live.request();
+  }
+
+  /** Shows what the keys do below the input line until the next key. */
+  showKeys(): void {
+    const widest = Math.max(...this.keys.map(([keys]) => keys.length));
+    this.#hints = this.keys.map(([keys, does]) => `${keys.padEnd(widest)}  ${does}`);
     this.#live.request();
   }
 

@@ -29,7 +29,31 @@ export function modelCommands({
         before.length === 1 ? [...((await list?.()) ?? []), ...EFFORTS] : before.length === 2 ? EFFORTS : [],
       run: (argument, context) => switchModel(argument, models, context),
     },
+    "/effort": {
+      usage: "/effort [LEVEL]",
+      help: "how much the model thinks; or change it",
+      words: () => EFFORTS,
+      run: (argument, context) => switchEffort(argument, models, context),
+    },
   };
+}
+
+async function switchEffort(argument: string, models: Models, context: CommandContext): Promise<string[]> {
+  const { agent, view } = context;
+  const { efforts = EFFORTS } = models.provider;
+  const now = agent.effort ?? "the model's own default";
+  if (argument === "" && efforts.length === 0)
+    return [`${escapeToLine(models.provider.model)} has no efforts to choose from.`];
+  const items = efforts.map((one) => ({
+    value: one,
+    label: one,
+    detail: one === agent.effort ? "now" : "",
+  }));
+  const wanted = argument === "" ? await view.pick(`Reasoning effort (now: ${now})`, items) : argument;
+  if (wanted === undefined) return [];
+  if (!EFFORTS.some((one) => one === wanted))
+    return [`There is no effort ${quote(wanted)}. ${didYouMean(wanted, EFFORTS)}`];
+  return await switchModel(wanted, models, context);
 }
 
 async function switchModel(

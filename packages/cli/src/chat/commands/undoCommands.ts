@@ -15,8 +15,20 @@ export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<R
       help: "reapply the changes that /undo reverted",
       run: (_argument, context) => move("redo", undo, context),
     },
+    "/diff": {
+      usage: "/diff",
+      help: "what this session changed in files",
+      run: async (_argument, { view: { style } }) => {
+        const log = undo();
+        if (!log) return [NOT_KEPT];
+        const { sessionDiff } = await import("../../undo/sessionDiff.js");
+        return sessionDiff(await log.changedFiles(), process.cwd(), style);
+      },
+    },
   };
 }
+
+const NOT_KEPT = "Changes are not remembered, because this conversation is not kept (--no-session).";
 
 async function move(
   direction: "undo" | "redo",
@@ -25,7 +37,7 @@ async function move(
 ): Promise<readonly string[]> {
   if (busy()) return [BUSY];
   const log = undo();
-  if (!log) return ["Changes are not remembered, because this conversation is not kept (--no-session)."];
+  if (!log) return [NOT_KEPT];
   const { lines, told } = await moveChanges(log, direction, process.cwd());
   if (told !== undefined) tellModel(told);
   return lines;

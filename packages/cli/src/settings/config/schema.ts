@@ -151,9 +151,19 @@ export const CONFIG_SCHEMA: JsonSchema = {
     systemPrompt,
     agents: { type: "object", additionalProperties: profile, description: "Named roles for --agent" },
     notify: {
-      anyOf: [positive, { const: false }],
-      description: "After how many milliseconds the end of a turn rings the bell",
+      anyOf: [
+        positive,
+        { const: false },
+        {
+          type: "object",
+          properties: { afterMs: positive, by: { type: "string", enum: ["bell", "osc9", "osc777"] } },
+          additionalProperties: false,
+        },
+      ],
+      description: "After how many milliseconds a turn notifies you, and how",
     },
+    title: { type: "boolean", description: "Whether the chat sets the title of the terminal" },
+    progress: { type: "boolean", description: "Whether the terminal's tab shows that work runs" },
     statusLine,
     effort,
     maxTurns: { ...positive, description: "How often the model is asked for one message" },

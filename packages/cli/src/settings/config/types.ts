@@ -135,8 +135,16 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   /** Replaces the default system prompt, or parts of it: `{ append: "Answer in French." }`. */
   readonly systemPrompt?: string | SystemPromptParts;
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
-  /** After how many milliseconds the end of a turn rings the terminal's bell; `false` for never. Default 20000. */
-  readonly notify?: number | false;
+  /**
+   * After how many milliseconds a turn notifies you when it asks something or has ended; `false` for never. Default 20000. `by`
+   * says how: with the bell, or with a message that the terminal shows (OSC 9, OSC 777). Default: a message where the terminal is
+   * known to show it.
+   */
+  readonly notify?: number | false | { readonly afterMs?: number; readonly by?: "bell" | "osc9" | "osc777" };
+  /** Whether the title of the terminal's window names the session and says that work runs. Default true. */
+  readonly title?: boolean;
+  /** Whether the terminal's tab or task bar shows that work runs (OSC 9;4). Default: where that is known to work. */
+  readonly progress?: boolean;
   /**
    * What the row below the chat's input line shows, in this order; the mode is always there. Default: every part. Or a command
    * whose first line of output is shown in place of the parts: it gets the status as JSON on its standard input, runs when the
