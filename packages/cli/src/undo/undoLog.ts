@@ -108,7 +108,7 @@ export class UndoLog {
    * Sorted by path.
    */
   async changedFiles(): Promise<ChangedFile[]> {
-    const changes = new Map<string, Change>();
+    const changes = new Map<string, FileChange>();
     for (const change of this.#done.flatMap((turn) => turn.changes)) {
       const before = changes.get(change.path)?.before ?? change.before;
       changes.set(change.path, { path: change.path, before, after: change.after });
