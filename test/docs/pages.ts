@@ -10,6 +10,7 @@ export function pages(): string[] {
   const below = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => join(ROOT, folder, name));
   return [
     join(ROOT, "README.md"),
+    join(ROOT, "action", "README.md"),
     ...below("docs").filter((path) => path.endsWith(".md")),
     ...[...below("packages"), ...below("examples")].map((path) => join(path, "README.md")),
   ]
