@@ -15,7 +15,7 @@ import * as agentTyped from "../src/typed/agent.js";
 import * as aiSdkTyped from "../src/typed/aiSdk.js";
 import { startModelServer } from "./modelServer.js";
 
-const TASKS = ["http", "files", "typed", "mcp"];
+const TASKS = ["http", "files", "typed", "mcp", "desk"];
 const SHOP = fileURLToPath(new URL("shopServer.mjs", import.meta.url));
 
 describe.each([
@@ -91,6 +91,11 @@ test("docs/comparison.md shows the programs that run here", () => {
       expect(page).toContain(readFileSync(new URL(`../src/${task}/${side}.ts`, import.meta.url), "utf8"));
     }
   }
+  expect(page).toContain(readFileSync(new URL("../src/desk/openaiAgents.ts", import.meta.url), "utf8"));
+  const [ours, theirs, others] = ["agent", "aiSdk", "openaiAgents"].map((side) =>
+    lines(`../src/desk/${side}.ts`),
+  );
+  expect(page).toContain(`@agent ${ours}, AI SDK ${theirs}, OpenAI Agents SDK ${others}`);
 });
 
 function lines(path: string): number {
