@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -203,3 +204,22 @@ test("refuses a directory without a repository, and one without a commit", async
   const { code, stderr } = await box.run(["--worktree", "x", "read a.txt"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("is in no git repository of yours")]);
 });
+
+test.each(["worktrees", "refs/heads/agent", "logs", "objects"])(
+  "writes nothing through a link at .git/%s of an archive",
+  async (name) => {
+    const { box } = project();
+    const outside = join(box.home, "outside");
+    const place = join(box.project, ".git", name);
+    mkdirSync(outside);
+    if (existsSync(place)) renameSync(place, join(outside, "moved"));
+    symlinkSync(existsSync(join(outside, "moved")) ? join(outside, "moved") : outside, place);
+    const before = readdirSync(outside, { recursive: true }).length;
+    const { code, stderr } = await box.run(["--worktree", "fix", "read a.txt"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("is a link or no directory: nothing was written"),
+    ]);
+    expect(readdirSync(outside, { recursive: true })).toHaveLength(before);
+  },
+);

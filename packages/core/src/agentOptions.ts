@@ -1,6 +1,6 @@
 import type { Conversation } from "./conversation/conversation.js";
 import { AgentError } from "./errors.js";
-import type { Approve, CallRules } from "./loop/approval.js";
+import type { CallRules, GivenApprove } from "./loop/approval.js";
 import { checkToolChoice, type StepControl } from "./loop/askModel.js";
 import type { OnBudget } from "./loop/budget.js";
 import type { CallHooks } from "./loop/hooks.js";
@@ -71,7 +71,7 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   /** Finds the provider for a name, for child agents that request a `model`. Default: they use the model of their parent. */
   readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
-  readonly approve?: Approve<NoInfer<Context>>;
+  readonly approve?: GivenApprove<NoInfer<Context>>;
   /**
    * Rules that decide about a call before `approve` is asked, and about calls that were approved earlier. Without `approve`,
    * a call that the rules ask about is denied.

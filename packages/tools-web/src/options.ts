@@ -28,7 +28,7 @@ export type SearchOptions =
   /** `url` replaces the address of the service, for a gateway. */
   | { readonly engine: "brave" | "tavily" | "exa" | "kagi"; readonly url?: string }
   /** The search that runs on the servers of a model vendor, by a request to this model. */
-  | { readonly engine: "anthropic" | "openai"; readonly model: string; readonly url?: string };
+  | { readonly engine: "anthropic" | "openai" | "google"; readonly model: string; readonly url?: string };
 
 export const PACK_NAME = "@agent/tools-web";
 

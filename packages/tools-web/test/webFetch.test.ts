@@ -1,6 +1,8 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { type ExecutableTool, type RegisterOptions, registerPack, ToolRegistry } from "@agent/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WebOptions } from "../src/index.js";
+import * as pack from "../src/index.js";
 import { dataOf, WebServer, webRegistry } from "./webServer.js";
 
 const server = new WebServer();
@@ -195,6 +197,23 @@ describe("web_fetch", () => {
       expect([outcome, parts]).toEqual(["ok", [part]]);
       expect(dataOf(text)).toContain("attached");
     }
+  });
+
+  test("says that it is an image where only text can be returned, instead of that it is attached", async () => {
+    const tools: ExecutableTool[] = [];
+    class Catching extends ToolRegistry {
+      override register(tool: ExecutableTool, options?: RegisterOptions): void {
+        tools.push(tool);
+        super.register(tool, options);
+      }
+    }
+    const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+    registerPack(new Catching(), pack, { context, options: { allow: [server.host] } });
+    const tool = tools.find(({ name }) => name === "web_fetch");
+    const call = { signal: new AbortController().signal, onOutput: () => undefined };
+    await expect(tool?.execute({ url: server.url("/image") }, call)).rejects.toThrow(
+      /^The answer is an image \(image\/png, .*\), and only text can be returned here\.$/,
+    );
   });
 
   test("returns a long text in windows that join without a gap, and fetches it once", async () => {

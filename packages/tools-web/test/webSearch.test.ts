@@ -153,10 +153,39 @@ function cases(): readonly Case[] {
         ],
       },
     },
+    {
+      options: { engine: "google", model: "gemini-x", url: at("/models") },
+      path: "/models/gemini-x:generateContent",
+      body: {
+        contents: [
+          {
+            role: "user",
+            parts: [
+              {
+                text: "Search the web for the following and name the pages you found.\n\nwhat is x site:a.example",
+              },
+            ],
+          },
+        ],
+        tools: [{ google_search: {} }],
+      },
+      headers: { "x-goog-api-key": KEY },
+      answer: {
+        candidates: [
+          {
+            content: { parts: [{ text: "One is here." }] },
+            groundingMetadata: {
+              groundingChunks: RESULTS.map(({ url, title }) => ({ web: { uri: url, title } })),
+              groundingSupports: [{ segment: { text: "One is here." }, groundingChunkIndices: [0] }],
+            },
+          },
+        ],
+      },
+    },
   ];
 }
 
-const ENGINES = ["searxng", "brave", "tavily", "exa", "kagi", "anthropic", "openai"] as const;
+const ENGINES = ["searxng", "brave", "tavily", "exa", "kagi", "anthropic", "openai", "google"] as const;
 
 function caseOf(engine: (typeof ENGINES)[number]): Case {
   const found = cases().find(({ options }) => options.engine === engine);

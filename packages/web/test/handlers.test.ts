@@ -406,6 +406,22 @@ test("a new browser gets a cookie with the stream, and keeps its conversation by
   await forged.body?.cancel();
 });
 
+test("a signed cookie counts only as it was issued", async () => {
+  const identify = browserCookie({ secret: "a text that only servers know" });
+  const ask = (cookie = "") => identify(new Request("https://example.com/chat", { headers: { cookie } }));
+  const issued = (await ask()) as { id: string; headers: { "set-cookie": string } };
+  const [value = ""] = issued.headers["set-cookie"].split(";");
+  expect(await ask(value)).toBe(issued.id);
+  const other = browserCookie({ secret: "another text of some servers" });
+  const forged = [value.replace(/\..*/, ""), value.replace(/.$/, (last) => (last === "0" ? "1" : "0"))];
+  for (const cookie of [...forged, `chat=${crypto.randomUUID()}${value.slice(value.indexOf("."))}`])
+    expect(await ask(cookie)).toMatchObject({ headers: {} });
+  expect(await other(new Request("https://example.com", { headers: { cookie: value } }))).toHaveProperty(
+    "id",
+  );
+  expect(() => browserCookie({ secret: "short" })).toThrow("at least 16 characters");
+});
+
 test("copies a stored conversation up to a message into a new one", async () => {
   const handlers = createChatHandlers({
     identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,

@@ -149,6 +149,11 @@ class Worktree {
         `there is a work tree or a branch agent/${this.#name} already. Choose another name, or remove it.`,
       );
     }
+    // A repository that was unpacked from an archive may have links there, which lead anywhere.
+    for (const place of [`worktrees/${this.#name}`, this.#ref, `logs/${this.#ref}`, "objects/pack"]) {
+      const link = findLink(this.#common, place);
+      if (link !== undefined) throw new Error(`${link} is a link or no directory: nothing was written.`);
+    }
     const commit = this.#head();
     mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     try {
@@ -336,6 +341,14 @@ function isFree(root: string, name: string): boolean {
     const info = lstatSync(join(root, ...parts.slice(0, at + 1)), { throwIfNoEntry: false });
     return info === undefined || (info.isDirectory() && at < parts.length - 1);
   });
+}
+
+/** The first directory of a path below `root` that is something else; `undefined` if all that exist are directories. */
+function findLink(root: string, place: string): string | undefined {
+  const parts = place.split("/");
+  return parts
+    .map((_, at) => join(root, ...parts.slice(0, at + 1)))
+    .find((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false);
 }
 
 function readLine(file: string): string | undefined {

@@ -68,13 +68,15 @@ type Decided = ApprovalDecision | "suspend";
  */
 export type Approve<Context = unknown> = (
   request: ApprovalRequest<Context>,
-) => Decided | Promise<Decided | UnknownText>;
+) => Decided | Promise<Decided>;
 
 /**
- * The compiler takes the result of `async () => "allow"` for any text. It is let through here; at run time a text that is not
- * a decision denies the call.
+ * `Approve` as an agent's options take it. The compiler takes the result of `async () => "allow"` for any text, so that any is
+ * let through; at run time a text that is not a decision denies the call.
  */
-type UnknownText = string & Record<never, never>;
+export type GivenApprove<Context = unknown> = (
+  request: ApprovalRequest<Context>,
+) => Decided | Promise<Decided | (string & Record<never, never>)>;
 
 /** A decision that was given for a pending call, and what was shown with the call. */
 export interface LateDecision {
@@ -96,11 +98,11 @@ const RUN: GateAnswer = { type: "run" };
 
 /** Decides about calls by the rules, then asks, one question at a time. */
 export class ApprovalGate {
-  readonly #approve: Approve;
+  readonly #approve: GivenApprove;
   readonly #rules: CallRules;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(approve: Approve, rules: CallRules) {
+  constructor(approve: GivenApprove, rules: CallRules) {
     this.#approve = approve;
     this.#rules = rules;
   }

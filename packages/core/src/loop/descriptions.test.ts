@@ -189,6 +189,17 @@ describe("a decision given later", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  test("is asked for again where the call no longer runs in a sandbox, as in another process", async () => {
+    const described: { now: CallDescription } = { now: { ...targetAt("/p/a.txt"), contained: true } };
+    const { agent, run, asked, id } = await suspendedAgent(described);
+    described.now = targetAt("/p/a.txt");
+    await expect(agent.resume({ [id]: "allow" })).rejects.toMatchObject({ code: "suspended" });
+    expect(run).not.toHaveBeenCalled();
+    expect(asked).toHaveBeenCalledTimes(2);
+    await agent.resume({ [id]: "allow" });
+    expect(run.mock.calls[0]?.[1]).not.toHaveProperty("contained");
+  });
+
   test("is asked for again if a hook now changes the arguments", async () => {
     let path = "a.txt";
     const hooks = [{ name: "move", beforeCall: () => ({ args: { path } }) }];

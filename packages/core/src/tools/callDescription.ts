@@ -224,11 +224,11 @@ export function aboutOf({ title, kind, targets = [] }: DescribedCall): CallAbout
 }
 
 /**
- * Whether a call still does no more than what a user was shown: every need and target is among those shown. A decision
- * that was given earlier counts only then.
+ * Whether a call still does no more than what a user was shown: every need and target is among those shown, and it still
+ * runs in a sandbox if it did. A decision that was given earlier counts only then, also in another process.
  */
 export function isWithinShown(now: DescribedCall, shown: DescribedCall | undefined): boolean {
-  if (shown === undefined) return false;
+  if (shown === undefined || (shown.contained && !now.contained)) return false;
   const needs = new Set(shown.needs.map(({ kind, path }) => JSON.stringify([kind, path])));
   if (!now.needs.every(({ kind, path }) => needs.has(JSON.stringify([kind, path])))) return false;
   if (now.targets === undefined || shown.targets === undefined) return now.targets === shown.targets;

@@ -164,6 +164,33 @@ const ADAPTERS: Readonly<Record<SearchOptions["engine"], Adapter>> = {
       return [...cited, ...sources];
     },
   },
+  google: {
+    name: "Google's grounding with search",
+    url: "https://generativelanguage.googleapis.com/v1beta/models",
+    key: "GEMINI_API_KEY",
+    timeoutMs: HOSTED_TIMEOUT_MS,
+    request: (query, { site }, key, options) => ({
+      path: `/${encodeURIComponent("model" in options ? options.model : "")}:generateContent`,
+      headers: { "x-goog-api-key": key },
+      body: {
+        contents: [{ role: "user", parts: [{ text: hostedPrompt(withSite(query, site)) }] }],
+        tools: [{ google_search: {} }],
+      },
+    }),
+    // The addresses are links of Google that lead to the pages.
+    read: ({ candidates }) =>
+      records(candidates).flatMap(({ groundingMetadata: found }) => {
+        const { groundingChunks, groundingSupports } = isRecord(found) ? found : {};
+        const supports = records(groundingSupports);
+        return records(groundingChunks).map(({ web }, index) => {
+          const { uri, title } = isRecord(web) ? web : {};
+          const support = supports.find(
+            ({ groundingChunkIndices: at }) => Array.isArray(at) && at.includes(index),
+          );
+          return { url: uri, title, text: isRecord(support?.segment) ? support.segment.text : undefined };
+        });
+      }),
+  },
 };
 
 /** The variables that hold keys of search services. */
@@ -208,7 +235,7 @@ export function createSearchEngine(
   if (address === undefined) {
     throw new Error(`${packName}: option search needs the url of your ${adapter.name} server.`);
   }
-  const isHosted = search.engine === "anthropic" || search.engine === "openai";
+  const isHosted = adapter.timeoutMs === HOSTED_TIMEOUT_MS;
   if (isHosted !== "model" in search) {
     throw new Error(
       `${packName}: option search.model ${isHosted ? `is needed: ${adapter.name} is a request to a model` : `has no meaning for ${adapter.name}`}.`,

@@ -105,7 +105,15 @@ export function createWebFetch(parts: WebFetchParts) {
         summary: `HTTP ${page.status}, ${page.mediaType || "no type"}, ${formatBytes(page.bytes)}`,
       });
       if (question !== undefined) return await answer(page, question, offset, parts.contextTokens(), call);
-      if (page.part !== undefined) call.attach(page.part);
+      if (page.part !== undefined) {
+        if (!call.canAttach) {
+          const { type } = page.part;
+          throw new Error(
+            `The answer is ${type === "image" ? "an image" : "a file"} (${page.mediaType || "no type"}, ${formatBytes(page.bytes)}), and only text can be returned here.`,
+          );
+        }
+        call.attach(page.part);
+      }
       return show(page, offset, limit ?? DEFAULT_LIMIT, cached !== undefined);
     },
   });

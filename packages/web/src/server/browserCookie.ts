@@ -4,7 +4,14 @@ import type { Identity } from "./handlers.js";
 export interface BrowserCookieOptions {
   /** The cookie's name. Default `chat`. */
   readonly name?: string;
+  /**
+   * A text that only your servers know, the same for all of them and at least 16 characters long. With it cookies are signed,
+   * and one that they did not issue starts a new conversation. Without it any id counts that looks like one of them.
+   */
+  readonly secret?: string;
 }
+
+const SHORTEST_SECRET = 16;
 
 const LIFETIME_SECONDS = 31_536_000;
 
@@ -24,16 +31,48 @@ const LIFETIME_SECONDS = 31_536_000;
  * });
  * ```
  */
-export function browserCookie(options: BrowserCookieOptions = {}): (request: Request) => Identity {
-  checkOptions("browserCookie", options, { name: check.text });
-  const { name = "chat" } = options;
-  return (request) => {
-    const cookies = (request.headers.get("cookie") ?? "").split(/; */).map((one) => one.split("=", 2));
-    const id = cookies.find(([key, value]) => key === name && /^[\da-f-]{36}$/.test(value ?? ""))?.[1];
-    if (id !== undefined) return id;
-    const fresh = crypto.randomUUID();
-    const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
-    const cookie = `${name}=${fresh}; Path=/; Max-Age=${LIFETIME_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
-    return { id: fresh, headers: { "set-cookie": cookie } };
+export function browserCookie(
+  options: BrowserCookieOptions = {},
+): (request: Request) => Identity | Promise<Identity> {
+  checkOptions("browserCookie", options, { name: check.text, secret: checkSecret });
+  const { name = "chat", secret } = options;
+  let key: Promise<CryptoKey> | undefined;
+  const sign = async (id: string): Promise<string> => {
+    key ??= importKey(secret ?? "");
+    const signature = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`${name}=${id}`));
+    return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, "0")).join("");
   };
+  const isIssued = async (id: string, signature: string): Promise<boolean> =>
+    secret === undefined ? signature === "" : isEqual(signature, await sign(id));
+  return async (request) => {
+    const cookies = (request.headers.get("cookie") ?? "").split(/; */).map((one) => one.split("=", 2));
+    for (const [key, value = ""] of cookies) {
+      const [, id, signature = ""] = /^([\da-f-]{36})(?:\.([\da-f]{64}))?$/.exec(value) ?? [];
+      if (key === name && id !== undefined && (await isIssued(id, signature))) return id;
+    }
+    const id = crypto.randomUUID();
+    const value = secret === undefined ? id : `${id}.${await sign(id)}`;
+    const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
+    const cookie = `${name}=${value}; Path=/; Max-Age=${LIFETIME_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
+    return { id, headers: { "set-cookie": cookie } };
+  };
+}
+
+function checkSecret(name: string, value: unknown): void {
+  check.text(name, value);
+  if (String(value).length >= SHORTEST_SECRET) return;
+  throw new Error(`${name} must have at least ${SHORTEST_SECRET} characters, got ${String(value).length}.`);
+}
+
+function importKey(secret: string): Promise<CryptoKey> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
+}
+
+/** Compares in a time that does not depend on where two texts differ. */
+function isEqual(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let at = 0; at < one.length; at++)
+    difference |= one.charCodeAt(at) ^ other.charCodeAt(at % other.length);
+  return difference === 0;
 }
