@@ -66,9 +66,7 @@ type Decided = ApprovalDecision | "suspend";
  * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
  * call waits in the conversation, which can be saved, until `resume` continues it. Any other failure denies the call.
  */
-export type Approve<Context = unknown> = (
-  request: ApprovalRequest<Context>,
-) => Decided | Promise<Decided>;
+export type Approve<Context = unknown> = (request: ApprovalRequest<Context>) => Decided | Promise<Decided>;
 
 /**
  * `Approve` as an agent's options take it. The compiler takes the result of `async () => "allow"` for any text, so that any is
