@@ -72,7 +72,7 @@ export function parseGitSource(specifier: string): GitSource | undefined {
 export async function archiveGit(
   { url, reference, path }: GitSource,
   directory: string,
-): Promise<{ readonly file: string; readonly commit: string }> {
+): Promise<{ readonly file: string; readonly commit: string; readonly folder: string }> {
   ensurePrivateDirectory(directory);
   const file = join(directory, "pack.tgz");
   await runGit(["init", "--quiet", "--bare", "--template=", "."], directory);
@@ -80,7 +80,20 @@ export async function archiveGit(
   const commit = (await runGit(["rev-parse", "--verify", "FETCH_HEAD^{commit}"], directory)).trim();
   const tree = path === "" ? commit : `${commit}:${path}`;
   await runGit(["archive", "--format=tgz", "--prefix=package/", tree], directory, file);
-  return { file, commit };
+  // Also as files, for what is not a package. Links become files with their target, which lead nowhere.
+  const folder = join(directory, "files");
+  ensurePrivateDirectory(folder);
+  const asFiles = [
+    "-c",
+    "core.bare=false",
+    "-c",
+    "core.symlinks=false",
+    `--work-tree=${folder}`,
+    "--git-dir=.",
+  ];
+  await runGit([...asFiles, "read-tree", tree], directory);
+  await runGit([...asFiles, "checkout-index", "--all", "--quiet"], directory);
+  return { file, commit, folder };
 }
 
 /** The newest commit of a branch or tag. */
@@ -112,7 +125,10 @@ async function runGit(args: readonly string[], cwd: string, file?: string): Prom
     child.on("close", (code) => {
       if (code === 0) return resolve(output);
       reject(
-        new CliError(`git ${args[0]} failed: ${escapeToLine(message.trim()) || "it was ended"}`, EXIT.tool),
+        new CliError(
+          `git ${args.find((word) => /^[a-z]/.test(word) && !word.includes("="))} failed: ${escapeToLine(message.trim()) || "it was ended"}`,
+          EXIT.tool,
+        ),
       );
     });
   });

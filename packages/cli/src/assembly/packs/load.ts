@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   isAgentError,
@@ -16,7 +16,8 @@ import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { loadProblem, withinTime } from "../../settings/modules/runModule.js";
-import { type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
+import { digestFiles, type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
+import { PLUGIN_FILE } from "../../settings/packs/plugin.js";
 import {
   isLocal,
   isOwnPack,
@@ -26,6 +27,7 @@ import {
 } from "../../settings/packs/resolve.js";
 import { findManualInstall, installCommand } from "../packages/manualInstall.js";
 import { lockedPack } from "./lockedPack.js";
+import { pluginPack } from "./pluginPack.js";
 import { trustedDirectories } from "./trustedDirectories.js";
 
 /** A loaded pack, or the reason it could not be loaded. */
@@ -131,9 +133,16 @@ async function loadPack(
   }
   const own = isOwnPack(name, found);
   const locked = lockEntry(pack, found);
+  const isPlugin = found.local && basename(found.file) === PLUGIN_FILE;
   try {
     loading.add(name);
-    const loaded = (await importPack(pack, found)) as unknown as ToolPack;
+    if (isPlugin && locked && locked.files !== digestFiles(dirname(found.file))) {
+      const problem = `The plugin ${quote(name)} is not used, because its files changed since you approved it. Review the change with: agent pack update ${name}`;
+      return { name, file: found.file, options, own, module: undefined, problem };
+    }
+    const loaded = isPlugin
+      ? pluginPack(dirname(found.file))
+      : ((await importPack(pack, found)) as unknown as ToolPack);
     const directory = pack.source && dirname(pack.source.file);
     const module = locked === undefined ? loaded : lockedPack(loaded, name, locked);
     return { name, file: found.file, options, own, directory, module, problem: undefined };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine, quotePath } from "@agent/internal";
+import type { ServerOptions } from "@agent/tools-mcp";
 import type { PastedServer } from "@agent/tools-mcp/manage";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
@@ -44,7 +45,25 @@ interface AddedServer {
  */
 export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise<ExitCode> {
   const place = await editableServers(flags, flags.user === true);
-  const pasted = await readWords(words, flags, place);
+  return await addServers(await readWords(words, flags, place), flags, place);
+}
+
+/** Adds the servers that a pack declares, with the same questions. */
+export async function addPackServers(
+  servers: Readonly<Record<string, ServerOptions>>,
+  flags: AddFlags,
+): Promise<ExitCode> {
+  const place = await editableServers(flags, flags.user === true);
+  const none = { variables: [], secrets: {}, ignored: [] };
+  const all = Object.entries(servers).map(([name, options]) => ({ name, options, ...none }));
+  return await addServers(all, flags, place);
+}
+
+async function addServers(
+  pasted: readonly PastedServer[],
+  flags: AddFlags,
+  place: EditableServers,
+): Promise<ExitCode> {
   if (!flags.yes && !canAsk()) {
     for (const server of pasted) note(describe(server));
     throw new CliError(

@@ -2,9 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { plugAndPlayFolders } from "../../assembly/packages/plugAndPlay.js";
-
-/** The entry in `keywords` of package.json that marks a package as a pack. */
-export const PACK_KEYWORD = "agent-pack";
+import { PACK_KEYWORD } from "../../settings/packs/entry.js";
 
 export interface InstalledPack {
   readonly name: string;

@@ -1,23 +1,17 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { quote } from "@agent/core/toolkit";
-import { didYouMean, escapeToLine, quotePath, readRegularFile } from "@agent/internal";
-import { sizeText } from "@agent/terminal/host";
-import {
-  archiveGit,
-  type GitSource,
-  latestCommit,
-  parseGitSource,
-} from "../../assembly/packages/gitArchive.js";
+import { didYouMean, escapeToLine, isInside } from "@agent/internal";
+import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
+import { latestCommit, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
 import {
-  installPackages,
   type PackageFacts,
   packageFacts,
-  stagePackage,
   uninstallPackages,
   withStagingDirectory,
 } from "../../assembly/packages/npm.js";
+import { pluginData, pluginSkills } from "../../assembly/packs/pluginPack.js";
 import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
@@ -30,20 +24,24 @@ import { entryOf } from "../../settings/packs/entry.js";
 import {
   digestFiles,
   type LockedPack,
-  packageFiles,
   packChanges,
   packLockFile,
   readPackLock,
   writeLockedPack,
 } from "../../settings/packs/lock.js";
-import { findInstalledPacks, installedFolder, reachableFolder } from "./installed.js";
+import { isPluginFolder, readPlugin, readServers } from "../../settings/packs/plugin.js";
+import {
+  ARCHIVES,
+  type Candidate,
+  isPath,
+  manifestOf,
+  packageName,
+  removeArchives,
+  SHORT_COMMIT,
+  withCandidate,
+} from "./candidate.js";
+import { findInstalledPacks, installedFolder } from "./installed.js";
 
-// A package's name, optionally with a version or a tag. Nothing else is passed to npm.
-const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
-
-// The archives of packs from git, next to the package.json that names them.
-const ARCHIVES = join(".agent", "packs");
-const SHORT_COMMIT = 7;
 // How long a pack may take to register, and how long its late tools may take.
 const EXAMINATION_LIMIT_MS = 30_000;
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
@@ -61,18 +59,6 @@ export interface PackAddParameters extends PackManageParameters {
   readonly yes: boolean;
   /** Tools to enable without asking about each. */
   readonly enable: readonly string[];
-}
-
-/** A pack that is not selected yet: where it is, and how it gets into the project. */
-interface Candidate {
-  /** As the config names it. */
-  readonly name: string;
-  readonly folder: string;
-  /** How it got here: `was downloaded`, `is installed in …`. */
-  readonly where: string;
-  /** Where it comes from, if it is in git. */
-  readonly git?: { readonly source: string; readonly commit: string };
-  readonly install?: () => Promise<void>;
 }
 
 /**
@@ -127,9 +113,13 @@ export async function packOutdated({
   const place = user ? userPackagesDirectory() : directory;
   const rows: { name: string; approved: string; installed: string; latest: string }[] = [];
   for (const [name, { version, git }] of Object.entries(lock)) {
-    if (isPath(name)) continue;
+    if (isPath(name) && git === undefined) continue;
     const folder = installedFolder(name, place);
-    const installed = folder === undefined ? "missing" : String(manifestOf(folder).version);
+    const installed = isPath(name)
+      ? version
+      : folder === undefined
+        ? "missing"
+        : String(manifestOf(folder).version);
     const source = git && parseGitSource(git.source);
     if (git && source) {
       const commit = await withStagingDirectory((staging) => latestCommit(source, staging));
@@ -154,97 +144,6 @@ export async function packOutdated({
   return EXIT.done;
 }
 
-/** Makes the pack available without changing the project, and removes it again after `use`. */
-async function withCandidate(
-  { specifier, directory, user }: PackManageParameters,
-  use: (candidate: Candidate) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const place = user ? userPackagesDirectory() : directory;
-  const path = resolve(directory, specifier);
-  if (isPath(specifier) && statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    if (!existsSync(join(path, "package.json"))) {
-      throw new CliError(
-        `${quotePath(path)} has no package.json, so it is not a pack. Create one: agent pack new NAME`,
-      );
-    }
-    const config = configFile(directory, user) ?? newConfigFile(directory, user);
-    const local = relative(dirname(config), path).split(sep).join("/");
-    const name = local.startsWith(".") ? local : `./${local}`;
-    return await use({ name, folder: path, where: `is the folder ${escapeToLine(quotePath(path))}` });
-  }
-  if (isPath(specifier) && !existsSync(path)) {
-    throw new CliError(
-      `${quotePath(path)} does not exist. Pass a package name, a folder, a .tgz file or the address of a git repository.`,
-    );
-  }
-  const git = parseGitSource(specifier);
-  const named = git !== undefined || isPath(specifier) ? undefined : packageName(specifier);
-  const manual = user ? undefined : findManualInstall(directory);
-  if (manual === undefined) {
-    return await withStagingDirectory(async (staging) => {
-      if (git !== undefined) return await use(await gitCandidate({ git, specifier, staging, place, user }));
-      const tarball = named === undefined ? path : undefined;
-      const { name, folder } = await stagePackage(tarball ?? specifier, join(staging, "package"));
-      const install = () => installChecked({ name, folder, place, user, tarball });
-      return await use({ name, folder, where: "was downloaded", install });
-    });
-  }
-  const folder = named === undefined ? undefined : reachableFolder(named, directory);
-  if (named !== undefined && folder !== undefined) {
-    return await use({ name: named, folder, where: `is installed in ${escapeToLine(quotePath(folder))}` });
-  }
-  const start = manual.plugAndPlay ? "yarn agent" : "agent";
-  throw new CliError(
-    `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? "NAME, with the name of the package"}`,
-  );
-}
-
-/**
- * A pack of a git repository. npm gets an archive of one commit, which is kept in the project: what was examined is what
- * everyone installs, and neither npm nor the repository runs anything.
- */
-async function gitCandidate({
-  git,
-  specifier,
-  staging,
-  place,
-  user,
-}: {
-  readonly git: GitSource;
-  readonly specifier: string;
-  readonly staging: string;
-  readonly place: string;
-  readonly user: boolean;
-}): Promise<Candidate> {
-  const { file, commit } = await archiveGit(git, join(staging, "git"));
-  const { name, folder } = await stagePackage(file, join(staging, "package"));
-  const short = commit.slice(0, SHORT_COMMIT);
-  return {
-    name,
-    folder,
-    where: `was downloaded from ${escapeToLine(git.url)}, commit ${short}`,
-    git: { source: specifier, commit },
-    install: async () => {
-      const tarball = join(place, ARCHIVES, `${name.replaceAll("/", "-")}-${short}.tgz`);
-      mkdirSync(dirname(tarball), { recursive: true });
-      copyFileSync(file, tarball);
-      await installChecked({ name, folder, place, user, tarball });
-      removeArchives(place, name, tarball);
-    },
-  };
-}
-
-/** Removes the archives of a pack from git, except for one. */
-function removeArchives(place: string, name: string, kept?: string): void {
-  const folder = join(place, ARCHIVES);
-  if (!existsSync(folder)) return;
-  const start = `${name.replaceAll("/", "-")}-`;
-  for (const file of readdirSync(folder)) {
-    const rest = file.startsWith(start) ? file.slice(start.length) : "";
-    if (/^[0-9a-f]{7}\.tgz$/.test(rest) && join(folder, file) !== kept) rmSync(join(folder, file));
-  }
-}
-
 /** Loads a pack after approval, shows what it brings, and after a second approval installs and selects it. */
 async function examineAndSelect(parameters: PackAddParameters, candidate: Candidate): Promise<ExitCode> {
   const { directory, user, yes, print } = parameters;
@@ -254,7 +153,8 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
   print(`${escapeToLine(name)} brings:\n${listOf(found)}`);
   const enable = await toolsToEnable(parameters, found);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
-  const question = `${install ? "Install it with npm, and select" : "Select"} it in ${escapeToLine(file)}?`;
+  const how = candidate.installed === undefined ? "Install it with npm" : "Install it";
+  const question = `${install ? `${how}, and select` : "Select"} it in ${escapeToLine(file)}?`;
   if (!yes && !(await askYesNo(question))) {
     print(`${unchanged(candidate)}\n`);
     return EXIT.done;
@@ -270,7 +170,30 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
   );
   await writeLockedPack(packLockFile(file), name, found);
   print(`Selected in ${file}. See: agent tools\n`);
-  return EXIT.done;
+  return await addServers(candidate, { ...parameters, place: user ? userPackagesDirectory() : directory });
+}
+
+/** Adds the MCP servers that a pack declares in `mcp.json`, with the questions and the lock of `agent mcp add`. */
+async function addServers(
+  { name, folder, installed, install }: Candidate,
+  { directory, place, user, yes, print }: PackAddParameters & { readonly place: string },
+): Promise<ExitCode> {
+  const home = installed ?? (install ? (installedFolder(name, place) ?? folder) : folder);
+  const data = pluginData(home);
+  const { servers } = readServers(home, data);
+  if (Object.keys(servers).length === 0) return EXIT.done;
+  ensurePrivateDirectory(data);
+  try {
+    const { addPackServers } = await import("../mcp/add.js");
+    return await addPackServers(servers, { cwd: directory, user, yes });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const names = Object.keys(servers).join(", ");
+    print(
+      `${escapeToLine(name)} is added without its MCP servers (${escapeToLine(names)}): ${error.message} Then again: agent pack add ${name}\n`,
+    );
+    return EXIT.done;
+  }
 }
 
 /** Shows what another version changes, and after approval installs it. */
@@ -281,7 +204,10 @@ async function examineAndUpdate(
 ): Promise<ExitCode> {
   const { name, folder, install } = candidate;
   const place = user ? userPackagesDirectory() : directory;
-  const installed = installedFolder(name, place);
+  const installed =
+    candidate.installed && existsSync(candidate.installed)
+      ? candidate.installed
+      : installedFolder(name, place);
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
   if (locked !== undefined && isCurrent && locked.files === digestFiles(folder)) {
     print(`${escapeToLine(name)} ${escapeToLine(locked.version)} is up to date.\n`);
@@ -314,6 +240,7 @@ async function examine(
   candidate: Candidate,
 ): Promise<LockedPack | undefined> {
   const { name, folder, install } = candidate;
+  if (isPluginFolder(folder)) return examinePlugin(candidate, print);
   const version = String(manifestOf(folder).version ?? "without a version");
   const facts =
     install && !isPath(name) && candidate.git === undefined
@@ -347,8 +274,38 @@ async function examine(
       tools.map(({ name: tool, enabled, capabilities }) => [tool, { enabled, capabilities }]),
     ),
     secrets,
-    services,
+    services: [...services, ...serverNames(folder, print)],
   };
+}
+
+/** What a plugin brings. It is data: nothing of it runs. */
+function examinePlugin(
+  { name, folder, where, git }: Candidate,
+  print: PackAddParameters["print"],
+): LockedPack {
+  const plugin = readPlugin(folder, pluginData(folder));
+  const { skills, ignored } = pluginSkills(folder);
+  print(`${escapeToLine(`${name} ${plugin.version}`)} ${where}. It is a plugin without code of its own.\n`);
+  for (const line of [...plugin.ignored, ...ignored]) print(`  Ignored: ${escapeToLine(line)}\n`);
+  return {
+    version: plugin.version,
+    packName: plugin.name,
+    ...(git && { git }),
+    files: digestFiles(folder),
+    tools: {},
+    secrets: [],
+    services: [
+      ...skills.map((skill) => `skill ${skill.name}`),
+      ...Object.keys(plugin.servers).map((server) => `MCP server ${server}`),
+    ],
+  };
+}
+
+/** The MCP servers that a package declares in `mcp.json`. */
+function serverNames(folder: string, print: PackAddParameters["print"]): string[] {
+  const { servers, problems } = readServers(folder, pluginData(folder));
+  for (const problem of problems) print(`  Ignored: ${escapeToLine(problem)}\n`);
+  return Object.keys(servers).map((server) => `MCP server ${server}`);
 }
 
 /** What the registry and package.json say about a package before any of its code runs. */
@@ -433,59 +390,6 @@ function lockFileOf(directory: string, user: boolean): string {
   return packLockFile(configFile(directory, user) ?? newConfigFile(directory, user));
 }
 
-function isPath(specifier: string): boolean {
-  return /^(?:\.{0,2}\/|\.\.?$|file:)/.test(specifier) || specifier.endsWith(".tgz");
-}
-
-function manifestOf(folder: string): {
-  readonly version?: unknown;
-  readonly dependencies?: unknown;
-  readonly scripts?: unknown;
-} {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-}
-
-/**
- * Installs the version that was examined. Throws if other files arrived: a lock file of the project, or a package that
- * it brought along, can put other code in the place of this version.
- */
-async function installChecked({
-  name,
-  folder: examined,
-  place,
-  user,
-  tarball,
-}: {
-  readonly name: string;
-  readonly folder: string;
-  readonly place: string;
-  readonly user: boolean;
-  readonly tarball: string | undefined;
-}): Promise<void> {
-  const specifier = tarball ?? `${name}@${manifestOf(examined).version}`;
-  if (tarball === undefined) packageName(specifier);
-  await installPackages(place, [specifier]);
-  const folder = installedFolder(name, place);
-  if (folder === undefined) throw new CliError(`npm reported success, and ${name} is not in ${place}.`);
-  const different = differentFile(examined, folder);
-  if (different === undefined) return;
-  throw new CliError(
-    `${quotePath(join(folder, different))} is not the file that was examined: package-lock.json or node_modules of this project replace ${name}. It is installed, and not selected. To remove it: agent pack remove ${name}${user ? " --user" : ""}`,
-    EXIT.refused,
-  );
-}
-
-/** The first file that two packages do not have in common, without the packages installed inside of them. */
-function differentFile(one: string, other: string): string | undefined {
-  const files = new Set([...packageFiles(one), ...packageFiles(other)]);
-  return [...files].find((file) => {
-    const [bytes, others] = [one, other].map((folder) =>
-      readRegularFile(join(folder, file), Number.POSITIVE_INFINITY),
-    );
-    return bytes === undefined || others === undefined || !bytes.equals(others);
-  });
-}
-
 /** `agent pack remove NAME`: removes a pack from the config and uninstalls it. */
 export async function packRemove({
   specifier,
@@ -498,12 +402,13 @@ export async function packRemove({
   const file = configFile(directory, user);
   const lockFile = lockFileOf(directory, user);
   const isNamed = file !== undefined && readConfigText(file).text.includes(name);
-  const isInstalled = installedFolder(name, place) !== undefined;
+  const { git, services = [], tools: known = {} } = readPackLock(lockFile)[name] ?? {};
+  const isInstalled = !isPath(name) && installedFolder(name, place) !== undefined;
   if (!isNamed && !isInstalled) {
     throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
   }
   if (file !== undefined && isNamed) {
-    const tools = Object.keys(readPackLock(lockFile)[name]?.tools ?? {});
+    const tools = Object.keys(known);
     await editConfig(
       file,
       (text, kind) => {
@@ -524,14 +429,15 @@ export async function packRemove({
   }
   if (isInstalled) await uninstallPackages(place, [name]);
   removeArchives(place, name);
+  const folder = resolve(dirname(lockFile), name);
+  if (git && isPath(name) && isInside(join(place, ARCHIVES), folder))
+    rmSync(folder, { recursive: true, force: true });
+  const servers = services.flatMap((one) => /^MCP server (.+)$/.exec(one)?.slice(1) ?? []);
+  for (const server of servers) {
+    print(
+      `Its MCP server ${escapeToLine(server)} stays. To remove it: agent mcp remove ${escapeToLine(server)}\n`,
+    );
+  }
   print(`${escapeToLine(name)} is removed.\n`);
   return EXIT.done;
-}
-
-function packageName(specifier: string): string {
-  const name = SPECIFIER.exec(specifier)?.[1];
-  if (name !== undefined) return name;
-  throw new CliError(
-    `${quote(specifier)} is not a package name. Write one such as agent-pack-weather or @me/pack@1.2.0, the path of a folder or a .tgz file, or an address such as git+https://example.com/me/pack.git#v1.`,
-  );
 }

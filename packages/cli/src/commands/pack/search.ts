@@ -4,7 +4,7 @@ import { searchPackages } from "../../assembly/packages/npm.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { columns } from "../../process/output.js";
-import { PACK_KEYWORD } from "./installed.js";
+import { PACK_KEYWORD } from "../../settings/packs/entry.js";
 
 const MOST_RESULTS = 50;
 

@@ -56,7 +56,8 @@ export function filesFor(path: string): string[] {
   if (COMPILED.test(path)) variants.push(path.replace(COMPILED, ".$1ts$2"));
   const main = mainOf(path);
   if (main !== undefined && main !== path) variants.push(...filesFor(main));
-  variants.push(...ENDINGS.map((ending) => join(path, `index${ending}`)));
+  // The manifest of a plugin comes last: a folder with code is a module.
+  variants.push(...ENDINGS.map((ending) => join(path, `index${ending}`)), join(path, "plugin.json"));
   return variants.filter(isFile);
 }
 

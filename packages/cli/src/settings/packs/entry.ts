@@ -2,6 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "@agent/core/toolkit";
 
+/** The entry in `keywords` of package.json that marks a package as a pack. */
+export const PACK_KEYWORD = "agent-pack";
+
 // The conditions under which Node imports a module; others, such as "types", are skipped.
 const CONDITIONS = ["node", "import", "module-sync", "default"];
 

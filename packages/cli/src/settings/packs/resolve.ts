@@ -6,6 +6,7 @@ import { requireJiti } from "../../process/requireCjs.js";
 import { DEFAULT_PACK } from "../layers.js";
 import { isInForeignFolder } from "../modules/resolveModule.js";
 import { entryOf } from "./entry.js";
+import { isPluginFolder, PLUGIN_FILE } from "./plugin.js";
 
 const FILE_PREFIX = "file:";
 const OWN_NAME = /^@agent\/[a-z0-9-]+$/;
@@ -68,8 +69,9 @@ function localPath(name: string): string {
   return name.startsWith(FILE_PREFIX) ? name.slice(FILE_PREFIX.length) : name;
 }
 
-/** The entry of a folder with a package.json; any other path is the file itself. */
+/** The entry of a folder with a package.json, or the manifest of a plugin; any other path is the file itself. */
 function localEntry(path: string): string {
+  if (isPluginFolder(path)) return join(path, PLUGIN_FILE);
   return existsSync(join(path, "package.json")) ? entryOf(path) : path;
 }
 
