@@ -90,6 +90,10 @@ export const CONFIGS: Readonly<
     command: "agent config --explain",
     shows: [/permissions +\{"allow":\["run_bash\(npm test \*\)","write_file\(src\/\*\*\)"\]/],
   },
+  "docs/chat-reference.md#colours-and-your-own-keys": {
+    command: "agent config --explain",
+    shows: [/vim +true/, /keys +\{"f2":"next-mode","ctrl-t":"\/tools"/],
+  },
   "docs/mcp-and-editors.md#connect-a-server-in-one-minute:2": {
     command: "agent mcp list",
     shows: [/files/, /server-filesystem/],

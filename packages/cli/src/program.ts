@@ -109,6 +109,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)
     .option("--no-session", "do not keep the conversation")
+    .option("--screen-reader", "plain text from top to bottom, with words in place of marks")
     .addHelpText("after", EXAMPLES);
   refuseRepeats(settingsOptions(program));
   program.action(async (task: string[]) => {

@@ -77,6 +77,17 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     ["agent.config.json", '{"mode": "yolo"}', ':1: "mode" must be one of "plan", '],
     [
       "agent.config.json",
+      '{"keys": {"ctrl-c": "send"}}',
+      ':1: "keys" cannot bind "ctrl-c": Ctrl+C always stops',
+    ],
+    [
+      "agent.config.json",
+      '{"keys": {"x": "send"}}',
+      ':1: "keys" cannot bind "x": a key is written as "ctrl-t"',
+    ],
+    ["agent.config.json", '{"keys": {"f2": "jump"}}', ':1: "keys.f2" must be one of "send", "newline"'],
+    [
+      "agent.config.json",
       '{"notify": true}',
       ':1: "notify" must be a number, or must be false, or must be an object.',
     ],

@@ -39,7 +39,7 @@ export async function prepareChat(
     signal: left,
   });
   const { agent, chosen, permissions, problems, recording, dispose } = assembled;
-  const { notify, title, progress } = loaded.settings;
+  const { notify, title, progress, theme, vim, keys } = loaded.settings;
   return {
     agent,
     permissions,
@@ -58,6 +58,9 @@ export async function prepareChat(
       ],
       ...notifyOptions(notify),
       title: title ?? true,
+      theme: theme ?? "auto",
+      vim,
+      keys,
       ...(progress !== undefined && { progress }),
       onStart: (updateStatus) => {
         assembled.names.onNamed = updateStatus;

@@ -73,8 +73,15 @@ function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> 
     effort: settings.effort ?? "the model's own",
     maxRetries: settings.maxRetries ?? DEFAULT,
     runs: settings.runs,
-    mode: settings.mode ?? "by what is enabled",
+    mode: settings.mode ?? "edits",
     permissions: settings.permissions,
+    notify: settings.notify ?? DEFAULT,
+    statusLine: settings.statusLine ?? DEFAULT,
+    title: settings.title ?? true,
+    progress: settings.progress ?? DEFAULT,
+    theme: settings.theme ?? "auto",
+    vim: settings.vim,
+    keys: settings.keys,
     agents: Object.keys(settings.agents),
   };
 }

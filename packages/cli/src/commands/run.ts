@@ -16,6 +16,7 @@ export interface RunFlags extends SettingsFlags {
   readonly output?: string;
   readonly timeout?: string;
   readonly resume?: string | true;
+  readonly screenReader?: boolean;
   readonly session?: boolean;
   readonly quiet?: boolean;
   readonly instructions?: boolean;
@@ -59,6 +60,8 @@ async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGu
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
     const { chatCommand } = await import("./chat.js");
+    // Read by all that draws on the terminal.
+    if (flags.screenReader) process.env.AGENT_SCREEN_READER = "1";
     return await chatCommand(flags, { resume, guard });
   }
   const quiet = flags.quiet ?? false;

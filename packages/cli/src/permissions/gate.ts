@@ -1,5 +1,6 @@
 import type { Approve, CallHooks } from "@agent/core";
 import type { AskPerson, CallRules, Permissions } from "@agent/core/host";
+import { quote } from "@agent/core/toolkit";
 import type { UndoLog } from "../undo/undoLog.js";
 
 const HOOK_LIMIT_MS = 120_000;
@@ -46,7 +47,10 @@ export function askWith(approve: Approve): AskPerson {
   return async (request) => {
     const decision = await approve(request);
     if (decision === "always") return { always: request.name, scope: "session" };
-    if (typeof decision === "string" || "deny" in decision) return decision;
+    if (decision === "allow") return "allow";
+    if (decision === "suspend") return "suspend";
+    if (typeof decision === "string") return { deny: `${quote(decision)} is not a decision.` };
+    if ("deny" in decision) return decision;
     return { always: decision.always, scope: "session" };
   };
 }

@@ -52,6 +52,10 @@ export interface Settings {
   readonly statusLine: AgentConfig["statusLine"];
   readonly title: boolean | undefined;
   readonly progress: boolean | undefined;
+  readonly theme: AgentConfig["theme"];
+  readonly vim: boolean;
+  /** Keys and what they do; a later layer wins for each key. */
+  readonly keys: NonNullable<AgentConfig["keys"]>;
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
@@ -119,6 +123,8 @@ export function mergeLayers(
       "statusLine",
       "title",
       "progress",
+      "theme",
+      "vim",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
       if (value === undefined || (key === "readOnly" && value === false)) continue;
@@ -151,6 +157,9 @@ export function mergeLayers(
     statusLine: values.statusLine,
     title: values.title,
     progress: values.progress,
+    theme: values.theme,
+    vim: values.vim ?? false,
+    keys: Object.assign({}, ...layers.map(({ config }) => config.keys)),
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),
     ),

@@ -8,7 +8,7 @@ import { divertOutput, ownStandardOutput } from "../system/output.js";
 import { ChatController } from "./controller.js";
 import { questionQueue } from "./queues.js";
 import { TerminalChat } from "./terminalChat.js";
-import type { Chat, ChatPlaces, ReadyChat } from "./types.js";
+import type { Chat, ChatOptions, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
 // How long a chat that is left while it loads waits for what it loads: an agent that is made all the same is disposed of.
@@ -22,6 +22,8 @@ interface ChatFront {
   open(controller: ChatController): void;
   /** Hands the terminal to something else while `work` runs. */
   lend<T>(work: () => Promise<T>): Promise<T>;
+  /** Called when the settings are known. */
+  configure?(options: ChatOptions): void;
   close(): void;
 }
 
@@ -81,7 +83,7 @@ export function createChat(places: ChatPlaces): Chat {
       const all = plain ? await loadAll() : undefined;
       const front = plain
         ? await plainFront(places)
-        : new TerminalChat(places, process.stdin, ownStandardOutput(), terminalStyle());
+        : new TerminalChat(places, process.stdin, ownStandardOutput(), { ...terminalStyle() });
       view = front.view;
       const controller = new ChatController(front.view, places.mentions);
       wake = (notice) => controller.wake(notice);
@@ -91,6 +93,7 @@ export function createChat(places: ChatPlaces): Chat {
       >): Promise<void> => {
         ready = loaded;
         const { agent, options } = loaded;
+        front.configure?.(options);
         front.view.print([
           ...(options.banner ?? []).flatMap((line) => escapeInvisible(line).split("\n")),
           WELCOME,

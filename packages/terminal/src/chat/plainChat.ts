@@ -9,6 +9,7 @@ import { contextText, cutOffText, noticeText, retryText, usageText } from "../di
 import { finishedLines, headerLines } from "../display/toolBlock.js";
 import { History } from "../input/history.js";
 import type { MenuItem } from "../input/menu.js";
+import { hasScreenReader } from "../screen/terminalKind.js";
 import { CHAT_EXITS, onEndingSignals } from "../system/signals.js";
 import { PLAIN_STYLE } from "../text/style.js";
 import type { ChatController } from "./controller.js";
@@ -34,8 +35,9 @@ export class PlainChat {
     this.#history = new History(historyFile);
     // `terminal: false`: readline writes no escape codes, and the kernel edits the line.
     this.#lines = createInterface({ input, terminal: false });
+    const isSpoken = hasScreenReader();
     this.view = new PlainView({
-      write: (text) => output.write(text),
+      write: (text) => output.write(isSpoken ? spokenText(text) : text),
       readLine: (prompt, signal) => this.#ask(prompt, signal),
       idle: () => this.#idle(),
     });
@@ -106,6 +108,32 @@ export class PlainChat {
     if (this.#controller?.busy && !this.#controller.stopping) this.#controller.stopTurn();
     else this.#controller?.quit(CHAT_EXITS.interrupted);
   };
+}
+
+/** Marks at the start of a line, and the words that a screen reader says in their place. */
+const SPOKEN_STARTS: readonly (readonly [mark: RegExp, words: string])[] = [
+  [/^● /, "Call: "],
+  [/^│ ?/, "  "],
+  [/^└ ✓ ?/, "Succeeded: "],
+  [/^└ ✗ ?/, "Failed: "],
+  [/^⏰ /, "Notice: "],
+  [/^\? /, "Question: "],
+];
+
+/** A text with words in place of marks that a screen reader would spell out. */
+export function spokenText(text: string): string {
+  const lines = text.split("\n").map((line) => {
+    const [mark, words] = SPOKEN_STARTS.find(([start]) => start.test(line)) ?? [];
+    if (!mark || words === undefined) return line;
+    const rest = line.replace(mark, words);
+    // What a tool printed stays as it is.
+    if (line.startsWith("│")) return rest;
+    return rest
+      .replace(/ {2}✓ /, ", succeeded, ")
+      .replace(/ {2}✗ /, ", failed, ")
+      .replaceAll(" · ", ", ");
+  });
+  return lines.join("\n");
 }
 
 // Plain output cannot be expanded later, so more is shown than in the live terminal.

@@ -2,6 +2,7 @@ import type { ReadStream, WriteStream } from "node:tty";
 import { errorMessage } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import { MODE_HELP, MODE_NAMES } from "../approval/mode.js";
+import { type KeyBindings, normalBindings, translateKey } from "../input/bindings.js";
 import { commonStart, complete } from "../input/completion.js";
 import { CompletionMenu } from "../input/completionMenu.js";
 import { History } from "../input/history.js";
@@ -9,17 +10,28 @@ import { HistorySearch } from "../input/historySearch.js";
 import { type Key, KeyDecoder } from "../input/keys.js";
 import { PastedImages } from "../input/pastedImages.js";
 import { Pastes } from "../input/pastes.js";
+import { VimKeys } from "../input/vimKeys.js";
 import { Terminal } from "../screen/terminal.js";
 import { TerminalView } from "../screen/terminalView.js";
 import { CHAT_EXITS } from "../system/signals.js";
 import type { Style } from "../text/style.js";
+import {
+  ASK_BACKGROUND,
+  applyTheme,
+  canAskBackground,
+  isLightReport,
+  isLightVariable,
+  type Theme,
+} from "../text/theme.js";
 import type { ChatController } from "./controller.js";
 import { DialogKeys } from "./dialogKeys.js";
-import type { ChatPlaces } from "./types.js";
+import type { ChatOptions, ChatPlaces } from "./types.js";
 
 // Terminals send sequences at once: an escape character that stays alone this long is the escape key.
 const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
+// The prompt in the normal mode of vi.
+const NORMAL_MODE = "N ";
 const LEAVE_HINT = "Press Ctrl-C again to leave.";
 const REWIND_HINT = "Press Esc again to go back to an earlier message.";
 
@@ -37,6 +49,9 @@ export class TerminalChat {
   #search: HistorySearch | undefined;
   #escapeTimer: NodeJS.Timeout | undefined;
   #leaveArmed = false;
+  #bindings: KeyBindings = {};
+  #vim: VimKeys | undefined;
+  #theme: { readonly name: Theme; readonly isLight: boolean } | undefined;
   #rewindArmed = false;
 
   constructor({ historyFile, mentions }: ChatPlaces, input: ReadStream, output: WriteStream, style: Style) {
@@ -87,7 +102,40 @@ export class TerminalChat {
     this.view.draw();
   }
 
-  #press(key: Key): void {
+  /** The settings are known: which keys do what, and how the chat is coloured. */
+  configure({ keys = {}, vim = false, theme }: ChatOptions): void {
+    this.#bindings = normalBindings(keys);
+    this.#vim = vim ? new VimKeys(this.view.editor) : undefined;
+    if (theme === undefined) return;
+    const isLight = isLightVariable(process.env.COLORFGBG);
+    this.#theme = { name: theme, isLight: isLight ?? false };
+    this.#applyTheme();
+    if (isLight === undefined && theme !== "dark" && theme !== "light" && canAskBackground(process.env))
+      this.#terminal.write(ASK_BACKGROUND);
+  }
+
+  #applyTheme(): void {
+    if (!this.#theme) return;
+    const { name, isLight } = this.#theme;
+    applyTheme(this.view.style, name, isLight, this.#terminal.colorDepth);
+    this.view.draw();
+  }
+
+  /** The terminal said what its background is. */
+  #report(text: string): void {
+    const isLight = isLightReport(text);
+    if (isLight === undefined || !this.#theme || this.#theme.isLight === isLight) return;
+    this.#theme = { ...this.#theme, isLight };
+    this.#applyTheme();
+  }
+
+  #press(pressed: Key): void {
+    if (pressed.type === "report") {
+      this.#report(pressed.text);
+      return;
+    }
+    const key = translateKey(pressed, this.#bindings);
+    if (!key) return;
     this.view.hint([]);
     if (key.type !== "key" || key.name !== "ctrl-c") this.#leaveArmed = false;
     if (key.type !== "key" || key.name !== "escape") this.#rewindArmed = false;
@@ -98,7 +146,19 @@ export class TerminalChat {
   }
 
   #pressInLine(key: Key): void {
+    // Esc closes an open list first.
+    if (!this.#vim || (this.view.menu && key.type === "key" && key.name === "escape")) {
+      this.#pressPlain(key);
+      return;
+    }
+    for (const left of this.#vim.press(key)) this.#pressPlain(left);
+    this.view.prompt = this.#vim.isNormal ? NORMAL_MODE : undefined;
+    if (this.#vim.isNormal) this.view.menu = undefined;
+  }
+
+  #pressPlain(key: Key): void {
     const { editor } = this.view;
+    if (key.type === "report") return;
     if (key.type !== "key") {
       this.#dialogKeys.typed();
       if (key.type === "text") {
@@ -113,6 +173,8 @@ export class TerminalChat {
     if (this.#completions.press(key.name)) return;
     const action = this.#actions[key.name];
     if (action) action();
+    // A key can be bound to a command.
+    else if (key.name.startsWith("/")) this.#controller?.submit(key.name);
     else if (key.name === "backspace" && this.#erasePaste()) this.#completions.update();
     else if (editor.press(key.name)) this.#completions.update();
     else this.#recall(key.name);
@@ -121,6 +183,9 @@ export class TerminalChat {
   readonly #actions: Readonly<Record<string, () => void>> = {
     enter: () => this.#enter(),
     escape: () => this.#escape(),
+    rewind: () => {
+      if (this.#controller?.canRewind && !this.#controller.busy) this.#controller.rewind();
+    },
     "ctrl-c": () => this.#interrupt(),
     "ctrl-d": () => {
       if (this.view.editor.text === "") this.#controller?.quit(CHAT_EXITS.done);
@@ -202,6 +267,7 @@ export class TerminalChat {
       return;
     }
     const shown = editor.take();
+    this.#vim?.reset();
     this.view.menu = undefined;
     if (shown === "?") {
       this.#controller?.submit("/help");

@@ -2,11 +2,13 @@ import type { Agent, PackHost, ToolInfo } from "@agent/core";
 import type { AskPerson, Permissions } from "@agent/core/host";
 import type { AskPermit } from "../approval/personQuestion.js";
 import type { SlashCommand } from "../commands/context.js";
+import type { KeyBindings } from "../input/bindings.js";
 import type { MentionPlace } from "../input/mentions.js";
 import type { MenuItem } from "../input/menu.js";
 import type { Status, StatusPart } from "../screen/statusRow.js";
 import type { NotifyBy } from "../screen/terminalSignals.js";
 import type { ChatExit } from "../system/signals.js";
+import type { Theme } from "../text/theme.js";
 
 /** An instruction file of the project or the user, given to the model at the start. */
 export interface ReadInstruction {
@@ -62,6 +64,12 @@ export interface ChatOptions {
   readonly title?: boolean;
   /** Whether the terminal's tab shows that work runs. Default: where that is known to work, if `title` is true. */
   readonly progress?: boolean;
+  /** The colours. Default: those of the terminal. `auto` has its own on a light background. */
+  readonly theme?: Theme;
+  /** Keys and what they do: an action, a command such as `/tools`, or `none`. */
+  readonly keys?: KeyBindings;
+  /** Whether the input line has the keys of vi. */
+  readonly vim?: boolean;
   /** Lines that are printed after the chat, such as how to continue the conversation. */
   readonly farewell?: () => readonly string[];
 }

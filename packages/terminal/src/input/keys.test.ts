@@ -23,6 +23,17 @@ describe("KeyDecoder", () => {
     expect(decode("\x1b[200~one\r", "two\x1b[20", "1~x")).toEqual(["paste:one\ntwo", "text:x"]);
   });
 
+  test("an answer of the terminal is no text, whole or in parts", () => {
+    const report = "report:11;rgb:ffff/ffff/ffff";
+    expect(decode("a\x1b]11;rgb:ffff/ffff/ffff\x07b")).toEqual(["text:a", report, "text:b"]);
+    expect(decode("\x1b]11;rgb:ffff/", "ffff/ffff\x1b", "\\b")).toEqual([report, "text:b"]);
+    const late = new KeyDecoder();
+    expect([...late.write("\x1b]11;rgb:ff"), ...late.flush()]).toEqual([]);
+    expect(late.write("ff/ffff/ffff\x1b\\")).toEqual([{ type: "report", text: "11;rgb:ffff/ffff/ffff" }]);
+    expect(decode("\x1b]")).toEqual(["<alt-]>"]);
+    expect(decode("\x1bOP\x1b[24~")).toEqual(["<f1>", "<f12>"]);
+  });
+
   test("an escape that stays alone is the key", () => {
     expect(decode("\x1b")).toEqual(["<escape>"]);
     expect(decode("\x1b\x1b")).toEqual(["<escape>", "<escape>"]);

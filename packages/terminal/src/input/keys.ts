@@ -4,6 +4,8 @@ import { StringDecoder } from "node:string_decoder";
 export type Key =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
+  /** An answer of the terminal to a question of the chat. */
+  | { readonly type: "report"; readonly text: string }
   | { readonly type: "key"; readonly name: string };
 
 const PASTE_START = "\x1b[200~";
@@ -11,7 +13,10 @@ const PASTE_END = "\x1b[201~";
 const LONGEST_SEQUENCE = 64;
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: control characters are what a keyboard sends
 const SEQUENCE = /^\x1b\[[0-?]*[ -/]*[@-~]/;
-const UNFINISHED_SEQUENCE = /^\x1b(\[[0-?]*[ -/]*|O)?$/;
+const UNFINISHED_SEQUENCE = /^\x1b(\[[0-?]*[ -/]*|O|\][^\x07]{0,60})?$/;
+const REPORT = /^\x1b\](.*?)(?:\x07|\x1b\\)/s;
+// The start of the one answer that is asked for: its rest may come late.
+const STARTED_REPORT = /^\x1b\]11;[^\x07]*$/;
 const TEXT = /^[^\x00-\x1f\x7f]+/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above
 
@@ -47,6 +52,22 @@ const SEQUENCE_NAMES: Readonly<Record<string, string>> = {
   "[1;3C": "alt-f",
   "[1;5C": "alt-f",
   "[Z": "shift-tab",
+  OP: "f1",
+  OQ: "f2",
+  OR: "f3",
+  OS: "f4",
+  "[11~": "f1",
+  "[12~": "f2",
+  "[13~": "f3",
+  "[14~": "f4",
+  "[15~": "f5",
+  "[17~": "f6",
+  "[18~": "f7",
+  "[19~": "f8",
+  "[20~": "f9",
+  "[21~": "f10",
+  "[23~": "f11",
+  "[24~": "f12",
   "[13;2u": "newline",
   "[13;3u": "newline",
   "[27;2;13~": "newline",
@@ -76,9 +97,10 @@ export class KeyDecoder {
 
   /** Treats pending input as complete: an escape character becomes the escape key. */
   flush(): Key[] {
-    if (!this.pending) return [];
+    if (!this.pending || STARTED_REPORT.test(this.#waiting)) return [];
+    const isBracket = this.#waiting.startsWith("\x1b]");
     this.#waiting = "";
-    return [named("escape")];
+    return [named(isBracket ? "alt-]" : "escape")];
   }
 
   #next(): Key | undefined | "incomplete" {
@@ -97,6 +119,11 @@ export class KeyDecoder {
   }
 
   #escape(input: string): Key | undefined | "incomplete" {
+    const report = REPORT.exec(input);
+    if (report && report[0].length <= LONGEST_SEQUENCE) {
+      this.#take(report[0].length);
+      return { type: "report", text: report[1] ?? "" };
+    }
     if (UNFINISHED_SEQUENCE.test(input) && input.length < LONGEST_SEQUENCE) return "incomplete";
     const sequence = input.startsWith("\x1bO") ? input.slice(0, 3) : SEQUENCE.exec(input)?.[0];
     if (sequence !== undefined) {

@@ -40,6 +40,11 @@ export class Terminal {
     return terminalSize(this.#output).rows;
   }
 
+  /** How many bits of colour it shows. */
+  get colorDepth(): number {
+    return this.#output.getColorDepth();
+  }
+
   readonly write = (text: string): void => {
     this.#output.write(text);
   };

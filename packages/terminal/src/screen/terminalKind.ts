@@ -10,10 +10,18 @@ export interface TerminalOutput {
   _refreshSize?(): void;
 }
 
-/** Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot. */
+/**
+ * Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot, and a user with a screen
+ * reader wants text that never changes.
+ */
 export function isLiveTerminal(): boolean {
   const { TERM } = process.env;
-  return process.stdout.isTTY === true && TERM !== undefined && TERM !== "dumb";
+  return process.stdout.isTTY === true && TERM !== undefined && TERM !== "dumb" && !hasScreenReader();
+}
+
+/** Whether the user has a screen reader, as `AGENT_SCREEN_READER` says: then marks are words, too. */
+export function hasScreenReader(): boolean {
+  return !["", "0", "false"].includes(process.env.AGENT_SCREEN_READER ?? "");
 }
 
 /** Colour, unless `NO_COLOR` is set to something. */

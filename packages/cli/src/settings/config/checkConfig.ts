@@ -58,13 +58,31 @@ function findOtherProblem({
   permissions,
   enable,
   disable,
+  keys,
 }: AgentConfig): Problem | undefined {
   const pack = (packs ?? []).findIndex((item) => !isPack(Array.isArray(item) ? item[0] : item));
   if (pack !== -1) {
     const expected = "must be a pack with a register function, or a tool with execute";
     return { key: "packs", message: `"packs[${pack}]" ${expected}, got ${describeValue(packs?.[pack])}.` };
   }
-  return findProviderProblem(provider) ?? findRuleProblem(permissions) ?? findContradiction(enable, disable);
+  return (
+    findProviderProblem(provider) ??
+    findRuleProblem(permissions) ??
+    findKeyProblem(keys) ??
+    findContradiction(enable, disable)
+  );
+}
+
+// Ctrl+I, J, M and H are Tab, line feed, Enter and Backspace: a terminal cannot tell them apart.
+const KEY = /^(ctrl[-+][abd-gk-ln-z]|alt[-+]\S|f([1-9]|1[0-2])|shift[-+]tab|tab|up|down|home|end|delete)$/i;
+
+function findKeyProblem(keys: AgentConfig["keys"] = {}): Problem | undefined {
+  const wrong = Object.keys(keys).find((key) => !KEY.test(key));
+  if (wrong === undefined) return undefined;
+  const reason = /^ctrl[-+]c$/i.test(wrong)
+    ? "Ctrl+C always stops and leaves"
+    : 'a key is written as "ctrl-t", "alt-p", "f2" or "shift-tab"';
+  return { key: wrong, message: `"keys" cannot bind ${quote(wrong)}: ${reason}.` };
 }
 
 function isPack(item: unknown): boolean {

@@ -99,6 +99,49 @@ const statusLine = {
   description: "The parts of the row below the input line, or a command that prints it",
 };
 
+const keys = {
+  type: "object",
+  additionalProperties: {
+    anyOf: [
+      {
+        type: "string",
+        enum: [
+          "send",
+          "newline",
+          "stop",
+          "complete",
+          "next-mode",
+          "expand",
+          "background",
+          "clear-screen",
+          "suspend",
+          "search-history",
+          "open-editor",
+          "paste-image",
+          "older",
+          "newer",
+          "undo",
+          "left",
+          "right",
+          "word-left",
+          "word-right",
+          "line-start",
+          "line-end",
+          "delete-word",
+          "delete-next-word",
+          "delete-to-start",
+          "delete-to-end",
+          "put-back",
+          "rewind",
+          "none",
+        ],
+      },
+      { type: "string", pattern: "^/" },
+    ],
+  },
+  description: "Keys of the chat and what they do: an action, a command such as /tools, or none",
+};
+
 const profile = {
   type: "object",
   properties: {
@@ -165,6 +208,13 @@ export const CONFIG_SCHEMA: JsonSchema = {
     title: { type: "boolean", description: "Whether the chat sets the title of the terminal" },
     progress: { type: "boolean", description: "Whether the terminal's tab shows that work runs" },
     statusLine,
+    theme: {
+      type: "string",
+      enum: ["auto", "dark", "light", "high-contrast", "colour-blind"],
+      description: "The colours of the chat",
+    },
+    keys,
+    vim: { type: "boolean", description: "Whether the chat's input line has the keys of vi" },
     effort,
     maxTurns: { ...positive, description: "How often the model is asked for one message" },
     maxCost: { ...positive, description: "What a chat, a task or a run may cost, in dollars" },

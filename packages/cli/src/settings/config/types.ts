@@ -89,6 +89,37 @@ type StatusPart =
   | "tokens"
   | "directory";
 
+/** What a key of the chat can do. */
+type KeyAction =
+  | "send"
+  | "newline"
+  | "stop"
+  | "complete"
+  | "next-mode"
+  | "expand"
+  | "background"
+  | "clear-screen"
+  | "suspend"
+  | "search-history"
+  | "open-editor"
+  | "paste-image"
+  | "older"
+  | "newer"
+  | "undo"
+  | "left"
+  | "right"
+  | "word-left"
+  | "word-right"
+  | "line-start"
+  | "line-end"
+  | "delete-word"
+  | "delete-next-word"
+  | "delete-to-start"
+  | "delete-to-end"
+  | "put-back"
+  | "rewind"
+  | "none";
+
 /** The whole config. Every part may be left out. */
 export interface AgentConfig<Packs extends readonly PackReference[] = readonly PackReference[]> {
   /** Default: `["@agent/preset-default"]`. */
@@ -151,6 +182,15 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
    * status has changed, at most once a second, and is ended after two seconds.
    */
   readonly statusLine?: readonly StatusPart[] | { readonly command: string };
+  /**
+   * The colours of the chat. Default `"auto"`: the terminal's own, and readable ones on a light background. `"high-contrast"` and
+   * `"colour-blind"` follow the background too.
+   */
+  readonly theme?: "auto" | "dark" | "light" | "high-contrast" | "colour-blind";
+  /** Keys of the chat and what they do: an action, a command, or `"none"`: `{ "ctrl-t": "/tools", f2: "next-mode" }`. */
+  readonly keys?: Readonly<Record<string, KeyAction | `/${string}`>>;
+  /** Whether the chat's input line has the keys of vi. */
+  readonly vim?: boolean;
   /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
   /**

@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { useBuiltChat } from "./builtChat.js";
+import { hasTmux } from "./terminal.js";
+
+describe.skipIf(!hasTmux)("how the chat looks and which keys it has (skipped without tmux)", () => {
+  const start = useBuiltChat();
+
+  test("has the keys of the config and of vi, and colours for a light terminal", async () => {
+    const { box, chat, model } = await start();
+    box.write(
+      "agent.config.json",
+      JSON.stringify({ vim: true, keys: { f2: "next-mode", "ctrl-t": "/context", "ctrl-z": "none" } }),
+    );
+    const terminal = await chat(["--trust"], { env: { COLORFGBG: "0;15", COLORTERM: "truecolor" } });
+    terminal.press("F2");
+    await expect.poll(() => terminal.status()).toMatch(/^auto/);
+    terminal.press("C-z");
+    terminal.press("C-t");
+    await terminal.until("No request yet.");
+    // Yellow cannot be read on white: the word is brown.
+    await expect.poll(() => terminal.coloredScreen()).toContain("\x1b[38;5;94mauto");
+    terminal.type("say one two");
+    terminal.press("Escape");
+    await terminal.until(/^N say one two$/m);
+    terminal.type("bcwthree");
+    await terminal.until(/^› say one three$/m);
+    terminal.press("Enter");
+    await terminal.until(/^one three$/m);
+    expect(model.lastRequest).toContain("say one three");
+  });
+
+  test("writes text from top to bottom for a screen reader, with words in place of marks", async () => {
+    const { run } = await start();
+    const terminal = run(["--screen-reader"]);
+    await terminal.until("/help lists the commands.");
+    terminal.send('call read_file {"path":"missing.txt"}');
+    const screen = await terminal.until("That is all.");
+    expect(screen).toMatch(/Call: read_file {2}missing\.txt/);
+    expect(screen).not.toMatch(/[●│└✓✗›]/);
+  });
+});
