@@ -61,6 +61,7 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
     "disable",
     "enable",
     "export",
+    "instructions",
     "mode",
     "model",
     "permissions",

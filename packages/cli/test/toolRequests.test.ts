@@ -22,6 +22,38 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     terminal.press("Enter");
   }
 
+  test("ask_user takes a choice or another answer; a plan is accepted, changed in $EDITOR or rejected", async () => {
+    const { box, chat, model } = await start();
+    box.write("editor.sh", "echo '2. test it' >> \"$1\"\n");
+    const terminal = await chat(["--mode", "plan"], {
+      env: { EDITOR: `sh ${join(box.project, "editor.sh")}` },
+    });
+    const question = { question: "Which database?", choices: ["SQLite", "Postgres"] };
+    terminal.send(`call ask_user ${JSON.stringify(question)}`);
+    await terminal.until(/\? The model asks:\n│ Which database\?[\s\S]*Your answer[\s\S]*❯ SQLite/);
+    terminal.press("Down", "Enter");
+    await terminal.until(/^ {2}Postgres$[\s\S]*That is all\./m);
+    expect(model.lastRequest).toContain("The user answered: Postgres");
+    terminal.send(`call ask_user ${JSON.stringify(question)}`);
+    await terminal.until(/❯ SQLite/);
+    terminal.send("a text file");
+    await expect.poll(() => model.lastRequest).toContain("The user answered: a text file");
+
+    const plan = `call present_plan ${JSON.stringify({ plan: "1. write it" })}`;
+    terminal.send(plan);
+    await terminal.until(/│ 1\. write it[\s\S]*Carry out this plan\?[\s\S]*❯ yes, and accept edits/);
+    terminal.send("no tests please");
+    await expect.poll(() => model.lastRequest).toContain("They say: no tests please");
+    expect(terminal.status()).toMatch(/^plan/);
+    terminal.send(plan);
+    await terminal.until(/❯ yes, and accept edits/);
+    terminal.press("Down", "Down", "Enter");
+    await terminal.until(/│ 2\. test it[\s\S]*❯ yes, and accept edits/);
+    terminal.press("Enter");
+    await expect.poll(() => model.lastRequest).toContain("The user accepts the plan with changes.");
+    await expect.poll(() => terminal.status()).toMatch(/^accept edits/);
+  });
+
   test("is named with its cure when the chat starts and when it is called; the model can ask for it", async () => {
     const { box, chat, model } = await start();
     const terminal = await chat();

@@ -5,6 +5,7 @@ import {
   Agent as CoreAgent,
   type CreateRegistryOptions,
   createToolRegistry,
+  defineTool,
   type PackEntry,
   type PackHost,
   type PackRegistry,
@@ -29,8 +30,8 @@ export interface PresetOptions {
   readonly bash?: bash.BashOptions;
 }
 
-/** The tools of the three packs. */
-export type PresetToolName = fs.FsToolName | search.SearchToolName | bash.BashToolName;
+/** The tools of the three packs, and the question tool. */
+export type PresetToolName = fs.FsToolName | search.SearchToolName | bash.BashToolName | "ask_user";
 
 declare module "@agent/core" {
   interface NamedPacks {
@@ -46,7 +47,7 @@ const OPTIONS = {
   bash: { type: "object" },
 };
 
-/** Registers the three built-in packs: files, search and shell. */
+/** Registers the three built-in packs: files, search and shell. Where the host can ask the user, the model can too. */
 export function register(registry: PackRegistry<PresetToolName>, host?: PackHost<PresetOptions>): void {
   check.registry(registry);
   const { root, ...blocks } = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
@@ -59,6 +60,60 @@ export function register(registry: PackRegistry<PresetToolName>, host?: PackHost
   for (const key of ["fs", "search", "bash"] as const) {
     registerPack(registry, PACKS[key], host && { ...host, options: options[key] });
   }
+  if (host?.ask) registry.register(askUser(host.ask));
+}
+
+const MOST_CHOICES = 8;
+
+/** `ask_user`: a question of the model with choices, through the host's own way to ask. */
+function askUser(ask: NonNullable<PackHost["ask"]>) {
+  return defineTool({
+    name: "ask_user",
+    description:
+      "Ask the user a question when the task depends on a decision only they can make. Offer the likely answers as choices. Do not ask what you can find out yourself.",
+    input: {
+      type: "object",
+      properties: {
+        question: {
+          type: "string",
+          minLength: 1,
+          description: "One question, with what the user needs to decide",
+        },
+        choices: {
+          type: "array",
+          items: { type: "string", minLength: 1 },
+          maxItems: MOST_CHOICES,
+          description: "Short answers to choose from; the user can also write another one",
+        },
+      },
+      required: ["question"],
+      additionalProperties: false,
+    },
+    capabilities: ["read"],
+    kind: "other",
+    titleFrom: "question",
+    // People take their time.
+    deadlineMs: Number.POSITIVE_INFINITY,
+    execute: async ({ question, choices = [] }, call) => {
+      const options = [...new Set(choices)].map((value) => ({ value }));
+      const answer = await ask({
+        source: "The model",
+        message: question,
+        fields: [
+          options.length === 0
+            ? { name: "answer", type: "text", title: "Your answer", required: true }
+            : { name: "answer", type: "choice", title: "Your answer", required: true, other: true, options },
+        ],
+        immediate: true,
+        signal: call.signal,
+      });
+      if (answer.answer === "yes") return `The user answered: ${String(answer.values.answer)}`;
+      call.report({ ok: true, summary: answer.answer === "no" ? "refused" : "not answered" });
+      return answer.answer === "no"
+        ? "The user does not want to answer. Continue without the answer, or stop and say what you need."
+        : "No one answered. Decide yourself, and say in your answer what you assumed.";
+    },
+  });
 }
 
 const PRESET = { packName, packApiVersion, register };

@@ -25,6 +25,7 @@ export { textDiff } from "./display/textDiff.js";
 export { transcriptLines } from "./display/transcript.js";
 export { workingRow } from "./display/workingRow.js";
 export * from "./index.js";
+export { editExternally, editorCommand } from "./input/externalEditor.js";
 export { FileIndex } from "./input/fileIndex.js";
 export { attach, isImagePath } from "./input/mentions.js";
 export { drawFirstPrompt } from "./screen/firstPrompt.js";

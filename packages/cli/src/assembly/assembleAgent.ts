@@ -58,6 +58,7 @@ import {
   packProblems,
   SANDBOX_OPT_OUT,
 } from "./assembleTools.js";
+import { offerPlan } from "./presentPlan.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
 import { offerTools } from "./requestTool.js";
@@ -79,6 +80,8 @@ export interface AssemblyOptions {
   readonly unattended?: boolean;
   /** Access to the user for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
+  /** Lets the user change a text in their own editor. Absent where that is not possible. */
+  readonly edit?: (text: string) => Promise<string>;
   /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
   readonly askPermit?: AskPermit | undefined;
   /**
@@ -128,6 +131,8 @@ export interface AssembledAgent {
   readonly restored: readonly string[];
   /** Switches as a session was left that continues in this chat. Returns what changed, as lines for the user. */
   readonly restoreState: (file: string) => Promise<readonly string[]>;
+  /** Prepares for a message: in plan mode the model can present its plan. */
+  readonly beginTurn: () => void;
   /** Ends what was allowed for one call, and saves what the user switched, for `--resume`. */
   readonly endTurn: () => Promise<void>;
   /** Disposes of the packs and closes the session. */
@@ -219,8 +224,10 @@ export async function assembleAgent(
     ? new SessionRecording({ conversation, file, cwd, onProblem, marksOpen: options.inTerminal === true })
     : undefined;
   const names = new SessionNames({ conversation, model: chosen.smallModel });
+  const syncPlan = askPack && offerPlan(tools, { permissions, ask: askPack, edit: options.edit });
   const endTurn = async (): Promise<void> => {
     requests?.endTurn();
+    syncPlan?.();
     if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
   };
   const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
@@ -272,6 +279,7 @@ export async function assembleAgent(
     undo,
     restored,
     restoreState: async (from) => (await states?.switchTo(from)) ?? [],
+    beginTurn: () => syncPlan?.(),
     endTurn,
     dispose: async () => {
       names.close();

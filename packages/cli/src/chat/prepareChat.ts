@@ -1,5 +1,11 @@
 import { escapeToLine } from "@agent/internal";
-import type { Chat, ChatOptions, ReadyChat } from "@agent/terminal/host";
+import {
+  type Chat,
+  type ChatOptions,
+  editExternally,
+  editorCommand,
+  type ReadyChat,
+} from "@agent/terminal/host";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { undecidedTools } from "../assembly/requestTool.js";
 import { instructionSize } from "../instructions/instructions.js";
@@ -23,7 +29,7 @@ const AUTO_NOTE =
 export async function prepareChat(
   { loaded, instructions }: ChatSetup,
   options: StartOptions,
-  { ask, askPermit, notice, question, wake, pick }: Chat,
+  { ask, askPermit, notice, question, wake, pick, aside }: Chat,
   left: AbortSignal,
 ): Promise<ReadyChat> {
   const assembled = await assembleAgent(loaded, {
@@ -34,6 +40,7 @@ export async function prepareChat(
     ask,
     forPacks: { ask: question, wake },
     askPermit,
+    edit: (text) => aside(() => editExternally(text, editorCommand())),
     inTerminal: true,
     onProblem: notice,
     signal: left,
@@ -94,6 +101,7 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
     instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
     turns: {
       begin: (message) => {
+        assembled.beginTurn();
         undo()?.beginTurn(message);
         if (recording) void names.nameAfter(recording.file, message);
       },

@@ -99,6 +99,7 @@ export async function openEditorSession(
     ],
     ready: connectEditorServers(agent, request, { projectFile: loaded.projectFile, signal: ended.signal }),
     beforeMessage: (content) => {
+      assembled.beginTurn();
       undo()?.beginTurn(splitMessage(content).text);
       return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
     },

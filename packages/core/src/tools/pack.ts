@@ -226,6 +226,8 @@ export interface PersonQuestion {
   readonly message: string;
   /** The fields of the form that the user fills in. Empty: the question is answered with yes or no. */
   readonly fields: readonly QuestionField[];
+  /** `true`: the answer to the only field is sent without a final yes, because only the model gets it. */
+  readonly immediate?: boolean;
   /** An address the user is asked to open. The host shows it whole and opens nothing by itself. */
   readonly url?: string;
   /** Aborts when the answer is no longer wanted. */
@@ -240,6 +242,8 @@ export interface QuestionField {
   readonly required: boolean;
   /** What can be chosen, for `choice` and `choices`. */
   readonly options?: readonly { readonly value: string; readonly title?: string }[];
+  /** For `choice`: whether another text may be the answer. A host that cannot take one offers the options only. */
+  readonly other?: boolean;
   readonly default?: unknown;
 }
 

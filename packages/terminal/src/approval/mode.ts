@@ -16,4 +16,4 @@ export const MODE_HELP: Readonly<Record<Mode, string>> = {
 
 /** Sent to the model in plan mode: the missing tools alone do not tell it why they are missing. */
 export const PLAN_NOTE =
-  "You are in plan mode: only tools that read are available. Find out what is needed, then answer with a plan. The user leaves plan mode when it is to be carried out.";
+  "You are in plan mode: only tools that read are available. Find out what is needed, then present a plan: with present_plan if you have that tool, else as your answer. The user leaves plan mode when it is to be carried out.";

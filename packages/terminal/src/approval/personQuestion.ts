@@ -31,7 +31,7 @@ type Desk = Pick<ChatView, "print" | "pick" | "style">;
  * question is dismissed; the values are sent only after a final yes. An address is shown whole and never opened.
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
-  const { source, message, fields, url, signal } = question;
+  const { source, message, fields, url, immediate, signal } = question;
   desk.print([
     ...questionLines(source, message, desk.style),
     ...(url === undefined ? [] : [`│ It wants you to open: ${escapeToLine(url)}`]),
@@ -39,8 +39,21 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   const values: Record<string, unknown> = {};
   for (const field of fields) {
     const value = await askField(field, desk, signal);
-    if (value === undefined) return { answer: "dismissed" };
+    if (value === undefined) {
+      desk.print([desk.style.dim("  not answered")]);
+      return { answer: "dismissed" };
+    }
     if (value.given !== undefined) values[field.name] = value.given;
+  }
+  if (immediate && fields.length === 1) {
+    desk.print([
+      `  ${escapeToLine(
+        Object.values(values)
+          .map((value) => answerText(fields[0], value))
+          .join(""),
+      )}`,
+    ]);
+    return { answer: "yes", values };
   }
   const shown = Object.entries(values).map(
     ([name, value]) => `│ ${escapeToLine(`${name}: ${String(value)}`)}`,
@@ -76,6 +89,11 @@ function questionLines(source: string, message: string, style: Desk["style"]): s
     `${style.yellow("?")} ${style.bold(escapeToLine(source))} asks:`,
     ...lines.map((line) => `│ ${line}`),
   ];
+}
+
+/** What the user chose, as it was shown. */
+function answerText(field: QuestionField | undefined, value: unknown): string {
+  return field?.options?.find((option) => option.value === value)?.title ?? String(value);
 }
 
 /**
@@ -126,7 +144,10 @@ async function choose(
   const suggested = items.filter(({ value }) => value === String(field.default));
   const others = items.filter(({ value }) => value !== String(field.default));
   const none = field.required ? [] : [{ value: "", label: "(leave it out)" }];
-  const chosen = await desk.pick(title, [...suggested, ...others, ...none], { signal });
+  const chosen = await desk.pick(title, [...suggested, ...others, ...none], {
+    signal,
+    takesText: field.other === true,
+  });
   if (chosen === undefined) return undefined;
   if (chosen === "" && !field.required) return { given: undefined };
   return { given: isBoolean ? chosen === "true" : chosen };
@@ -151,7 +172,8 @@ function readText(field: QuestionField, text: string): { readonly given: unknown
 }
 
 function titleOf({ name, title, type, required }: QuestionField): string {
-  const hint = type === "choices" ? "several with commas between" : type === "text" ? "" : type;
+  const hint =
+    type === "choices" ? "several with commas between" : type === "text" || type === "choice" ? "" : type;
   const notes = [hint, required ? "" : "optional"].filter(Boolean).join(", ");
   return escapeToLine(`${title ?? name}${notes === "" ? "" : ` (${notes})`}`);
 }

@@ -303,7 +303,8 @@ export class ChatController {
       const composed = await this.#composer.compose(message, place, isPlanning);
       const attached = composed.attached.map(escapeToLine).join(", ");
       const missing = composed.missing.map((name) => `  not attached: @${escapeToLine(name)} does not exist`);
-      this.#view.print([...(attached === "" ? [] : [`  attached: ${attached}`]), ...missing]);
+      const lines = [...(attached === "" ? [] : [`  attached: ${attached}`]), ...missing];
+      if (lines.length > 0) this.#view.print(lines);
       return composed;
     } catch (error) {
       this.#showProblem(error);

@@ -1,0 +1,54 @@
+import type { PersonAnswer, PersonQuestion } from "@agent/core";
+import { createToolRegistry } from "@agent/core";
+import { Permissions } from "@agent/core/host";
+import { expect, test } from "vitest";
+import { offerPlan } from "./presentPlan.js";
+
+const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
+
+/** Plan mode with a user who gives these answers, and an editor that adds a line. */
+function planning(answers: readonly (string | undefined)[], canEdit = true) {
+  const registry = createToolRegistry(context, []);
+  const permissions = new Permissions({ registry, mode: "plan" });
+  const asked: PersonQuestion[] = [];
+  const left = [...answers];
+  const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
+    asked.push(question);
+    const choice = left.shift();
+    return choice === undefined ? { answer: "dismissed" } : { answer: "yes", values: { choice } };
+  };
+  const edit = async (text: string): Promise<string> => `${text}2. test it\n`;
+  const sync = offerPlan({ registry }, { permissions, ask, edit: canEdit ? edit : undefined });
+  sync();
+  return { registry, permissions, asked, sync };
+}
+
+const present = (registry: ReturnType<typeof planning>["registry"]) =>
+  registry.execute("present_plan", { plan: "1. write it" });
+
+test("an accepted plan ends plan mode in the mode that the user chose", async () => {
+  const { registry, permissions, asked, sync } = planning(["edits"]);
+  expect(await present(registry)).toContain("carry it out now.");
+  expect(permissions.mode).toBe("edits");
+  expect(asked[0]).toMatchObject({ message: "1. write it", fields: [{ title: "Carry out this plan?" }] });
+  sync();
+  expect(registry.isToolEnabled("present_plan")).toBe(false);
+});
+
+test("a plan that the user changes is shown again, and the model gets it as it is then", async () => {
+  const { registry, permissions, asked } = planning(["edit", "ask"]);
+  expect(await present(registry)).toMatch(/with changes[\s\S]*1\. write it\n2\. test it$/);
+  expect(asked.map(({ message }) => message)).toEqual(["1. write it", "1. write it\n2. test it"]);
+  expect(permissions.mode).toBe("ask");
+});
+
+test.each([
+  ["keep", "The user does not accept the plan yet. Continue"],
+  ["no tests please", "They say: no tests please"],
+  [undefined, "The user does not accept the plan yet. Continue"],
+])("a plan that is rejected with %j leaves plan mode on", async (answer, expected) => {
+  const { registry, permissions, asked } = planning([answer], false);
+  expect(await present(registry)).toContain(expected);
+  expect(permissions.mode).toBe("plan");
+  expect(JSON.stringify(asked[0]?.fields)).not.toContain("editor");
+});

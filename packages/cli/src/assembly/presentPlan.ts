@@ -1,0 +1,96 @@
+import { defineTool, type PackHost, registerPack } from "@agent/core";
+import type { Mode, Permissions } from "@agent/core/host";
+import type { AssembledTools } from "./assembleTools.js";
+
+const NAME = "present_plan";
+const KEEP = "keep";
+const EDIT = "edit";
+/** The modes in which a plan can be carried out, by the choice that switches to them. */
+const CHOICES: readonly { readonly value: Mode | typeof EDIT | typeof KEEP; readonly title: string }[] = [
+  { value: "edits", title: "yes, and accept edits" },
+  { value: "ask", title: "yes, and ask before each change" },
+  { value: EDIT, title: "change the plan in the editor first" },
+  { value: KEEP, title: "no, continue planning" },
+];
+
+export interface PlanOptions {
+  readonly permissions: Permissions;
+  readonly ask: NonNullable<PackHost["ask"]>;
+  /** Lets the user change a text in their own editor. Absent where that is not possible. */
+  readonly edit?: ((text: string) => Promise<string>) | undefined;
+}
+
+/**
+ * Lets the model present its plan in plan mode: the user accepts it, changes it or rejects it with a reason. An accepted plan is
+ * carried out in the same turn, in the mode that the user chose. Returns a function that turns the tool on in plan mode and off
+ * in any other; call it before and after each message.
+ */
+export function offerPlan({ registry }: Pick<AssembledTools, "registry">, options: PlanOptions): () => void {
+  const { permissions, edit } = options;
+  const tool = defineTool({
+    name: NAME,
+    description:
+      "Present your plan when it is complete: what you will change, in which files, and how you will check it. The user accepts it, changes it or says what is missing.",
+    input: {
+      type: "object",
+      properties: { plan: { type: "string", description: "The plan, as Markdown" } },
+      required: ["plan"],
+      additionalProperties: false,
+    },
+    capabilities: ["read"],
+    kind: "other",
+    deadlineMs: Number.POSITIVE_INFINITY,
+    execute: async ({ plan: presented }, { signal }) => {
+      if (permissions.mode !== "plan") return "Plan mode has ended: carry out the plan.";
+      for (let plan = presented; ; ) {
+        const choice = await askAbout(plan, options, signal);
+        if (choice === EDIT && edit) {
+          plan = (await edit(`${plan}\n`)).trim() || plan;
+          continue;
+        }
+        if (choice !== "edits" && choice !== "ask") {
+          const reason = choice === undefined || choice === KEEP ? "" : ` They say: ${choice}`;
+          return `The user does not accept the plan yet.${reason} Continue to plan, or ask what is missing.`;
+        }
+        permissions.mode = choice;
+        return plan === presented
+          ? "The user accepts the plan. Plan mode has ended: carry it out now."
+          : `The user accepts the plan with changes. Plan mode has ended: carry it out now, as it is here.\n\n${plan}`;
+      }
+    },
+  });
+  registerPack(registry, {
+    packName: "@agent/cli",
+    packApiVersion: 1,
+    register: (to) => to.register(tool, { enabled: false }),
+  });
+  return () => {
+    if (permissions.mode === "plan") registry.enable(NAME);
+    else registry.disable(NAME);
+  };
+}
+
+/** The value of a choice, or what the user typed instead; `undefined` if the question was closed. */
+async function askAbout(
+  plan: string,
+  { ask, edit }: PlanOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const answer = await ask({
+    source: "The model",
+    message: plan,
+    fields: [
+      {
+        name: "choice",
+        type: "choice",
+        title: "Carry out this plan?",
+        required: true,
+        other: true,
+        options: CHOICES.filter(({ value }) => value !== EDIT || edit !== undefined),
+      },
+    ],
+    immediate: true,
+    signal,
+  });
+  return answer.answer === "yes" ? String(answer.values.choice) : undefined;
+}
