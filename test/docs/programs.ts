@@ -81,6 +81,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       console.log(await answer.text(), (await store.load("ann")).length);`,
     prints: /^Hello\. \d+\n$/,
   },
+  "docs/embedding-servers.md#durable-runs-behind-a-page": { prints: "202\nHello, Ann.\n" },
   "docs/embedding-servers.md#when-the-model-s-server-fails": { prints: "Here I am.\n" },
   "docs/embedding-databases.md#files": { prints: "[ 'I am Ann.', 'Hello, Ann.' ]\n" },
   "docs/embedding-databases.md#postgres:2": {

@@ -8,7 +8,11 @@ test("the public API is what is documented", async () => {
     "createChatClient",
     "reduceChat",
   ]);
-  expect(await names(import("./server/index.js"))).toEqual(["browserCookie", "createChatHandlers"]);
+  expect(await names(import("./server/index.js"))).toEqual([
+    "browserCookie",
+    "createChatHandlers",
+    "runChat",
+  ]);
   expect(await names(import("./server/node.js"))).toEqual(["toNodeListener"]);
   expect(await names(import("./client/react.js"))).toEqual(["useChat"]);
 });

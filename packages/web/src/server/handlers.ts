@@ -11,6 +11,7 @@ import { quote } from "@agent/internal";
 import type { ChatEvent } from "../events.js";
 import { ActionError, readAction } from "./actions.js";
 import { LiveChat, type OpenedChat } from "./liveChat.js";
+import { RunChat } from "./runChat.js";
 
 export interface ChatHandlersOptions extends OriginOptions {
   /**
@@ -18,7 +19,7 @@ export interface ChatHandlersOptions extends OriginOptions {
    * here: `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
    */
   readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
-  /** Makes the agent of a conversation that is not open in this process. Pass `approve` to the agent if people decide. */
+  /** Makes the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent if people decide. */
   readonly open: OpenChat;
   /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
   readonly store?: ConversationStore;
@@ -43,7 +44,10 @@ type OpenChat = (
     /** The conversation of the `store`; a new one without a store. */
     readonly conversation: Conversation;
   },
-) => Agent | OpenedChat | Promise<Agent | OpenedChat>;
+) => Opened | Promise<Opened>;
+
+/** An agent, an agent with what belongs to it, or a durable run (`runChat`). */
+type Opened = Agent | OpenedChat | RunChat;
 
 /** The handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
 export interface ChatHandlers {
@@ -100,16 +104,23 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   check.function("identify", options.identify);
   check.function("open", options.open);
   const { identify, open, idleMs = DEFAULT_IDLE_MS, maxBodyBytes = DEFAULT_BODY_BYTES } = options;
-  const chats = new Map<string, Promise<LiveChat>>();
+  const chats = new Map<string, Promise<LiveChat | RunChat>>();
   const replaced = options.name === undefined ? undefined : named().get(options.name)?.close();
   const pages = new Quota(MOST_PAGES, "pages");
   const bodies = new Quota(MOST_BODIES, "requests");
 
-  const openStored = async (id: string, { approve }: { readonly approve: Approve }): Promise<OpenedChat> => {
+  const openStored = async (
+    id: string,
+    { approve }: { readonly approve: Approve },
+  ): Promise<OpenedChat | RunChat> => {
     const { store } = options;
     if (!store) return toOpened(await open(id, { approve, conversation: new Conversation() }));
     const { conversation, close } = await openConversation(store, id);
     const opened = toOpened(await open(id, { approve, conversation }));
+    if (opened instanceof RunChat) {
+      await close();
+      return opened;
+    }
     return {
       ...opened,
       close: async () => {
@@ -118,10 +129,10 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       },
     };
   };
-  const find = (id: string): Promise<LiveChat> => {
+  const find = (id: string): Promise<LiveChat | RunChat> => {
     const opened = chats.get(id);
     if (opened) return opened;
-    const openAfter = async (chat: { readonly approve: Approve }): Promise<OpenedChat> => {
+    const openAfter = async (chat: { readonly approve: Approve }): Promise<OpenedChat | RunChat> => {
       await replaced;
       return await openStored(id, chat);
     };
@@ -186,7 +197,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       // Read the body before the conversation is opened: an invalid request must not start an agent.
       const leave = bodies.take(id);
       const action = await readAction(request, maxBodyBytes).finally(leave);
-      (await find(id)).act(action);
+      await (await find(id)).act(action);
       return Response.json({ ok: true }, { status: 202 });
     });
 
@@ -207,7 +218,9 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
       if ((await options.store.load(newId)).length > 0) {
         throw invalidArgument("newId", "the id of a conversation that does not exist yet", newId);
       }
-      const { conversation } = await find(id);
+      const chat = await find(id);
+      if (chat instanceof RunChat) throw invalidArgument("id", "the id of a conversation of the store", id);
+      const { conversation } = chat;
       await options.store.append(newId, conversation.branch(before).changes(), 0);
     },
     async close() {
@@ -227,8 +240,8 @@ function named(): Map<string, ChatHandlers> {
   return holder[NAMED];
 }
 
-function toOpened(opened: Agent | OpenedChat): OpenedChat {
-  return "agent" in opened ? opened : { agent: opened };
+function toOpened(opened: Opened): OpenedChat | RunChat {
+  return opened instanceof RunChat || "agent" in opened ? opened : { agent: opened };
 }
 
 function problem(status: number, error: string): Response {
@@ -270,7 +283,7 @@ const HEARTBEAT_MS = 15_000;
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** The chat as server-sent events: its state, then each event. `onEnd` is called when the reader has disconnected. */
-function eventStream(chat: LiveChat, signal: AbortSignal, onEnd: () => void): Response {
+function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () => void): Response {
   const encoder = new TextEncoder();
   let release = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(

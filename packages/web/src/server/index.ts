@@ -6,3 +6,4 @@ export {
   type Identity,
 } from "./handlers.js";
 export type { OpenedChat } from "./liveChat.js";
+export { type ChatRuns, type RunChat, type RunChatOptions, runChat } from "./runChat.js";

@@ -15,6 +15,7 @@ import type { ChatState } from "../state/chatState.js";
 import { chatStateOf } from "../state/fromMessages.js";
 import { reduceChat } from "../state/reduce.js";
 import { ActionError } from "./actions.js";
+import { RunChat } from "./runChat.js";
 
 /** Receives the events of a conversation, then `end` when it is closed in this process. */
 export interface Follower {
@@ -64,15 +65,17 @@ export class LiveChat {
   }
 
   static async open(
-    open: (chat: { readonly approve: Approve }) => Promise<OpenedChat>,
+    open: (chat: { readonly approve: Approve }) => Promise<OpenedChat | RunChat>,
     options: LiveChatOptions,
-  ): Promise<LiveChat> {
+  ): Promise<LiveChat | RunChat> {
     let chat: LiveChat | undefined;
     const approve: Approve = (request) => {
       if (chat) return chat.#ask(request);
       return { deny: "no one can be asked yet: the conversation is being opened." };
     };
-    chat = new LiveChat(await open({ approve }), options);
+    const opened = await open({ approve });
+    if (opened instanceof RunChat) return await opened.begin(options);
+    chat = new LiveChat(opened, options);
     // Calls waited for a decision when the conversation was saved: resuming asks about them again.
     if (chat.#agent.conversation.pending) {
       chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, chat.#callOptions(signal)));
