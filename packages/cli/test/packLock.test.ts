@@ -36,7 +36,7 @@ async function added(files: Record<string, string>, args: readonly string[] = []
     for (const [path, text] of Object.entries(next)) box.write(`mine/${path}`, text);
   };
   replace({ ...files, "package.json": MANIFEST });
-  const run = await box.run(["pack", "add", "./mine", "--yes", ...args]);
+  const run = await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none", ...args]);
   expect([run.code, run.stderr]).toEqual([0, run.stderr]);
   const lock = () => JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8")).packs["./mine"];
   return { box, replace, lock };
@@ -115,7 +115,7 @@ describe("agent pack update and outdated", () => {
     "shows what a new version changes, installs nothing when the user refuses, and uses it after approval",
     async () => {
       const { box, registry, env } = await registryWith(pack([GREET]));
-      expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+      expect((await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env })).code).toBe(0);
       const lock = () => JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8")).packs[NAME];
       registry.publish(
         "1.1.0",
@@ -166,7 +166,7 @@ describe("agent pack add and remove", () => {
     const files = pack([GREET, { name: "wipe", can: ["destroy"], off: true }]);
     box.write("mine/index.js", files["index.js"] ?? "");
     box.write("mine/package.json", MANIFEST);
-    expect((await box.run(["pack", "add", "./mine", "--yes"])).code).toBe(0);
+    expect((await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none"])).code).toBe(0);
     expect((await box.run(["tools", "--trust"])).stdout).toMatch(/^wipe +on/m);
     const removed = await box.run(["pack", "remove", "./mine"]);
     expect([removed.code, removed.stderr]).toEqual([0, removed.stderr]);
@@ -190,7 +190,9 @@ describe("agent pack add and remove", () => {
     registry.publish("1.0.0", pack([GREET]));
     execFileSync("tar", ["-czf", join(box.project, "pack.tgz"), "-C", dirname(registry.folder), "package"]);
     box.write("package.json", "{}");
-    const run = await box.run(["pack", "add", "./pack.tgz", "--yes"], { env: registry.env });
+    const run = await box.run(["pack", "add", "./pack.tgz", "--yes", "--isolation", "none"], {
+      env: registry.env,
+    });
     expect([run.code, run.stderr]).toEqual([0, run.stderr]);
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("greet ran\n");
     expect(existsSync(join(box.project, `node_modules/${NAME}/ran`))).toBe(false);
@@ -211,7 +213,10 @@ describe("agent pack add and remove", () => {
       "package",
     ]);
     box.write("package.json", "{}");
-    expect((await box.run(["pack", "add", "./pack.tgz", "--yes"], { env: registry.env })).code).not.toBe(0);
+    expect(
+      (await box.run(["pack", "add", "./pack.tgz", "--yes", "--isolation", "none"], { env: registry.env }))
+        .code,
+    ).not.toBe(0);
     expect(existsSync(join(box.root, "evil.js"))).toBe(false);
     expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
   });
@@ -224,7 +229,9 @@ describe("agent pack add and remove", () => {
       JSON.stringify({ name: NAME, version: "1.0.0", keywords: ["agent-pack"] }),
     );
     const env = { npm_config_registry: "http://127.0.0.1:9/", npm_config_fetch_retries: "0" };
-    const { stdout } = await box.run(["pack", "add", "agent-pack-greetter", "--yes"], { env });
+    const { stdout } = await box.run(["pack", "add", "agent-pack-greetter", "--yes", "--isolation", "none"], {
+      env,
+    });
     expect(stdout).toContain(`agent-pack-greetter differs by one character from ${NAME}, which you have.`);
   });
 
@@ -235,7 +242,7 @@ describe("agent pack add and remove", () => {
     const { box, lock } = await added(pack([GREET], late));
     expect(Object.keys(lock().tools)).toEqual(["greet", "late"]);
     rmSync(join(box.project, "agent.config.json"));
-    const typo = await box.run(["pack", "add", "./mine", "--yes", "--enable", "lat"]);
+    const typo = await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none", "--enable", "lat"]);
     expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('Did you mean "late"?')]);
   });
 
@@ -284,7 +291,7 @@ describe("packs from git", () => {
     git("init", "--quiet", "--initial-branch=main");
     const first = commit("1.0.0", pack([GREET]));
     const source = `git+file://${repository}#main&path:/packs/one`;
-    const added = await box.run(["pack", "add", source, "--yes"], { env });
+    const added = await box.run(["pack", "add", source, "--yes", "--isolation", "none"], { env });
     expect([added.code, added.stderr]).toEqual([0, added.stderr]);
     expect(added.stdout).toContain(
       `${NAME} 1.0.0 was downloaded from file://${repository}, commit ${first}.`,

@@ -93,12 +93,16 @@ describe("agent pack search, add and remove", () => {
     const env = await registryWith(box, { "index.js": code + PACK["index.js"] });
     box.write("package.json", "{}");
     const before = readdirSync(box.project, { recursive: true });
-    const no = await box.runInTerminal(["pack", "add", NAME], [["Load it?", "n"]], env);
+    const no = await box.runInTerminal(
+      ["pack", "add", NAME, "--isolation", "none"],
+      [["Load it?", "n"]],
+      env,
+    );
     expect(no.stdout).toContain(`${NAME} 1.2.3 was downloaded.`);
     expect(no.stdout).toContain(`Nothing was installed. No code of ${NAME} ran.`);
     expect(existsSync(ran)).toBe(false);
     const shown = await box.runInTerminal(
-      ["pack", "add", NAME],
+      ["pack", "add", NAME, "--isolation", "none"],
       [
         ["Load it?", "y"],
         ["Install it with npm, and select it in", "n"],
@@ -116,7 +120,7 @@ describe("agent pack search, add and remove", () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     box.write("package.json", "{}");
-    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const added = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect(added.stdout).toContain(
       `${NAME} 1.2.3 was downloaded.\n  Published by alice on 2026-03-01\n  Size: 2 KB\n  Dependencies: none\n  Provenance: none\n  Install scripts: postinstall; they do not run\n`,
     );
@@ -139,7 +143,9 @@ describe("agent pack search, add and remove", () => {
   test("--user installs for every project of the user", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
-    expect((await box.run(["pack", "add", NAME, "--user", "--yes"], { env })).code).toBe(0);
+    expect(
+      (await box.run(["pack", "add", NAME, "--user", "--yes", "--isolation", "none"], { env })).code,
+    ).toBe(0);
     expect(existsSync(join(box.project, "node_modules"))).toBe(false);
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
     expect((await box.run(["pack", "remove", NAME, "--user"], { env })).code).toBe(0);
@@ -157,7 +163,7 @@ describe("agent pack search, add and remove", () => {
     const box = withFolder();
     const path = box.write(file, before);
     expect((await box.run(["tools", "--trust"])).code).toBe(0);
-    const added = await box.run(["pack", "add", "./mine", "--yes"]);
+    const added = await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none"]);
     expect([added.code, added.stdout]).toEqual([0, expect.stringContaining(`Selected in ${path}`)]);
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
     expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
@@ -171,7 +177,9 @@ describe("agent pack search, add and remove", () => {
     const box = withFolder();
     const path = box.write("package.json", '{\n\t"name": "own",\n\t"agent": {\n\t\t"model": "m"\n\t}\n}\n');
     expect((await box.run(["tools", "--trust"])).code).toBe(0);
-    expect((await box.run(["pack", "add", "./mine", "--yes"])).stdout).toContain(`Selected in ${path}`);
+    expect((await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none"])).stdout).toContain(
+      `Selected in ${path}`,
+    );
     const edited = readFileSync(path, "utf8");
     expect(edited).toContain(
       `\t"agent": {\n\t\t"model": "m",\n\t\t"packs": [\n\t\t\t"@agent/preset-default",\n\t\t\t"./mine"\n\t\t]\n\t}`,
@@ -209,14 +217,14 @@ describe("agent pack search, add and remove", () => {
     for (const file of [".pnpmfile.cjs", "evil.cjs"]) box.write(file, evil);
     box.write(".yarnrc.yml", "yarnPath: ./evil.cjs\nplugins:\n  - ./evil.cjs\n");
     box.write("bunfig.toml", 'preload = ["./evil.cjs"]\n');
-    const refused = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const refused = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(`Run: ${program} add ${NAME}, then again: agent pack add ${NAME}\n`);
     expect(existsSync(join(box.project, "package-lock.json"))).toBe(false);
 
     const folder = join(box.project, "node_modules", NAME);
     cpSync(join(box.root, "version-1.2.3/package"), folder, { recursive: true });
-    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const added = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect([added.code, added.stdout]).toEqual([0, expect.stringContaining("  greet (on; read)\n")]);
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("it ran\n");
     const removed = await box.run(["pack", "remove", NAME], { env });
@@ -230,7 +238,7 @@ describe("agent pack search, add and remove", () => {
   test("a package that is no pack is named, and not selected", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, { "index.js": "export const x = 1;" });
-    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect(code).toBe(2);
     expect(stderr).toContain(`${NAME} is not a pack that works`);
     expect(existsSync(join(box.project, "node_modules"))).toBe(false);
@@ -315,7 +323,7 @@ describe("a hostile project's npm settings", () => {
     box.write("other.npmrc", `registry=${origin}/\n`);
     chmodSync(box.write("evil.cjs", `#!/bin/sh\ntouch ${box.root}/ran\n`), 0o755);
     const before = readdirSync(box.project, { recursive: true });
-    const added = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const added = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect([added.code, added.stderr]).toEqual([2, expect.stringContaining(`.npmrc", which sets ${names}`)]);
     expect(added.stderr).toContain(`Run: npm install ${NAME}, then again: agent pack add ${NAME}\n`);
     expect(readdirSync(box.project, { recursive: true })).toEqual(before);
@@ -323,7 +331,7 @@ describe("a hostile project's npm settings", () => {
     cpSync(join(box.root, "version-1.2.3/package"), join(box.project, "node_modules", NAME), {
       recursive: true,
     });
-    expect((await box.run(["pack", "add", NAME, "--yes"], { env })).code).toBe(0);
+    expect((await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env })).code).toBe(0);
     const removed = await box.run(["pack", "remove", NAME], { env });
     expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining(`npm uninstall ${NAME}\n`)]);
     expect([existsSync(prefix), existsSync(join(box.root, "ran")), requests]).toEqual([false, false, []]);
@@ -334,7 +342,9 @@ describe("a hostile project's npm settings", () => {
     const env = await registryWith(box, PACK, { bin: { git: "index.js" } });
     box.write("package.json", "{}");
     box.write(".npmrc", "# ours\nsave-exact=true\r\nfund = false\nengine-strict\n");
-    expect(await box.run(["pack", "add", NAME, "--yes"], { env })).toMatchObject({ code: 0 });
+    expect(await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env })).toMatchObject({
+      code: 0,
+    });
     const { dependencies } = JSON.parse(readFileSync(join(box.project, "package.json"), "utf8"));
     expect(dependencies).toEqual({ [NAME]: "1.2.3" });
     expect(existsSync(join(box.project, "node_modules/.bin"))).toBe(false);
@@ -347,7 +357,7 @@ describe("a hostile project's npm settings", () => {
     box.write("package.json", '{"workspaces":["packages/*"]}');
     box.write(".npmrc", `registry=${origin}/\n`);
     const cwd = dirname(box.write("packages/a/package.json", '{"name":"a","version":"1.0.0"}'));
-    const added = await box.run(["pack", "add", NAME, "--yes"], { env, cwd });
+    const added = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env, cwd });
     expect([added.code, added.stderr]).toEqual([
       2,
       expect.stringContaining("may have this directory as a workspace"),
@@ -355,7 +365,7 @@ describe("a hostile project's npm settings", () => {
     cpSync(join(box.root, "version-1.2.3/package"), join(box.project, "node_modules", NAME), {
       recursive: true,
     });
-    expect((await box.run(["pack", "add", NAME, "--yes"], { env, cwd })).code).toBe(0);
+    expect((await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env, cwd })).code).toBe(0);
     expect(requests).toEqual([]);
   });
 
@@ -368,7 +378,7 @@ describe("a hostile project's npm settings", () => {
       env: { ...process.env, ...env },
     });
     box.write(`node_modules/${NAME}/index.js`, "// other code");
-    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes"], { env });
+    const { code, stderr } = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
     expect([code, stderr]).toEqual([
       4,
       expect.stringContaining('index.js" is not the file that was examined'),

@@ -126,6 +126,7 @@ export type {
   PackDirectories,
   PackEntry,
   PackHost,
+  PackNeeds,
   PackOptions,
   PackPrompt,
   PackRegistry,

@@ -1,18 +1,22 @@
 import { fstatSync, readFileSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
-import { delay, errorMessage, HELPER_ENVIRONMENT, quotePath } from "@agent/core/toolkit";
-import { FIRST_INPUT } from "../helpers/inputs.js";
-import { probeProgram } from "../helpers/probe.js";
+import type { Readable } from "node:stream";
+import { delay, errorMessage, quotePath } from "@agent/internal";
 import { withOpened } from "./inspect.js";
 import { expectedIdentity, type Mount } from "./mounts.js";
-import type { CommandNetwork } from "./network/commandNetwork.js";
 
 /** bubblewrap gives up its capabilities when all mounts are made, and waits for the gate right after that. */
 const NO_CAPABILITIES = /^CapPrm:\s*0+$/m;
 const CHILD_PID = /"child-pid":\s*(\d+)\s*[,}]/;
 const RECHECK_MS = 5;
 const POLL_MS = 1;
-const FILE_SYSTEMS = { bind: undefined, "empty file": undefined, tmpfs: "tmpfs", dev: "tmpfs", proc: "proc" };
+const FILE_SYSTEMS = {
+  bind: undefined,
+  device: undefined,
+  "empty file": undefined,
+  tmpfs: "tmpfs",
+  dev: "tmpfs",
+  proc: "proc",
+};
 
 /** The ends of a gate that the agent keeps. */
 export interface Gate {
@@ -50,40 +54,6 @@ export async function passGate({ info, open }: Gate, mounts: readonly Mount[]): 
   }
   open();
   return true;
-}
-
-/** How to start bubblewrap with a gate: its `--info-fd` and `--block-fd` are the two that follow the inputs. */
-interface GatedProgram {
-  readonly argv: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly inputs?: readonly Uint8Array[];
-  readonly mounts: readonly Mount[];
-  readonly network?: CommandNetwork | undefined;
-}
-
-/** Runs bubblewrap to query it, as `probeProgram` does. Rejects if its mounts are not those that were asked for. */
-export async function probeBehindGate(
-  { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts, network }: GatedProgram,
-  stream: "stdout" | "stderr",
-): Promise<{ readonly code: number | null; readonly output: string }> {
-  let passed: Promise<unknown> | undefined;
-  const probe = await probeProgram(program, args, stream, {
-    // A gate that ends with the agent: no watchdog knows this process, and what it runs is harmless.
-    ...{ inputs, env, network, detached: true, descriptors: ["pipe", "pipe"] },
-    onStart: (child) => {
-      const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
-      const gate = child.stdio[FIRST_INPUT + inputs.length + 1] as Writable;
-      // bubblewrap may have ended by itself.
-      gate.on("error", () => undefined);
-      passed = passGate({ info, open: () => void gate.end("x") }, mounts).catch((error: unknown) => {
-        child.kill("SIGKILL");
-        return error;
-      });
-    },
-  });
-  const outcome = await passed;
-  if (outcome instanceof Error) throw outcome;
-  return probe;
 }
 
 /** Kills a process that waits at the gate: it does not end with bubblewrap yet. */
@@ -127,7 +97,7 @@ function findDifference(pid: number, mounts: readonly Mount[]): string | undefin
       const isInPlace = entry?.path === path && !seen.has(found.mount);
       seen.add(found.mount);
       const expected = expectedIdentity(mount);
-      const isWritable = "isWritable" in mount && mount.isWritable;
+      const isWritable = kind === "device" || ("isWritable" in mount && mount.isWritable);
       const fileSystem = FILE_SYSTEMS[kind];
       if (
         !isInPlace ||

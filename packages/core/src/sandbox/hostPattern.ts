@@ -1,4 +1,4 @@
-import { quote } from "@agent/core/toolkit";
+import { quote } from "@agent/internal";
 
 /** Where a connection goes. `host` is canonical: see `canonicalHost`. */
 export interface Destination {
@@ -6,7 +6,7 @@ export interface Destination {
   readonly port: number;
 }
 
-/** An entry of `sandbox.network.hosts`: a name, all names below one, or an address, with or without a port. */
+/** An entry of a list of hosts: a name, all names below one, or an address, with or without a port. */
 export interface HostPattern {
   /** A canonical host; with `isBelow`, the name that the matching names end with. */
   readonly host: string;
@@ -63,8 +63,8 @@ export function parseAuthority(text: string, defaultPort?: number): Destination 
   return { host: canonical, port };
 }
 
-/** Throws for text that is not a pattern, with an example of one. */
-export function parseHostPattern(text: string): HostPattern {
+/** Throws for text that is not a pattern, with an example of one. `where` names the list it is in, and `all` how to allow every host. */
+export function parseHostPattern(text: string, where = "hosts", all = "network: true"): HostPattern {
   const isBelow = text.startsWith("*.");
   const [, host = "", digits] = AUTHORITY.exec(isBelow ? text.slice(2) : text) ?? [];
   const canonical = canonicalHost(host);
@@ -72,7 +72,7 @@ export function parseHostPattern(text: string): HostPattern {
   const isTooBroad = isBelow && (canonical === undefined || isAddress(canonical) || !canonical.includes("."));
   if (canonical === undefined || isTooBroad || port === 0 || (port ?? 0) > 65_535) {
     throw new Error(
-      `sandbox.network.hosts: ${quote(text)} is not a host. Write "example.com", "*.example.com", "example.com:8443" or an address; without a scheme or a path. To allow all hosts, use network: true.`,
+      `${where}: ${quote(text)} is not a host. Write "example.com", "*.example.com", "example.com:8443" or an address; without a scheme or a path. To allow all hosts, use ${all}.`,
     );
   }
   return { host: canonical, isBelow, ...(port !== undefined && { port }) };

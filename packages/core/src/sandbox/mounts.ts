@@ -1,14 +1,7 @@
-import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { canonicalPath, isInside, quotePath } from "@agent/core/toolkit";
+import { lstatSync } from "node:fs";
+import { quotePath } from "@agent/internal";
 import { identify } from "./inspect.js";
-import type { SandboxPolicy } from "./policy.js";
 
-const MIB = 1024 * 1024;
-/** Enough for lock files and process ids. */
-const RUN_BYTES = 16 * MIB;
-/** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
-const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 const EMPTY_FILE = "/dev/null";
 
 /** One mount in the sandbox. `path` is where it is mounted, without links. */
@@ -26,61 +19,9 @@ export type Mount =
   | { readonly kind: "tmpfs"; readonly path: string; readonly isWritable: boolean; readonly bytes?: number }
   /** An empty file that cannot be written. */
   | { readonly kind: "empty file"; readonly path: string }
+  /** A device of the host that can be used, such as `/dev/null`. */
+  | { readonly kind: "device"; readonly path: string; readonly identity: string }
   | { readonly kind: "dev" | "proc"; readonly path: string };
-
-/** Places that hold sockets and other users' files: a command gets its own empty one. */
-export function privatePlaces(): readonly string[] {
-  const runtime = process.env.XDG_RUNTIME_DIR;
-  const places = ["/tmp", "/run", "/var/run", ...(runtime?.startsWith("/") ? [runtime] : [])];
-  const real = places.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
-  return real.filter((path) => !real.some((other) => other !== path && isInside(other, path)));
-}
-
-/**
- * The mounts that enforce the policy, one for each path, a directory before what is in it: a mount would cover an earlier
- * one below it. `guarded` are those that keep protected files as they are; `memoryBytes` is how much each private file
- * system may hold, `undefined` if this bubblewrap cannot limit it. Throws if a directory was replaced by a link since it
- * was resolved.
- */
-export function planMounts(
-  { writable, shown, hidden }: Pick<SandboxPolicy, "writable" | "shown" | "hidden">,
-  guarded: readonly Mount[],
-  memoryBytes: number | undefined,
-): Mount[] {
-  const places = privatePlaces();
-  const base: Mount[] = [
-    bind("/", false),
-    { kind: "dev", path: "/dev" },
-    { kind: "tmpfs", path: "/dev/shm", isWritable: true, ...limit(memoryBytes) },
-    { kind: "proc", path: "/proc" },
-    ...places.map((path): Mount => {
-      const bytes = memoryBytes === undefined || path === "/tmp" ? memoryBytes : RUN_BYTES;
-      return { kind: "tmpfs", path, isWritable: true, ...limit(bytes) };
-    }),
-  ];
-  // By path; a later entry for a path wins. A file of the agent stays read-only, also in a writable directory.
-  const wanted = new Map<string, Mount>();
-  for (const mount of [
-    ...shownInPrivatePlaces(places).map((path) => ({
-      ...bind(canonicalPath(path), false),
-      path,
-      source: canonicalPath(path),
-    })),
-    ...writable.map((path) => bind(path, true)),
-    ...guarded,
-    ...hidden.flatMap(hide),
-    ...shown.map((path) => bind(path, false)),
-  ])
-    wanted.set(mount.path, mount);
-  for (const { path } of guarded) if (isCovered(path, wanted)) wanted.delete(path);
-  for (const mount of [...wanted.values()]) {
-    for (const parent of parentsInside(mount.path, writable)) {
-      // A directory below a read-only one must not become writable again.
-      if (!wanted.has(parent) && !isCovered(parent, wanted)) wanted.set(parent, bind(parent, true));
-    }
-  }
-  return [...base, ...[...wanted.values()].sort((one, other) => depth(one.path) - depth(other.path))];
-}
 
 /** The arguments of bubblewrap that make these mounts. */
 export function mountArguments(mounts: readonly Mount[]): string[] {
@@ -92,22 +33,30 @@ export function mountArguments(mounts: readonly Mount[]): string[] {
     ...mounts.flatMap((mount) => {
       const { kind, path } = mount;
       if (kind === "bind") return [mount.isWritable ? "--bind" : "--ro-bind", mount.source ?? path, path];
+      if (kind === "device") return ["--dev-bind", path, path];
       if (kind === "empty file") return ["--ro-bind", EMPTY_FILE, path];
       if (kind !== "tmpfs") return [`--${kind}`, path];
       return [...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]), "--tmpfs", path];
     }),
     // /proc: root may write settings of the kernel, also one that runs a program outside.
-    ...["/dev", "/proc", ...readOnly.map(({ path }) => path)].flatMap((path) => ["--remount-ro", path]),
+    ...[...mounts.filter(isSystem), ...readOnly]
+      .map(({ path }) => path)
+      .flatMap((path) => ["--remount-ro", path]),
   ];
+}
+
+function isSystem({ kind }: Mount): boolean {
+  return kind === "dev" || kind === "proc";
 }
 
 /** The identity of what must be mounted; `undefined` for a file system that is new in the sandbox. */
 export function expectedIdentity(mount: Mount): string | undefined {
-  if (mount.kind === "bind") return mount.identity;
+  if (mount.kind === "bind" || mount.kind === "device") return mount.identity;
   return mount.kind === "empty file" ? identify("/", EMPTY_FILE)?.identity : undefined;
 }
 
-function bind(path: string, isWritable: boolean): Extract<Mount, { kind: "bind" }> {
+/** Shows a file or directory of the host. Throws if it was replaced by a link since its path was resolved. */
+export function bindMount(path: string, isWritable: boolean): Extract<Mount, { kind: "bind" }> {
   const found = identify("/", path);
   if (found === undefined || found.isLink) {
     throw new Error(
@@ -117,64 +66,11 @@ function bind(path: string, isWritable: boolean): Extract<Mount, { kind: "bind" 
   return { kind: "bind", path, isWritable, identity: found.identity };
 }
 
-function limit(bytes: number | undefined): { bytes?: number } {
-  return bytes === undefined ? {} : { bytes };
-}
-
-function depth(path: string): number {
-  return path.split("/").length;
-}
-
-/** Whether nothing below a directory on the way can be written, so that a mount there has nothing to protect. */
-function isCovered(path: string, mounts: ReadonlyMap<string, Mount>): boolean {
-  for (let parent = dirname(path); parent !== "/"; parent = dirname(parent)) {
-    const mount = mounts.get(parent);
-    if (mount !== undefined && "isWritable" in mount && !mount.isWritable) return true;
-  }
-  return false;
-}
-
-/**
- * The directories between a writable one and a path in it. Each is bound to itself: a mount point cannot be renamed, so
- * that no command moves away what is mounted below, for itself or for a command that starts at the same time.
- */
-function parentsInside(path: string, writable: readonly string[]): string[] {
-  const root = writable.find((directory) => directory !== path && isInside(directory, path));
-  const parents: string[] = [];
-  if (root === undefined) return parents;
-  for (let parent = dirname(path); parent !== root; parent = dirname(parent)) parents.push(parent);
-  return parents;
-}
-
-function hide(path: string): Mount[] {
+/** Keeps a file or directory from being read: an empty one is in its place. None if there is nothing to hide. */
+export function hideMounts(path: string): Mount[] {
   // Most places of a host's table do not exist.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const found = identify("/", path);
   if (found === undefined || found.isLink) return [];
   return [found.isDirectory ? { kind: "tmpfs", path, isWritable: false } : { kind: "empty file", path }];
-}
-
-/** Files in private places without which the system does not work: the name servers, the programs of NixOS. */
-function shownInPrivatePlaces(places: readonly string[]): string[] {
-  const nameServers = canonicalPath("/etc/resolv.conf");
-  return [nameServers, ...SHOWN_IN_RUN].filter(
-    (path) => places.some((place) => isInside(place, path)) && existsSync(path),
-  );
-}
-
-/** Paths of unix sockets that programs of this machine listen on, outside the directories of `except`. */
-export function listeningSockets(except: readonly string[]): string[] {
-  return socketPaths().filter((path) => !except.some((root) => isInside(root, path)) && existsSync(path));
-}
-
-function socketPaths(): string[] {
-  try {
-    const lines = readFileSync("/proc/net/unix", "utf8").split("\n").slice(1);
-    const paths = lines.map((line) => line.slice(line.indexOf("/"))).filter((path) => path.startsWith("/"));
-    return [
-      ...new Set(paths.map((path) => join(canonicalPath(dirname(path)), path.slice(dirname(path).length)))),
-    ];
-  } catch {
-    return [];
-  }
 }

@@ -103,6 +103,20 @@ describe.each(["x64", "arm64"] as const)("on %s", (name: Name) => {
     expect(run("clone3")).toBe("errno 38");
   });
 
+  test("packs can make no sockets and no processes, and still start threads", () => {
+    const filter = seccompFilter({ unixSockets: false, sockets: false, processes: false }, name) as Buffer;
+    const ask = (number: number, ...args: number[]) =>
+      decide(filter, ARCHITECTURES[name], number, args.map(BigInt));
+    expect([1, 2, 10, 16].map((family) => ask(calls.socket, family))).toEqual(Array(4).fill("errno 1"));
+    expect(ask(calls.socketpair, 1, 1)).toBe("allow");
+    expect(ask(calls.clone, 0x3d0f00)).toBe("allow");
+    expect(ask(calls.clone, 17)).toBe("errno 1");
+    expect(ask(calls.clone, 0x3d0f00 | 0x10000000)).toBe("errno 1");
+    if (name === "x64") expect([57, 58].map((number) => ask(number))).toEqual(["errno 1", "errno 1"]);
+    const programs = seccompFilter({ unixSockets: false, sockets: false }, name) as Buffer;
+    expect(decide(programs, ARCHITECTURES[name], calls.clone, [17n])).toBe("allow");
+  });
+
   test("no typing into terminals, also with a number whose upper half is set", () => {
     expect(run("ioctl", 0, 0x5401)).toBe("allow");
     expect(run("ioctl", 0, 0x5412)).toBe("errno 1");

@@ -2,6 +2,10 @@
 export interface SeccompOptions {
   /** Whether commands may make unix sockets. A filter sees the family of a socket, never the path it connects to. */
   readonly unixSockets: boolean;
+  /** Whether programs may connect anywhere. `false`: they can make no sockets but connected pairs. Default `true`. */
+  readonly sockets?: boolean;
+  /** Whether programs may start others. `false`: they can start threads only. Default `true`. */
+  readonly processes?: boolean;
 }
 
 /** Numbers of one system call. A call that an architecture does not have is absent. */
@@ -101,6 +105,10 @@ const OPEN_CALLS: readonly (readonly [CallNumbers, number])[] = [
   [{ x64: 257, arm64: 56 }, 2], // openat
 ];
 const CLONE = { x64: 56, arm64: 220 };
+/** fork and vfork; arm64 has only clone. */
+const FORKS: readonly CallNumbers[] = [{ x64: 57 }, { x64: 58 }];
+/** CLONE_THREAD: without it, clone starts a process. */
+const THREAD = 0x10000;
 const UNSHARE = { x64: 272, arm64: 97 };
 const IOCTL = { x64: 16, arm64: 29 };
 const SOCKET = { x64: 41, arm64: 198 };
@@ -153,8 +161,11 @@ function failIf(code: number, value: number): Instruction[] {
   return [[code, 0, 1, value], fail(EPERM)];
 }
 
-function filter(architecture: Architecture, { unixSockets }: SeccompOptions): Instruction[] {
-  const families = unixSockets ? [AF_UNIX, ...NETWORK_FAMILIES] : NETWORK_FAMILIES;
+function filter(
+  architecture: Architecture,
+  { unixSockets, sockets = true, processes = true }: SeccompOptions,
+): Instruction[] {
+  const families = !sockets ? [] : unixSockets ? [AF_UNIX, ...NETWORK_FAMILIES] : NETWORK_FAMILIES;
   return [
     load(ARCHITECTURE_OFFSET),
     // Another architecture (32-bit programs) has other numbers for the same calls.
@@ -180,6 +191,18 @@ function filter(architecture: Architecture, { unixSockets }: SeccompOptions): In
         answer(ALLOW),
       ]),
     ),
+    ...(processes
+      ? []
+      : [
+          ...FORKS.flatMap((call) => onCall(call[architecture], [fail(EPERM)])),
+          ...onCall(CLONE[architecture], [
+            loadArgument(0),
+            ...failIf(JUMP_SET, NEW_NAMESPACE),
+            [JUMP_SET, 1, 0, THREAD] satisfies Instruction,
+            fail(EPERM),
+            answer(ALLOW),
+          ]),
+        ]),
     ...[CLONE, UNSHARE].flatMap((call) =>
       onCall(call[architecture], [loadArgument(0), ...failIf(JUMP_SET, NEW_NAMESPACE), answer(ALLOW)]),
     ),

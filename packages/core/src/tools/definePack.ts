@@ -20,7 +20,7 @@ import {
   type SchemaValue,
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
-import type { PackHost, PackRegistry, PackServices } from "./pack.js";
+import type { PackHost, PackNeeds, PackRegistry, PackServices } from "./pack.js";
 import type { ExecutableTool } from "./tool.js";
 
 /** A tool that stays off until the user enables it. */
@@ -57,6 +57,8 @@ export interface PackDefinition<
   readonly options?: S;
   /** Environment variables that hold its secrets: `["ACME_TOKEN"]`. Their values are in `host.secrets`. */
   readonly secrets?: readonly string[];
+  /** What it needs where it runs in its own process: `{ hosts: ["api.acme.com"] }`. */
+  readonly needs?: PackNeeds;
   /**
    * Called for each agent that uses the pack. Returns its tools and services. Synchronous; `registry` takes tools that are known
    * only later, and takes tools away.
@@ -76,6 +78,7 @@ export interface DefinedPack<Name extends string, Names extends string, Options>
   readonly packName: Name;
   readonly packApiVersion: 1;
   readonly secrets: readonly string[] | undefined;
+  readonly needs: PackNeeds | undefined;
   readonly register: (registry: PackRegistry<Names>, host?: PackHost<Options>) => void;
 }
 
@@ -83,6 +86,7 @@ const DEFINITION: OptionChecks<Record<keyof PackDefinition<string, []>, unknown>
   name: checkText,
   options: () => undefined,
   secrets: textsOf("names of variables"),
+  needs: checkObject,
   setup: checkFunction,
 };
 
@@ -119,7 +123,7 @@ export function definePack<
     definition as never,
     DEFINITION,
   );
-  const { name, options: schema, secrets, setup } = definition;
+  const { name, options: schema, secrets, needs, setup } = definition;
   checkText("name", name);
   checkFunction("setup", setup);
   const parse = optionsParser(name, schema);
@@ -127,6 +131,7 @@ export function definePack<
     packName: name,
     packApiVersion: 1,
     secrets,
+    needs,
     register: (registry, host) => {
       checkRegistry(registry);
       const options = parse(host?.options) as SchemaValue<S>;

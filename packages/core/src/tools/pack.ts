@@ -25,8 +25,24 @@ export interface ToolPack {
    * `host.secrets`, withholds them from commands and hides them in results; read `process.env` where it passes none.
    */
   readonly secrets?: readonly string[] | undefined;
+  /** What it needs where it runs in its own process. Default: what follows from the capabilities of its tools. */
+  readonly needs?: PackNeeds | undefined;
   /** The pack API version it was built for; absent means 1. */
   readonly packApiVersion?: number;
+}
+
+/**
+ * What a pack needs in its own process. It is shown to the user, who grants all of it or does not add the pack. Writes and
+ * commands go through the agent's tools (`call.callTool`).
+ */
+export interface PackNeeds {
+  /** `"read"`: the files of the project. Default: only if its tools do something and none connects anywhere. */
+  readonly files?: "read";
+  /**
+   * The hosts that `fetch` connects to: `api.acme.com`, `*.acme.com`, `localhost:8080`; `*` is every host of the public
+   * internet. Default: `*` if a tool has the capability `network`, else none.
+   */
+  readonly hosts?: readonly string[];
 }
 
 export interface RegisterOptions {

@@ -2,12 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
+import { type Mount, passGate } from "@agent/core/sandbox";
 import { errorMessage, lazyConstant } from "@agent/core/toolkit";
 import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
 import { SYSTEM_SHELL, spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
-import { passGate } from "../sandbox/gate.js";
-import type { Mount } from "../sandbox/mounts.js";
 import type { SandboxedStart } from "../sandbox/sandbox.js";
 import type { Script } from "./script.js";
 

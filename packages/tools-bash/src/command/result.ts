@@ -1,8 +1,8 @@
 import type { ResultView } from "@agent/core";
+import type { RefusedFile } from "@agent/core/sandbox";
 import { escapeToLine } from "@agent/core/toolkit";
 import { type Captured, presentCapture } from "../output/capture.js";
 import type { Exceeded } from "../processes/watch.js";
-import type { RefusedFile } from "../sandbox/inspect.js";
 import type { SandboxLevel } from "../sandbox/status.js";
 import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
 

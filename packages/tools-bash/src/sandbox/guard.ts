@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import type { Mount } from "@agent/core/sandbox";
+import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "@agent/core/sandbox";
 import { canonicalPath, GitConfigs, isInside, matchesName } from "@agent/core/toolkit";
 import { namedByGit, nestedRepositories } from "./gitFiles.js";
-import { type Found, identify, listUnlocked, type RefusedFile, renameRefused } from "./inspect.js";
-import type { Mount } from "./mounts.js";
 import { Placeholders, type PlaceholderUse } from "./placeholders.js";
 import type { HostFiles } from "./policy.js";
 import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";

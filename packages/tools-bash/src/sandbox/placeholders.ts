@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeEmpty } from "@agent/core/sandbox";
 import {
   type HeldLock,
   hasEnded,
@@ -8,7 +9,6 @@ import {
   processTag,
   tryAcquireLock,
 } from "@agent/core/toolkit";
-import { removeEmpty } from "./inspect.js";
 
 /** How long another process may keep the list of placeholders: it only reads and writes small files meanwhile. */
 const LONGEST_WAIT_MS = 2000;

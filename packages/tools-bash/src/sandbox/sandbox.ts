@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { type Mount, mountArguments, type RefusedFile, seccompFilter } from "@agent/core/sandbox";
 import {
   canonicalPath,
   canonicalPaths,
@@ -9,15 +10,13 @@ import {
 } from "@agent/core/toolkit";
 import { FIRST_INPUT } from "../helpers/inputs.js";
 import { FileGuard, type Guard } from "./guard.js";
-import type { RefusedFile } from "./inspect.js";
-import { listeningSockets, type Mount, mountArguments, planMounts, privatePlaces } from "./mounts.js";
+import { listeningSockets, planMounts, privatePlaces } from "./mounts.js";
 import type { CommandNetwork } from "./network/commandNetwork.js";
 import type { AccessOptions } from "./network/hostAccess.js";
 import type { PlaceholderUse } from "./placeholders.js";
 import type { SandboxPolicy } from "./policy.js";
 import { cacheVariables } from "./policy.js";
 import { startSeatbelt } from "./seatbelt.js";
-import { seccompFilter } from "./seccomp.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
 import { findSandbox, type SandboxLevel, type SandboxStatus } from "./status.js";
 

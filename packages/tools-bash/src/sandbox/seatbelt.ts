@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside, quote } from "@agent/core/toolkit";
+import { profileText } from "@agent/core/sandbox";
+import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
 import { cacheVariables, type SandboxPolicy } from "./policy.js";
 
+const { literal, rule, subpath, text } = profileText;
 const PROGRAM = "/usr/bin/sandbox-exec";
 /** Where every user's temporary files are. `/tmp` and `/var` are links to here. */
 const TEMPORARY = ["/private/tmp", "/private/var/tmp", "/private/var/folders"];
@@ -74,31 +76,8 @@ function networkRules(network: SandboxPolicy["network"]): string[] {
   ];
 }
 
-/** A rule for several filters; empty without any, since a rule without filters would cover everything. */
-function rule(decision: "allow" | "deny", operations: string, filters: readonly string[]): string {
-  return filters.length === 0 ? "" : `(${decision} ${operations} ${filters.join(" ")})`;
-}
-
-function subpath(path: string): string {
-  return `(subpath ${text(path)})`;
-}
-
-function literal(path: string): string {
-  return `(literal ${text(path)})`;
-}
-
 function globalName(name: string): string {
   return `(global-name ${text(name)})`;
-}
-
-/** A string of SBPL. Throws for control characters, whose escapes differ between versions. */
-function text(value: string): string {
-  if (/\p{Cc}/u.test(value)) {
-    throw new Error(
-      `A sandbox cannot have a path with control characters: ${quote(value)}. Nothing was run.`,
-    );
-  }
-  return `"${value.replace(/[\\"]/g, "\\$&")}"`;
 }
 
 /** A protected name and everything below it, in any case of its letters, as most file systems of macOS see it. */

@@ -5,7 +5,7 @@ import type { Diagnosis } from "@agent/core";
 import { canonicalPath, errorMessage, HELPER_ENVIRONMENT } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
 import { spawn } from "../helpers/spawn.js";
-import { probeBehindGate } from "./gate.js";
+import { probeBehindGate } from "./probeGate.js";
 import { Sandbox } from "./sandbox.js";
 import { resolveSandbox } from "./settings.js";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { type HostPattern, parseHostPattern } from "@agent/core/sandbox";
 import { canonicalPath } from "@agent/core/toolkit";
-import { type HostPattern, parseHostPattern } from "./network/hostPattern.js";
 
 /** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
 export type SandboxMode = "off" | "auto" | "require";
@@ -45,7 +45,9 @@ export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): S
   return {
     mode: given.mode ?? "require",
     network:
-      typeof given.network === "object" ? given.network.hosts.map(parseHostPattern) : (given.network ?? true),
+      typeof given.network === "object"
+        ? given.network.hosts.map((text) => parseHostPattern(text, "sandbox.network.hosts"))
+        : (given.network ?? true),
     unixSockets: given.unixSockets ?? false,
     passEnv: given.passEnv ?? [],
     writable: (given.writable ?? []).map((path) => canonicalPath(resolve(path))),

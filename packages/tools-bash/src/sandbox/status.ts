@@ -1,9 +1,9 @@
+import { mountArguments, seccompFilter } from "@agent/core/sandbox";
 import { errorMessage, findProgram } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
-import { probeBehindGate } from "./gate.js";
-import { mountArguments, planMounts } from "./mounts.js";
+import { planMounts } from "./mounts.js";
+import { probeBehindGate } from "./probeGate.js";
 import { seatbeltProblem } from "./seatbelt.js";
-import { seccompFilter } from "./seccomp.js";
 
 /** The level in force for a command: the program that puts it into a sandbox. */
 export type SandboxLevel = "none" | "bubblewrap" | "sandbox-exec";

@@ -1,4 +1,5 @@
 import type { Containment, ToolCall } from "@agent/core";
+import type { RefusedFile } from "@agent/core/sandbox";
 import { errorMessage } from "@agent/core/toolkit";
 import {
   checkedCommand,
@@ -25,7 +26,6 @@ import { CommandHost } from "../host/commandHost.js";
 import type { Policy } from "../policy/policy.js";
 import { type Limits, limitPrelude } from "../processes/limits.js";
 import { nestedRepositories } from "../sandbox/gitFiles.js";
-import type { RefusedFile } from "../sandbox/inspect.js";
 import {
   Sandbox,
   type SandboxedCommand,

@@ -1,5 +1,6 @@
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import {
   isAgentError,
@@ -9,7 +10,8 @@ import {
   type ToolPack,
   type ToolRegistry,
 } from "@agent/core";
-import { errorMessage, escapeInvisible, quote } from "@agent/core/toolkit";
+import type { Isolation } from "@agent/core/isolation";
+import { errorMessage, escapeInvisible, isRecord, lazyConstant, quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
@@ -40,6 +42,8 @@ export interface LoadedPack {
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
   readonly module: (ToolPack & { readonly withheld?: ReadonlySet<string> }) | undefined;
+  /** Whether it runs in its own process. */
+  readonly isolated?: true;
   /** The problem and how to fix it. Other packs are not affected. */
   problem: string | undefined;
 }
@@ -54,8 +58,12 @@ export async function loadPacks(
 ): Promise<LoadedPack[]> {
   const loading = new Set<string>();
   const loaded: LoadedPack[] = [];
+  const isolation = lazyConstant(async () => {
+    const loaded = await import("@agent/core/isolation");
+    return { ...loaded, isolation: new loaded.Isolation() };
+  });
   const all = namedIfItEnds(loading, () =>
-    Promise.all(packs.map((pack) => loadPack(pack, projectFile, loading))),
+    Promise.all(packs.map((pack) => loadPack(pack, projectFile, loading, isolation))),
   );
   for (const next of await all) {
     checkOnce(next, loaded);
@@ -84,7 +92,7 @@ export function registerPacks(
       const { options, directory } = pack;
       const place = directory === undefined ? {} : { baseDirectory: directory };
       registerPack(registry, pack.own ? module : foreignPack(module), { ...host, options, ...place });
-      pack.problem = withheldTools(pack);
+      pack.problem ??= withheldTools(pack);
     } catch (error) {
       if (isCollision(error)) throw new CliError(`${errorMessage(error)} Select only one of the two packs.`);
       pack.problem = `${errorMessage(error)} Fix or update the pack, or take it out of "packs".`;
@@ -117,6 +125,7 @@ async function loadPack(
   pack: SelectedPack,
   projectFile: string | undefined,
   loading: Set<string>,
+  isolation: LoadIsolation,
 ): Promise<LoadedPack> {
   const { name, options, module } = pack;
   if (module) {
@@ -135,6 +144,11 @@ async function loadPack(
   const locked = lockEntry(pack, found);
   const isPlugin = found.local && basename(found.file) === PLUGIN_FILE;
   try {
+    const directory = pack.source && dirname(pack.source.file);
+    if (locked?.isolation !== undefined) {
+      const module = await isolatedModule(name, found.file, locked, isolation);
+      return { name, file: found.file, options, own, directory, isolated: true, ...module };
+    }
     loading.add(name);
     if (isPlugin && locked && locked.files !== digestFiles(dirname(found.file))) {
       const problem = `The plugin ${quote(name)} is not used, because its files changed since you approved it. Review the change with: agent pack update ${name}`;
@@ -143,7 +157,6 @@ async function loadPack(
     const loaded = isPlugin
       ? pluginPack(dirname(found.file))
       : ((await importPack(pack, found)) as unknown as ToolPack);
-    const directory = pack.source && dirname(pack.source.file);
     const module = locked === undefined ? loaded : lockedPack(loaded, name, locked);
     return { name, file: found.file, options, own, directory, module, problem: undefined };
   } catch (error) {
@@ -151,6 +164,48 @@ async function loadPack(
     return { name, file: found.file, options, own, module: undefined, problem: escapeInvisible(problem) };
   } finally {
     loading.delete(name);
+  }
+}
+
+type LoadIsolation = () => Promise<
+  typeof import("@agent/core/isolation") & { readonly isolation: Isolation }
+>;
+
+/** The proxy of a pack that runs in its own process: its tools are those that the user approved. */
+async function isolatedModule(
+  name: string,
+  file: string,
+  { isolation: approved, version }: LockedPack,
+  load: LoadIsolation,
+): Promise<Pick<LoadedPack, "module" | "problem">> {
+  if (approved === undefined) return { module: undefined, problem: undefined };
+  const { isolation, readGrants, readManifest } = await load();
+  const review = `agent pack update ${name}`;
+  const module = isolation.pack({
+    ...{ name, entry: file, review, required: approved.required },
+    manifest: readManifest(approved.manifest),
+    grants: readGrants(approved.grants),
+  });
+  const found = installedVersion(file);
+  const problem =
+    found === undefined || found === version
+      ? undefined
+      : `The pack ${quote(name)} is version ${found}, and you approved ${version}: its tools stay as you approved them. Review the change with: ${review}`;
+  return { module, problem };
+}
+
+/** The version in the package.json that a file belongs to. */
+function installedVersion(file: string): string | undefined {
+  const path = findPackageJSON(file);
+  const manifest: unknown = path === undefined ? undefined : JSON.parse(readFileSync(path, "utf8"));
+  return isRecord(manifest) && typeof manifest.version === "string" ? manifest.version : undefined;
+}
+
+function findPackageJSON(file: string): string | undefined {
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    const path = join(directory, "package.json");
+    if (existsSync(path)) return path;
+    if (dirname(directory) === directory) return undefined;
   }
 }
 

@@ -35,6 +35,7 @@ export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
       for (const secret of tools.secrets) show(secretDiagnosis(secret));
       for (const problem of lateProblems(tools)) show({ subject: "tools", ok: false, detail: problem }, true);
       for (const one of await checkProvider(loaded)) show(one, true);
+      show(await checkIsolation());
       show(checkState(), true);
       for (const one of checkInstructions(process.cwd())) show(one);
       for (const diagnosis of await diagnose(tools)) show(diagnosis);
@@ -61,9 +62,17 @@ function configDetail({ layers }: LoadedSettings): string {
   return files.length === 0 ? "none, the defaults hold" : files.join(", ");
 }
 
-function packDiagnosis({ name, file, problem, module }: LoadedPack): Diagnosis {
+function packDiagnosis({ name, file, problem, module, own, isolated }: LoadedPack): Diagnosis {
   if (problem !== undefined) return { subject: `pack ${name}`, ok: false, detail: problem };
-  return { subject: `pack ${name}`, ok: module !== undefined, detail: file ?? "from the config" };
+  const how = isolated ? ", in its own process" : own ? "" : ", with your rights";
+  return { subject: `pack ${name}`, ok: module !== undefined, detail: `${file ?? "from the config"}${how}` };
+}
+
+/** Whether packs that a user adds can be kept to what they were granted, proved with a hostile one. */
+async function checkIsolation(): Promise<Diagnosis> {
+  const { Isolation } = await import("@agent/core/isolation");
+  const { level, detail, cure } = await new Isolation().status();
+  return { subject: "isolation of packs", ok: level === "enforced", detail, ...(cure && { cure }) };
 }
 
 function secretDiagnosis({ pack, variable, isSet }: PackSecret): Diagnosis {

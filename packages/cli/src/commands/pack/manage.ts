@@ -1,6 +1,9 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { quote } from "@agent/core/toolkit";
+import type { PackServices } from "@agent/core";
+import { serviceNames } from "@agent/core/host";
+import type { Isolation, IsolationLevel, PackManifest } from "@agent/core/isolation";
+import { errorMessage, quote } from "@agent/core/toolkit";
 import { didYouMean, escapeToLine, isInside } from "@agent/internal";
 import { ensurePrivateDirectory, sizeText } from "@agent/terminal/host";
 import { latestCommit, parseGitSource } from "../../assembly/packages/gitArchive.js";
@@ -30,6 +33,7 @@ import {
   writeLockedPack,
 } from "../../settings/packs/lock.js";
 import { isPluginFolder, readPlugin, readServers } from "../../settings/packs/plugin.js";
+import { isOwnPack } from "../../settings/packs/resolve.js";
 import {
   ARCHIVES,
   type Candidate,
@@ -59,7 +63,12 @@ export interface PackAddParameters extends PackManageParameters {
   readonly yes: boolean;
   /** Tools to enable without asking about each. */
   readonly enable: readonly string[];
+  /** The least isolation that is accepted without asking. */
+  readonly isolation?: AcceptedIsolation | undefined;
 }
+
+/** `none`: the code of the pack runs with the rights of the user. */
+export type AcceptedIsolation = IsolationLevel | "none";
 
 /**
  * `agent pack add NAME`: downloads a pack into a private directory, shows what it brings, and after approval installs it,
@@ -150,7 +159,7 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
   const { name, install } = candidate;
   const found = await examine(parameters, candidate);
   if (found === undefined) return EXIT.done;
-  print(`${escapeToLine(name)} brings:\n${listOf(found)}`);
+  print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
   const enable = await toolsToEnable(parameters, found);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
   const how = candidate.installed === undefined ? "Install it with npm" : "Install it";
@@ -198,7 +207,7 @@ async function addServers(
 
 /** Shows what another version changes, and after approval installs it. */
 async function examineAndUpdate(
-  { directory, user, yes, print }: PackUpdateParameters,
+  { directory, user, yes, print, isolation }: PackUpdateParameters,
   candidate: Candidate,
   locked: LockedPack | undefined,
 ): Promise<ExitCode> {
@@ -209,15 +218,23 @@ async function examineAndUpdate(
       ? candidate.installed
       : installedFolder(name, place);
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
-  if (locked !== undefined && isCurrent && locked.files === digestFiles(folder)) {
+  // A pack that was added without isolation stays so until the user asks for it.
+  const accepted = isolation ?? (locked && (locked.isolation?.required ?? "none"));
+  if (
+    locked !== undefined &&
+    isCurrent &&
+    locked.files === digestFiles(folder) &&
+    (isolation === undefined || isolation === (locked.isolation?.required ?? "none"))
+  ) {
     print(`${escapeToLine(name)} ${escapeToLine(locked.version)} is up to date.\n`);
     return EXIT.done;
   }
-  const found = await examine({ yes, print }, candidate);
+  const found = await examine({ yes, print, isolation: accepted }, candidate);
   if (found === undefined) return EXIT.done;
-  if (locked === undefined) print(`${escapeToLine(name)} brings:\n${listOf(found)}`);
+  if (locked === undefined) print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
   else {
-    const changes = packChanges(locked, found);
+    const { describeGrants } = await import("@agent/core/isolation");
+    const changes = packChanges(locked, found, describeGrants);
     print(escapeToLine(`${name}: version ${locked.version} → ${found.version}`));
     print(changes.length === 0 ? ", with the same tools and rights\n" : "\n");
     for (const change of changes) print(`  ${escapeToLine(change)}\n`);
@@ -234,9 +251,9 @@ async function examineAndUpdate(
   return EXIT.done;
 }
 
-/** Loads a pack in a separate process after approval. `undefined`: the user refused. */
+/** Loads a pack in a separate process after approval, isolated if it can be. `undefined`: the user refused. */
 async function examine(
-  { yes, print }: Pick<PackAddParameters, "yes" | "print">,
+  { yes, print, isolation: accepted }: Pick<PackAddParameters, "yes" | "print" | "isolation">,
   candidate: Candidate,
 ): Promise<LockedPack | undefined> {
   const { name, folder, install } = candidate;
@@ -246,16 +263,89 @@ async function examine(
     install && !isPath(name) && candidate.git === undefined
       ? await packageFacts(`${name}@${version}`).catch(() => undefined)
       : undefined;
+  const isolation = accepted === "none" || isOwnName(name) ? undefined : await loadIsolation();
+  const status = await isolation?.status();
+  if (yes && status?.level === "limited" && accepted !== "limited") {
+    throw new CliError(
+      `Isolation is ${status.detail}, so --yes does not add ${name}. ${status.cure ?? ""} To add it all the same: --yes --isolation limited`,
+      EXIT.refused,
+    );
+  }
   const lines = [
     `${name} ${escapeToLine(version)} ${candidate.where}.`,
     ...factLines(folder, facts),
-    "Its code runs with your rights to show what it brings.",
+    `  Isolation: ${escapeToLine(status?.detail ?? "none")}`,
+    status === undefined
+      ? "Its code runs with your rights to show what it brings."
+      : "Its code runs in its own process to show what it brings.",
   ];
   if (yes) print(`${lines.slice(0, -1).join("\n")}\n`);
   else if (!(await askYesNo([...lines, "Load it?"].join("\n")))) {
     print(`${unchanged(candidate)} No code of ${escapeToLine(name)} ran.\n`);
     return undefined;
   }
+  const files = digestFiles(folder);
+  const git = candidate.git && { git: candidate.git };
+  if (isolation === undefined || status === undefined) {
+    return { version, ...git, files, ...(await examineInProcess(candidate, print)) };
+  }
+  return { version, ...git, files, ...(await examineIsolated(candidate, isolation, status.level, print)) };
+}
+
+/** Whether a package is one of ours, which runs in the process of the agent. */
+function isOwnName(name: string): boolean {
+  return isOwnPack(name, { file: "", local: isPath(name), own: false });
+}
+
+async function loadIsolation(): Promise<Isolation> {
+  const { Isolation } = await import("@agent/core/isolation");
+  return new Isolation();
+}
+
+type Examined = Omit<LockedPack, "version" | "files">;
+
+/** What a pack registers where it may do nothing else. */
+async function examineIsolated(
+  candidate: Candidate,
+  isolation: Isolation,
+  required: IsolationLevel,
+  print: PackAddParameters["print"],
+): Promise<Examined> {
+  const { name, folder } = candidate;
+  const { grantsOf } = await import("@agent/core/isolation");
+  const inProcess = `To run it with your rights instead: --isolation none`;
+  let manifest: PackManifest;
+  try {
+    manifest = await isolation.inspect(realpathSync(entryOf(folder)));
+  } catch (error) {
+    throw new CliError(
+      `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${inProcess}`,
+    );
+  }
+  if (manifest.unsupported.length > 0) {
+    throw new CliError(
+      `${name} cannot be isolated yet, because it brings ${manifest.unsupported.join(", ")}. ${unchanged(candidate)} ${inProcess}`,
+      EXIT.refused,
+    );
+  }
+  const { packName, tools, secrets, commands, mentions, skills, agents } = manifest;
+  return {
+    ...(packName !== undefined && { packName }),
+    tools: Object.fromEntries(
+      Object.entries(tools).map(([tool, { enabled, capabilities }]) => [tool, { enabled, capabilities }]),
+    ),
+    secrets,
+    services: [
+      ...serviceNames({ commands, mentions, skills, agents } as unknown as PackServices),
+      ...serverNames(folder, print),
+    ],
+    isolation: { required, grants: grantsOf(manifest), manifest },
+  };
+}
+
+/** What a pack registers with the rights of the user. */
+async function examineInProcess(candidate: Candidate, print: (text: string) => void): Promise<Examined> {
+  const { name, folder } = candidate;
   const { inspectPack } = await import("@agent/testing");
   const { packName, tools, secrets, services, lateProblems, problem } = await inspectPack(entryOf(folder), {
     late: true,
@@ -266,10 +356,7 @@ async function examine(
   }
   for (const late of lateProblems) print(`Not all tools could be seen: ${escapeToLine(late)}\n`);
   return {
-    version,
     ...(packName !== undefined && { packName }),
-    ...(candidate.git && { git: candidate.git }),
-    files: digestFiles(folder),
     tools: Object.fromEntries(
       tools.map(({ name: tool, enabled, capabilities }) => [tool, { enabled, capabilities }]),
     ),
@@ -327,7 +414,11 @@ function factLines(folder: string, facts: PackageFacts | undefined): string[] {
 }
 
 /** What a pack brings, one line each. */
-function listOf({ tools, secrets, services }: LockedPack): string {
+async function listOf(
+  { tools, secrets, services, isolation }: LockedPack,
+  { folder }: Candidate,
+): Promise<string> {
+  const granted = isolation && (await import("@agent/core/isolation")).describeGrants(isolation.grants);
   const lines = [
     ...Object.entries(tools).map(([tool, { enabled, capabilities }]) => {
       const can = capabilities.join(", ") || "declares no capability";
@@ -335,6 +426,7 @@ function listOf({ tools, secrets, services }: LockedPack): string {
     }),
     ...secrets.map((name) => `the secret ${name} (${process.env[name] ? "set" : "not set"})`),
     ...services,
+    ...(granted ?? (isPluginFolder(folder) ? [] : ["runs with your rights, not isolated"])),
   ];
   return lines.map((line) => `  ${escapeToLine(line)}\n`).join("");
 }

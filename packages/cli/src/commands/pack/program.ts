@@ -1,7 +1,26 @@
+import { quote } from "@agent/core/toolkit";
 import type { Command } from "commander";
+import { CliError } from "../../process/errors.js";
 import { print } from "../../process/output.js";
 import { enterDirectory } from "../../settings/workingDirectory.js";
 import type { CommandRun } from "../subcommands.js";
+import type { AcceptedIsolation } from "./manage.js";
+
+interface AddFlags {
+  readonly user?: boolean;
+  readonly yes?: boolean;
+  readonly isolation?: AcceptedIsolation;
+}
+
+const LEVELS: readonly string[] = ["enforced", "limited", "none"];
+const ISOLATION = [
+  "--isolation <level>",
+  "the least isolation to accept without asking: enforced, limited, or none to run it with your rights",
+  (level: string): string => {
+    if (LEVELS.includes(level)) return level;
+    throw new CliError(`--isolation is ${quote(level)}. It must be one of: ${LEVELS.join(", ")}`);
+  },
+] as const;
 
 /** `agent pack …`, for those who write packs. */
 export function packCommands(pack: Command, { done }: CommandRun): void {
@@ -47,10 +66,11 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
       [],
     )
     .option("-y, --yes", "ask nothing; tools that start disabled stay off unless --enable names them")
-    .action(async (specifier: string, flags: { user?: boolean; yes?: boolean; enable: string[] }) => {
+    .option(...ISOLATION)
+    .action(async (specifier: string, flags: AddFlags & { enable: string[] }) => {
       const { packAdd } = await import("./manage.js");
-      const { user = false, yes = false, enable } = flags;
-      done(await packAdd({ specifier, directory: process.cwd(), user, yes, enable, print }));
+      const { user = false, yes = false, enable, isolation } = flags;
+      done(await packAdd({ specifier, directory: process.cwd(), user, yes, enable, isolation, print }));
     });
   pack
     .command("update")
@@ -58,12 +78,11 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     .argument("[packs...]", "npm names, with a version if you like; default: all packs that were added here")
     .option("--user", "packs for every project, instead of those of this one")
     .option("-y, --yes", "ask nothing")
-    .action(
-      async (specifiers: string[], { user = false, yes = false }: { user?: boolean; yes?: boolean }) => {
-        const { packUpdate } = await import("./manage.js");
-        done(await packUpdate({ specifiers, directory: process.cwd(), user, yes, print }));
-      },
-    );
+    .option(...ISOLATION)
+    .action(async (specifiers: string[], { user = false, yes = false, isolation }: AddFlags) => {
+      const { packUpdate } = await import("./manage.js");
+      done(await packUpdate({ specifiers, directory: process.cwd(), user, yes, isolation, print }));
+    });
   pack
     .command("outdated")
     .description("list packs for which the registry has another version than the one you approved")

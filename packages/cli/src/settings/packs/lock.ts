@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import type { IsolationLevel, PackGrants, PackManifest } from "@agent/core/isolation";
 import { isRecord, quote, writeFileAtomic } from "@agent/core/toolkit";
 import { quotePath, readRegularFile } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
@@ -28,6 +29,17 @@ export interface LockedPack {
   readonly secrets: readonly string[];
   /** What it brings besides tools: `hooks`, `command /deploy`, `skill notes`. */
   readonly services: readonly string[];
+  /** Absent: its code runs with the rights of the user. */
+  readonly isolation?: LockedIsolation;
+}
+
+/** How a pack runs in its own process. */
+interface LockedIsolation {
+  /** The least that the user accepted. */
+  readonly required: IsolationLevel;
+  readonly grants: PackGrants;
+  /** What it registers, so that its tools are known before its process has started. */
+  readonly manifest: PackManifest;
 }
 
 export type PackLock = Readonly<Record<string, LockedPack>>;
@@ -85,8 +97,15 @@ export function nameChange(before: LockedPack, packName: string | undefined): st
   return packName === undefined ? "it declares no name now" : `it calls itself ${quote(packName)} now`;
 }
 
-/** What an update changes for the user, one line each. */
-export function packChanges(before: LockedPack, after: LockedPack): string[] {
+/** What an update changes for the user, one line each. `grants` describes what a pack may do in its own process. */
+export function packChanges(
+  before: LockedPack,
+  after: LockedPack,
+  grants: (granted: PackGrants) => readonly string[],
+): string[] {
+  const allowed = (pack: LockedPack): readonly string[] =>
+    pack.isolation ? grants(pack.isolation.grants) : ["runs with your rights, not isolated"];
+  const known = allowed(before);
   const renamed = nameChange(before, after.packName);
   const tools = Object.entries(after.tools).flatMap(([name, tool]) => {
     const change = toolChange(before.tools[name], tool);
@@ -101,6 +120,7 @@ export function packChanges(before: LockedPack, after: LockedPack): string[] {
     ...gone.map((name) => `tool ${name}: it is gone`),
     ...added("secrets").map((name) => `gets the secret ${name}`),
     ...added("services").map((name) => `brings ${name}`),
+    ...allowed(after).filter((line) => !known.includes(line)),
   ];
 }
 
@@ -132,6 +152,7 @@ function isLocked(entry: unknown): entry is LockedPack {
     (entry.git === undefined || isGit(entry.git)) &&
     isTexts(entry.secrets) &&
     isTexts(entry.services) &&
+    (entry.isolation === undefined || isIsolation(entry.isolation)) &&
     isRecord(entry.tools) &&
     Object.values(entry.tools).every(
       (tool) => isRecord(tool) && typeof tool.enabled === "boolean" && isTexts(tool.capabilities),
@@ -141,6 +162,16 @@ function isLocked(entry: unknown): entry is LockedPack {
 
 function isGit(value: unknown): boolean {
   return isRecord(value) && typeof value.source === "string" && typeof value.commit === "string";
+}
+
+/** The manifest is checked when the pack is loaded. */
+function isIsolation(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    (value.required === "enforced" || value.required === "limited") &&
+    isRecord(value.grants) &&
+    isRecord(value.manifest)
+  );
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
-import { canonicalHost } from "./hostPattern.js";
+import { canonicalHost } from "@agent/core/sandbox";
 
 /** The network outside the sandbox. */
 export interface Outside {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Destination, parseAuthority } from "./hostPattern.js";
+import { type Destination, parseAuthority } from "@agent/core/sandbox";
 
 /** What a request to the proxy asks for. */
 export interface ProxyTarget {

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { parseHostPattern } from "@agent/core/sandbox";
 import { expect, onTestFinished, test } from "vitest";
 import { HostAccess } from "./hostAccess.js";
-import { parseHostPattern } from "./hostPattern.js";
 import { HostProxy, type ProxyLimits } from "./proxy.js";
 
 const LIMITS: ProxyLimits = {

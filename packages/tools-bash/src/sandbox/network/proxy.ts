@@ -1,11 +1,11 @@
 import * as http from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { canonicalHost, type Destination, isAddress, parseAuthority } from "@agent/core/sandbox";
 import { errorMessage } from "@agent/core/toolkit";
 import { type ClientHello, readClientHello } from "./clientHello.js";
 import { dial, type Outside } from "./dial.js";
 import { type HostAccess, Refusal } from "./hostAccess.js";
-import { canonicalHost, type Destination, isAddress, parseAuthority } from "./hostPattern.js";
 import { forwardedHeaders, headerLines, type ProxyTarget, targetOf, UnusableRequest } from "./httpTarget.js";
 import { readSocksRequest, SOCKS_ANSWER, SOCKS_VERSION, socksReply } from "./socks.js";
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { canonicalHost, type Destination } from "./hostPattern.js";
+import { canonicalHost, type Destination } from "@agent/core/sandbox";
 
 export const SOCKS_VERSION = 5;
 const NO_AUTHENTICATION = 0;

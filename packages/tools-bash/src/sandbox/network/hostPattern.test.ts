@@ -1,14 +1,14 @@
-import { describe, expect, test } from "vitest";
-import { checkedOptions } from "../../options.js";
-import { resolveSandbox } from "../settings.js";
-import { isPublicAddress } from "./hostAccess.js";
 import {
   canonicalHost,
   formatDestination,
+  isPublicAddress,
   matchesPattern,
   parseAuthority,
   parseHostPattern,
-} from "./hostPattern.js";
+} from "@agent/core/sandbox";
+import { describe, expect, test } from "vitest";
+import { checkedOptions } from "../../options.js";
+import { resolveSandbox } from "../settings.js";
 
 describe("patterns", () => {
   const matches = (pattern: string, authority: string): boolean => {

@@ -1,0 +1,191 @@
+import { lookup as resolveName } from "node:dns";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import { isRecord, quote } from "@agent/internal";
+import { isPublicAddress } from "../sandbox/address.js";
+import {
+  canonicalHost,
+  type HostPattern,
+  isAddress,
+  matchesPattern,
+  parseHostPattern,
+} from "../sandbox/hostPattern.js";
+import { ANY_HOST } from "./manifest.js";
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const MAX_STREAMS = 16;
+/** Headers that belong to the connection, which is the host's. */
+const OWN_HEADERS = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "accept-encoding",
+]);
+/** Not passed on to another host. */
+const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
+/** A server that says nothing for so long is given up. */
+const SILENCE_MS = 60_000;
+
+interface Wanted {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer | undefined;
+}
+
+/** The network of one pack, which its process does not have: each request and each redirect is checked here. */
+export class HostNetwork {
+  readonly #patterns: readonly HostPattern[];
+  readonly #any: boolean;
+  readonly #streams = new Map<number, IncomingMessage>();
+  #next = 1;
+
+  constructor(hosts: readonly string[]) {
+    this.#any = hosts.includes(ANY_HOST);
+    this.#patterns = hosts
+      .filter((host) => host !== ANY_HOST)
+      .map((host) => parseHostPattern(host, "needs.hosts", '"*"'));
+  }
+
+  /** Sends a request of the pack. Rejects with an error for its author. */
+  async fetch(params: unknown, body: Buffer | undefined): Promise<unknown> {
+    if (this.#streams.size >= MAX_STREAMS) throw new Error(`more than ${MAX_STREAMS} responses are open`);
+    let wanted = readWanted(params, body);
+    const redirect = isRecord(params) ? params.redirect : undefined;
+    for (let hops = 0; ; hops++) {
+      this.#check(wanted.url);
+      const response = await this.#send(wanted);
+      const { statusCode: status = 0, statusMessage: statusText = "", headers } = response;
+      if (REDIRECTS.has(status) && headers.location !== undefined && redirect !== "manual") {
+        response.destroy();
+        if (redirect === "error" || hops === MAX_REDIRECTS)
+          throw new Error(`${quote(wanted.url.href)} redirects`);
+        wanted = redirected(wanted, status, headers.location);
+        continue;
+      }
+      const stream = this.#next++;
+      this.#streams.set(stream, response);
+      response.once("close", () => this.#streams.delete(stream));
+      const pairs = Object.entries(headers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one) => [name, one] as const),
+      );
+      return { status, statusText, headers: pairs, url: wanted.url.href, redirected: hops > 0, stream };
+    }
+  }
+
+  /** The next bytes of a response; `undefined` at its end. */
+  async read(stream: unknown): Promise<Buffer | undefined> {
+    const response = this.#streams.get(Number(stream));
+    if (!response) return undefined;
+    for (;;) {
+      const chunk: Buffer | null = response.read();
+      if (chunk !== null) return chunk;
+      if (response.readableEnded || response.destroyed) {
+        if (response.errored) throw response.errored;
+        return undefined;
+      }
+      await new Promise<void>((resolve) => {
+        const events = ["readable", "end", "close", "error"];
+        const done = (): void => {
+          for (const event of events) response.off(event, done);
+          resolve();
+        };
+        for (const event of events) response.on(event, done);
+      });
+    }
+  }
+
+  end(stream: unknown): void {
+    this.#streams.get(Number(stream))?.destroy();
+    this.#streams.delete(Number(stream));
+  }
+
+  close(): void {
+    for (const stream of [...this.#streams.keys()]) this.end(stream);
+  }
+
+  #check(url: URL): void {
+    const host = canonicalHost(url.hostname);
+    const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+    const isListed =
+      host !== undefined && this.#patterns.some((pattern) => matchesPattern({ host, port }, pattern));
+    if (isListed || (this.#any && host !== undefined)) return;
+    throw new Error(
+      `the pack may not connect to ${quote(url.host)}. It must name the host in needs.hosts, and you must approve that with agent pack update`,
+    );
+  }
+
+  /** Only an address or `localhost` that the pack names may be on this machine or in its network. */
+  #mayReach(name: string, address: string): boolean {
+    if (isPublicAddress(address)) return true;
+    return (isAddress(name) || name === "localhost") && this.#patterns.some(({ host }) => host === name);
+  }
+
+  #send({ url, method, headers, body }: Wanted): Promise<IncomingMessage> {
+    const name = canonicalHost(url.hostname) ?? "";
+    if (isAddress(name) && !this.#mayReach(name, name)) {
+      throw new Error(`${quote(url.host)} is not on the public internet`);
+    }
+    const lookup: LookupFunction = (hostname, options, callback) => {
+      resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+        const allowed = (addresses ?? []).filter(({ address }) => this.#mayReach(name, address));
+        const [first] = allowed;
+        if (error || !first) {
+          const refused = new Error(
+            `${quote(hostname)} leads to an address that is not on the public internet`,
+          );
+          callback(error ?? refused, "", 4);
+        } else if (options.all) callback(null, allowed as never, 4);
+        else callback(null, first.address, first.family);
+      });
+    };
+    const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const sent = request(url, {
+        method,
+        lookup,
+        headers: { ...Object.fromEntries(headers), "accept-encoding": "identity" },
+      });
+      sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error(`${quote(url.host)} did not answer in time`)));
+      sent.once("response", resolve);
+      sent.once("error", reject);
+      sent.end(body);
+    });
+  }
+}
+
+function readWanted(params: unknown, body: Buffer | undefined): Wanted {
+  const { url, method, headers } = isRecord(params) ? params : {};
+  if (typeof url !== "string" || !URL.canParse(url)) throw new Error("the address is not valid");
+  const parsed = new URL(url);
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw new Error(`only http and https can be fetched, not ${parsed.protocol}`);
+  }
+  const pairs = (Array.isArray(headers) ? headers : []).filter(
+    (pair): pair is [string, string] =>
+      Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === "string"),
+  );
+  return {
+    url: parsed,
+    method: typeof method === "string" && /^[A-Z]{1,20}$/.test(method) ? method : "GET",
+    headers: pairs.filter(([name]) => !OWN_HEADERS.has(name.toLowerCase())),
+    body,
+  };
+}
+
+function redirected({ url, method, headers, body }: Wanted, status: number, location: string): Wanted {
+  const target = new URL(location, url);
+  if (target.protocol !== "https:" && target.protocol !== "http:") {
+    throw new Error(`${quote(url.href)} redirects to ${target.protocol}`);
+  }
+  const kept =
+    target.host === url.host ? headers : headers.filter(([name]) => !SECRET_HEADERS.has(name.toLowerCase()));
+  const becomesGet = status === 303 || ((status === 301 || status === 302) && method === "POST");
+  return becomesGet
+    ? { url: target, method: "GET", headers: kept, body: undefined }
+    : { url: target, method, headers: kept, body };
+}

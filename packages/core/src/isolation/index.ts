@@ -1,0 +1,9 @@
+/** Runs packs in their own processes, with only what was granted: `@agent/core/isolation`. */
+export {
+  describeGrants,
+  grantsOf,
+  Isolation,
+  type IsolationLevel,
+  type IsolationStatus,
+} from "./isolation.js";
+export { type PackGrants, type PackManifest, readGrants, readManifest } from "./manifest.js";

@@ -1,0 +1,459 @@
+import { pathToFileURL } from "node:url";
+import { canonicalPath, errorMessage, isInside, isRecord, quote } from "@agent/internal";
+import { type Content, type ContentPart, findContentProblem } from "../conversation/content.js";
+import type { CallDescription, CallPreview, Match } from "../tools/callDescription.js";
+import type {
+  MentionItem,
+  PackCommand,
+  PackHost,
+  PackRegistry,
+  PackServices,
+  PackSkill,
+  ToolPack,
+} from "../tools/pack.js";
+import type { ExecutableTool, ToolCall } from "../tools/tool.js";
+import { HostNetwork } from "./hostNetwork.js";
+import { type Enclosure, type Launched, launch, runtimeFile } from "./launch.js";
+import {
+  type ManifestTool,
+  type PackGrants,
+  type PackManifest,
+  readDiagnoses,
+  readManifest,
+  toolDifference,
+} from "./manifest.js";
+import { packageFiles } from "./packageFiles.js";
+import { type Listener, PackProcess } from "./packProcess.js";
+import { packPolicy } from "./policy.js";
+import type { Frame } from "./protocol.js";
+
+export const REGISTER_LIMIT_MS = 10_000;
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const IDLE_MS = 10 * 60 * 1000;
+const MAX_STARTS = 4;
+const START_PERIOD_MS = 10 * 60 * 1000;
+const MAX_MENTIONS = 100;
+const MAX_NOTICE_CHARACTERS = 1000;
+
+/** A pack to run in its own process. */
+export interface IsolatedPackOptions {
+  /** As the user knows it: the name of its package. */
+  readonly name: string;
+  /** The canonical path of its module. */
+  readonly entry: string;
+  /** What it registers, as the user approved it. */
+  readonly manifest: PackManifest;
+  readonly grants: PackGrants;
+  /** How its processes are enclosed. Asked for with each start. */
+  readonly enclosure: () => Promise<{ readonly program: Enclosure; readonly userNamespace: boolean }>;
+  /** Lets a process start: a host may let a few start at the same time. Default: at once. */
+  readonly inTurn?: <T>(start: () => Promise<T>) => Promise<T>;
+  /** How long it may take to register. Default: ten seconds. */
+  readonly registerLimitMs?: number;
+  /** What the user does to approve a change: `agent pack update NAME`. */
+  readonly review?: string;
+}
+
+/**
+ * A pack that registers from its manifest and runs in its own process. The process starts while the model is asked for the
+ * first time, or with the first call.
+ */
+export function isolatedPack(options: IsolatedPackOptions): ToolPack {
+  const { manifest, name } = options;
+  return {
+    packName: manifest.packName ?? name,
+    secrets: manifest.secrets,
+    register: (registry, host) => {
+      const runner = new Runner(options, registry, host);
+      for (const [tool, described] of Object.entries(manifest.tools)) {
+        const { enabled, deferred } = described;
+        registry.register(runner.tool(tool, described), { enabled, ...(deferred && { deferred }) });
+      }
+      registry.provide?.(runner.services());
+    },
+  };
+}
+
+/** A call that is running in the process. */
+interface OpenCall {
+  readonly call: ToolCall;
+  outputBytes: number;
+}
+
+/** The process of one registration: started when it is needed, ended when it is idle, restarted after a failure. */
+class Runner {
+  readonly #options: IsolatedPackOptions;
+  readonly #registry: PackRegistry;
+  readonly #host: PackHost | undefined;
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #network: HostNetwork;
+  #process: Promise<PackProcess> | undefined;
+  #current: PackProcess | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #starts: number[] = [];
+  #sentState: string | undefined;
+  #sentModel: string | undefined;
+  #isDisposed = false;
+
+  constructor(options: IsolatedPackOptions, registry: PackRegistry, host: PackHost | undefined) {
+    this.#options = options;
+    this.#registry = registry;
+    this.#host = host;
+    this.#network = new HostNetwork(options.grants.hosts ?? []);
+  }
+
+  tool(
+    name: string,
+    { schema, enabled: _, deferred: __, functions, ...plain }: ManifestTool,
+  ): ExecutableTool {
+    const has = new Set(functions);
+    return {
+      ...plain,
+      name,
+      getSchema: () => schema,
+      ...(has.has("parseArguments") && {
+        parseArguments: async (args) => {
+          const { message } = await this.#request("parse", { tool: name, args });
+          const { problem } = Object(message.result) as { problem?: unknown };
+          return typeof problem === "string" ? { problem } : { value: { ...args } };
+        },
+      }),
+      ...((has.has("describeCall") || has.has("findAccessNeeds")) && {
+        describeCall: async (args, { signal }) => {
+          const { message } = await this.#request("describe", { tool: name, args, ...this.#news() }, signal);
+          // `contained` would spare the user a question on the word of a pack that is not trusted.
+          const { contained: _contained, ...description } = Object(message.result) as CallDescription;
+          return description;
+        },
+      }),
+      ...(has.has("previewCall") && {
+        previewCall: async (args, { signal }) => {
+          const { message } = await this.#request("preview", { tool: name, args }, signal);
+          return (message.result ?? undefined) as CallPreview | undefined;
+        },
+      }),
+      ...(has.has("permissions") && {
+        permissions: {
+          check: async (pattern) => {
+            const { message } = await this.#request("checkPattern", { tool: name, pattern });
+            return typeof message.result === "string" ? message.result : undefined;
+          },
+          match: async (patterns, targets) => {
+            const { message } = await this.#request("matchPatterns", { tool: name, patterns, targets });
+            return message.result as Match[][];
+          },
+        },
+      }),
+      execute: (args, call) => this.#execute(name, args, call),
+    };
+  }
+
+  services(): PackServices {
+    const { commands, mentions, skills, agents, diagnoses } = this.#options.manifest;
+    return {
+      warmUp: () => void this.#start().catch(() => undefined), // the first call reports it
+      dispose: () => this.#dispose(),
+      terminate: () => this.#current?.end("the agent ended"),
+      ...(commands.length > 0 && { commands: commands.map((one) => this.#command(one)) }),
+      ...(mentions.length > 0 && {
+        mentions: mentions.map((source) => ({
+          name: source,
+          list: async (query, signal) => {
+            const { message } = await this.#request("mentions/list", { source, query }, signal);
+            return readMentions(message.result);
+          },
+          read: async (id, signal) =>
+            readContent(await this.#request("mentions/read", { source, id }, signal), "a mention"),
+        })),
+      }),
+      ...(skills.length > 0 && { skills: ownFiles(this.#options.entry, skills) }),
+      ...(agents.length > 0 && { agents }),
+      ...(diagnoses && {
+        diagnose: async () => {
+          const { message } = await this.#request("diagnose", {});
+          return readDiagnoses(message.result, this.#options.name);
+        },
+      }),
+    };
+  }
+
+  #command({ name, description }: { readonly name: string; readonly description: string }): PackCommand {
+    return {
+      name,
+      description,
+      run: async (input, signal) => {
+        const frame = await this.#request("command", { name, input }, signal);
+        const result = frame.raw?.toString() ?? frame.message.result;
+        const { send, show } = Object(result) as { send?: unknown; show?: unknown };
+        if (typeof show === "string") return { show };
+        return { send: checkedContent(send, `the command /${name}`) };
+      },
+    };
+  }
+
+  async #execute(tool: string, args: Record<string, unknown>, given: ToolCall | undefined): Promise<string> {
+    const call = given ?? { signal: new AbortController().signal, onOutput: () => undefined };
+    const { granted, contained, basis, wantsView } = call;
+    const offers = ["attach", "callTool", "startAgent"].filter(
+      (name) => call[name as "attach"] !== undefined,
+    );
+    let sent: number | undefined;
+    const params = {
+      ...{ tool, args, ...this.#news() },
+      call: { granted, contained, basis, wantsView, offers },
+    };
+    try {
+      const { message, raw } = await this.#request("execute", params, call.signal, (id) => {
+        sent = id;
+        this.#calls.set(id, { call, outputBytes: 0 });
+      });
+      const text = raw?.toString() ?? message.result;
+      if (typeof text !== "string") throw new Error(`The pack ${this.#options.name} returned no text.`);
+      return text;
+    } finally {
+      if (sent !== undefined) this.#calls.delete(sent);
+    }
+  }
+
+  async #request(
+    method: string,
+    params: Record<string, unknown>,
+    signal?: AbortSignal,
+    onSent?: (id: number) => void,
+  ): Promise<Frame> {
+    const process = await this.#start();
+    clearTimeout(this.#idleTimer);
+    try {
+      return await process.request(method, params, { signal, ...(onSent && { onSent }) });
+    } finally {
+      this.#endWhenIdle(process);
+    }
+  }
+
+  #endWhenIdle(process: PackProcess): void {
+    if (!process.isIdle || this.#isDisposed) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (!process.isIdle) return;
+      this.#process = undefined;
+      void process.dispose();
+    }, IDLE_MS);
+    this.#idleTimer.unref();
+  }
+
+  /** The running process, or a new one. */
+  async #start(): Promise<PackProcess> {
+    if (this.#isDisposed) throw new Error(`The pack ${this.#options.name} was ended.`);
+    const known = this.#process;
+    if (known !== undefined) {
+      const running = await known.catch(() => undefined);
+      if (running !== undefined && running.problem === undefined) return running;
+      // Another call may have started a new one meanwhile.
+      if (this.#process !== known) return await this.#start();
+    }
+    const { inTurn = (start) => start() } = this.#options;
+    this.#process = inTurn(() => this.#launch());
+    return await this.#process;
+  }
+
+  async #launch(): Promise<PackProcess> {
+    const { name, entry, grants, enclosure, registerLimitMs = REGISTER_LIMIT_MS } = this.#options;
+    const now = Date.now();
+    this.#starts = this.#starts.filter((at) => now - at < START_PERIOD_MS);
+    if (this.#starts.length >= MAX_STARTS) {
+      throw new Error(
+        `The pack ${name} failed ${MAX_STARTS} times in ten minutes, the last time because ${this.#current?.problem ?? "it did not start"}. It is not started again for now.`,
+      );
+    }
+    this.#starts.push(now);
+    let launched: Launched;
+    const policy = packPolicy({
+      ...{ entry, runtime: runtimeFile(), grants, workspace: process.cwd() },
+      secretPaths: this.#host?.access?.secret ?? [],
+    });
+    try {
+      const { program, userNamespace } = await enclosure();
+      launched = await launch(policy, program, { userNamespace });
+    } catch (error) {
+      throw new Error(`The pack ${name} could not be isolated, so it does not run: ${errorMessage(error)}`);
+    }
+    const started = new PackProcess(name, launched, this.#listener(), policy.memoryMb);
+    this.#current = started;
+    this.#sentState = undefined;
+    this.#sentModel = undefined;
+    if (this.#isDisposed) started.end("the agent ended");
+    let found: PackManifest;
+    try {
+      found = readManifest(
+        await started.init({ url: pathToFileURL(entry).href, host: this.#hostData() }, registerLimitMs),
+      );
+    } catch (error) {
+      started.end("it did not register");
+      throw new Error(`The pack ${name} did not register: ${errorMessage(error)}`);
+    }
+    this.#compare(found);
+    return started;
+  }
+
+  /** Withholds what is not as the user approved it. A new tool, secret or service is not there in the first place. */
+  #compare(found: PackManifest): void {
+    const { name, manifest, review } = this.#options;
+    for (const [tool, approved] of Object.entries(manifest.tools)) {
+      const difference = toolDifference(approved, found.tools[tool]);
+      if (difference === undefined) continue;
+      const cure = review === undefined ? "" : ` Review the change with: ${review}`;
+      this.#registry.withhold?.(
+        tool,
+        `The pack ${quote(name)} changed since you approved it: ${difference}.${cure}`,
+      );
+    }
+  }
+
+  #hostData(): Record<string, unknown> {
+    const host = this.#host;
+    const { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory } = host ?? {};
+    return {
+      ...this.#news(),
+      options: host?.options,
+      secrets: host?.secrets ?? {},
+      data: { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory },
+      offers: ["notice", "ask"].filter((name) => host?.[name as "notice"] !== undefined),
+    };
+  }
+
+  /** What has changed in the host since the process was told. */
+  #news(): { state?: unknown; model?: unknown } {
+    const { state, model } = this.#host ?? {};
+    const value = state?.get() ?? null;
+    const stateText = JSON.stringify(value);
+    const about = model
+      ? { provider: model.provider, id: model.id, contextTokens: model.contextTokens }
+      : null;
+    const modelText = JSON.stringify(about);
+    const news = {
+      ...(stateText !== this.#sentState && { state: value }),
+      ...(modelText !== this.#sentModel && { model: about }),
+    };
+    this.#sentState = stateText;
+    this.#sentModel = modelText;
+    return news;
+  }
+
+  #listener(): Listener {
+    return {
+      notify: (method, params, raw) => this.#notified(method, Object(params), raw),
+      serve: (method, params, raw) => this.#serve(method, Object(params), raw),
+    };
+  }
+
+  #notified(method: string, params: Record<string, unknown>, raw: Buffer | undefined): void {
+    if (method === "event") this.#event(params, raw);
+    else if (method === "state") this.#setState(params.value);
+    else if (method === "fetch/end") this.#network.end(params.stream);
+    else if (method === "notice") {
+      const { message } = params;
+      if (typeof message !== "string") throw new Error("it sent a notice without a text");
+      this.#host?.notice?.(`${this.#options.name}: ${message.slice(0, MAX_NOTICE_CHARACTERS)}`);
+    } else if (method === "withhold") this.#withhold(params);
+    else throw new Error(`it sent an unknown message ${quote(method.slice(0, 50))}`);
+  }
+
+  #withhold({ name, reason }: Record<string, unknown>): void {
+    if (typeof name !== "string" || this.#options.manifest.tools[name] === undefined) return;
+    if (typeof reason === "string" && reason !== "") this.#registry.withhold?.(name, reason.slice(0, 500));
+    else this.#registry.release?.(name);
+  }
+
+  #setState(value: unknown): void {
+    try {
+      this.#host?.state?.set(value ?? undefined);
+      this.#sentState = JSON.stringify(value ?? null);
+    } catch {
+      // It is too large: the process checks that, so this one is not what it was.
+      throw new Error("it set a state that is too large");
+    }
+  }
+
+  /** An event of a call. One that comes after the end of its call is dropped. */
+  #event({ id, type, data }: Record<string, unknown>, raw: Buffer | undefined): void {
+    const open = typeof id === "number" ? this.#calls.get(id) : undefined;
+    if (open === undefined) return;
+    const { call } = open;
+    if (type === "output" && raw !== undefined) {
+      open.outputBytes += raw.byteLength;
+      if (open.outputBytes <= MAX_OUTPUT_BYTES) call.onOutput(raw.toString());
+    } else if (type === "progress") call.progress?.(Object(data));
+    else if (type === "report") call.report?.(Object(data));
+    else if (type === "attach" && isRecord(data)) call.attach?.(attachedPart(data, raw ?? Buffer.alloc(0)));
+  }
+
+  async #serve(method: string, params: Record<string, unknown>, raw: Buffer | undefined): Promise<unknown> {
+    if (method === "fetch") return await this.#network.fetch(params, raw);
+    if (method === "fetch/read") return await this.#network.read(params.stream);
+    if (method === "ask") return await this.#ask(params);
+    const call = typeof params.id === "number" ? this.#calls.get(params.id)?.call : undefined;
+    if (method === "callTool" && call?.callTool) {
+      if (typeof params.name !== "string" || !isRecord(params.args))
+        throw new Error("callTool takes (name, args)");
+      return await call.callTool(params.name, params.args);
+    }
+    if (method === "startAgent" && call?.startAgent && isRecord(params.request)) {
+      return await call.startAgent(params.request as never);
+    }
+    throw new Error(`the host does not offer ${quote(method.slice(0, 50))} here`);
+  }
+
+  async #ask(question: Record<string, unknown>): Promise<unknown> {
+    const { ask } = this.#host ?? {};
+    const { message, fields = [], url } = question;
+    if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("nobody can be asked");
+    return await ask({
+      // Set here: a pack cannot pretend to be another, or the agent.
+      source: `the pack ${this.#options.name}`,
+      message: message.slice(0, 4000),
+      fields,
+      ...(typeof url === "string" && { url }),
+      signal: new AbortController().signal,
+    });
+  }
+
+  async #dispose(): Promise<void> {
+    this.#isDisposed = true;
+    clearTimeout(this.#idleTimer);
+    this.#network.close();
+    const started = await this.#process?.catch(() => undefined);
+    await (started ?? this.#current)?.dispose();
+  }
+}
+
+/** A skill must not show the model another file of the user. */
+function ownFiles(entry: string, skills: readonly PackSkill[]): PackSkill[] {
+  const { directories } = packageFiles(entry);
+  return skills.filter(({ file }) =>
+    directories.some((directory) => isInside(directory, canonicalPath(file))),
+  );
+}
+
+/** Throws for a part that no model can be given: the process ends then, since its runtime checks parts as well. */
+function attachedPart({ type, mediaType, name }: Record<string, unknown>, raw: Buffer): ContentPart {
+  if (type === "text") return { type, text: raw.toString() };
+  const part = { type, mediaType, data: raw.toString("base64"), ...(name !== undefined && { name }) };
+  return part as unknown as ContentPart;
+}
+
+function readMentions(value: unknown): MentionItem[] {
+  const list = Array.isArray(value) ? value.slice(0, MAX_MENTIONS) : [];
+  return list.flatMap(({ id, description }: { id?: unknown; description?: unknown }) =>
+    typeof id === "string" ? [{ id, ...(typeof description === "string" && { description }) }] : [],
+  );
+}
+
+function readContent({ message, raw }: Frame, what: string): Content {
+  return checkedContent(raw?.toString() ?? message.result, what);
+}
+
+function checkedContent(value: unknown, what: string): Content {
+  const problem = findContentProblem(value);
+  if (problem !== undefined) throw new Error(`${what} ${problem}.`);
+  return value as Content;
+}

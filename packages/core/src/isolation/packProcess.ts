@@ -1,0 +1,282 @@
+import { readFileSync } from "node:fs";
+import { escapeToLine, truncateUtf8Start, withTimeout } from "@agent/internal";
+import type { Launched } from "./launch.js";
+import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from "./protocol.js";
+
+const ABORT_GRACE_MS = 1000;
+const END_GRACE_MS = 500;
+const MEMORY_CHECK_MS = 250;
+const KEPT_LOG_BYTES = 2000;
+const MAX_OPEN_REQUESTS = 64;
+/** A pack that sends more in a second does nothing else, and would keep the host from its work. */
+const MAX_MESSAGES = 20_000;
+const MESSAGE_PERIOD_MS = 1000;
+const PAGE_BYTES = 4096;
+const MIB = 1024 * 1024;
+
+/** What the process of a pack says and asks by itself. */
+export interface Listener {
+  /** A message without an answer. */
+  notify(method: string, params: unknown, raw: Buffer | undefined): void;
+  /** A request. Resolves to the answer: a value of JSON, or bytes. */
+  serve(method: string, params: unknown, raw: Buffer | undefined): Promise<unknown>;
+}
+
+interface Waiting {
+  resolve(frame: Frame): void;
+  reject(error: Error): void;
+}
+
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Gets the number of the request, by which the process names it. */
+  readonly onSent?: (id: number) => void;
+}
+
+/**
+ * One running process of a pack. It ends with the first thing that breaks the protocol or a limit; every open request is then
+ * rejected with the reason, and none is sent again.
+ */
+export class PackProcess {
+  readonly #launched: Launched;
+  readonly #listener: Listener;
+  readonly #name: string;
+  readonly #reader = new FrameReader(FROM_PACK);
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #closed: Promise<void>;
+  #memoryTimer: NodeJS.Timeout | undefined;
+  #nextId = 1;
+  #served = 0;
+  #messages = 0;
+  #periodStart = 0;
+  #log = "";
+  #problem: string | undefined;
+  #isEnding = false;
+
+  constructor(name: string, launched: Launched, listener: Listener, memoryMb: number) {
+    this.#name = name;
+    this.#launched = launched;
+    this.#listener = listener;
+    const { child, channel } = launched;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => {
+        this.#log = truncateUtf8Start(this.#log + chunk.toString("utf8", 0, KEPT_LOG_BYTES), KEPT_LOG_BYTES);
+      });
+    }
+    channel.on("data", (chunk: Buffer) => this.#receive(chunk));
+    channel.on("error", () => undefined);
+    this.#closed = new Promise((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.#fail(`its process ended with ${signal ?? `code ${code}`}${this.#printed()}`);
+        resolve();
+      });
+    });
+    this.#watchMemory(memoryMb);
+    // The process of a pack must not keep the program alive.
+    child.unref();
+    for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
+  }
+
+  /** Why it can no longer be used. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Registers the pack. Rejects, and ends the process, if that takes too long. */
+  async init(params: unknown, limitMs: number): Promise<unknown> {
+    const late = `it did not register within ${limitMs} ms`;
+    const { message } = await withTimeout(this.request("init", params), limitMs, () => {
+      this.end(late);
+      throw new Error(`${this.#name}: ${late}.`);
+    });
+    return message.result;
+  }
+
+  /** Sends a request. An aborted one that is not answered soon ends the process, with all its other requests. */
+  async request(method: string, params: unknown, { signal, onSent }: SendOptions = {}): Promise<Frame> {
+    if (this.#problem !== undefined) throw this.#error(this.#problem);
+    signal?.throwIfAborted();
+    const id = this.#nextId++;
+    let graceTimer: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      this.#write({ method: "cancel", params: { id } });
+      graceTimer = setTimeout(
+        () => this.end(`a call was stopped and did not return within ${ABORT_GRACE_MS} ms`),
+        ABORT_GRACE_MS,
+      );
+    };
+    try {
+      return await new Promise<Frame>((resolve, reject) => {
+        this.#waiting.set(id, { resolve, reject });
+        onSent?.(id);
+        signal?.addEventListener("abort", cancel, { once: true });
+        this.#write({ id, method, params });
+        // While a call waits, the program must not end.
+        this.#hold(true);
+      });
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      clearTimeout(graceTimer);
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) this.#hold(false);
+    }
+  }
+
+  /** Lets the pack end what it started, then ends the process. */
+  async dispose(): Promise<void> {
+    if (this.#problem === undefined) {
+      this.#isEnding = true;
+      await withTimeout(this.request("dispose", {}), END_GRACE_MS, () => undefined).catch(() => undefined);
+    }
+    this.end("it was ended");
+    await withTimeout(this.#closed, END_GRACE_MS, () => undefined);
+  }
+
+  /** Ends the process now, without waiting. */
+  end(problem: string): void {
+    this.#fail(problem);
+    const { child, pid } = this.#launched;
+    child.kill("SIGKILL");
+    if (pid === undefined || child.exitCode !== null) return;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended with bubblewrap.
+    }
+  }
+
+  #hold(isHeld: boolean): void {
+    const { channel } = this.#launched as { channel: { ref?(): void; unref?(): void } };
+    if (isHeld) channel.ref?.();
+    else channel.unref?.();
+  }
+
+  #write(message: Message, raw?: Uint8Array): void {
+    const { channel } = this.#launched;
+    if (channel.writable) channel.write(encodeFrame(message, raw));
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#problem !== undefined) return;
+    try {
+      for (const frame of this.#reader.read(chunk)) {
+        this.#count();
+        this.#dispatch(frame);
+        if (this.#problem !== undefined) return;
+      }
+    } catch (error) {
+      this.end((error as Error).message);
+    }
+  }
+
+  #count(): void {
+    const now = performance.now();
+    if (now - this.#periodStart > MESSAGE_PERIOD_MS) {
+      this.#periodStart = now;
+      this.#messages = 0;
+    }
+    if (++this.#messages > MAX_MESSAGES)
+      throw new Error(`it sent more than ${MAX_MESSAGES} messages in a second`);
+  }
+
+  #dispatch({ message, raw }: Frame): void {
+    const { id, ask, method, params, error } = message;
+    if (method !== undefined && typeof method !== "string")
+      throw new Error("it sent a message without a method");
+    if (method !== undefined && ask !== undefined) {
+      void this.#serve(ask, method, params, raw);
+      return;
+    }
+    if (method !== undefined) {
+      this.#listener.notify(method, params, raw);
+      return;
+    }
+    const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
+    if (waiting === undefined) throw new Error("it answered a request that nobody sent");
+    if (error === undefined) waiting.resolve(raw === undefined ? { message } : { message, raw });
+    else waiting.reject(wireError(error));
+  }
+
+  async #serve(ask: unknown, method: string, params: unknown, raw: Buffer | undefined): Promise<void> {
+    if (typeof ask !== "number") {
+      this.end("it sent a request without a number");
+      return;
+    }
+    if (this.#served >= MAX_OPEN_REQUESTS) {
+      this.#write({
+        ask,
+        error: { message: `more than ${MAX_OPEN_REQUESTS} requests to the host are open` },
+      });
+      return;
+    }
+    this.#served++;
+    try {
+      const result = await this.#listener.serve(method, params, raw);
+      if (Buffer.isBuffer(result)) this.#write({ ask }, result);
+      else this.#write({ ask, result: result ?? null });
+    } catch (error) {
+      const { message, code } = error as NodeJS.ErrnoException;
+      this.#write({
+        ask,
+        error: { message: String(message), ...(code !== undefined && { code: `${code}` }) },
+      });
+    } finally {
+      this.#served--;
+    }
+  }
+
+  #fail(problem: string): void {
+    if (this.#problem !== undefined) return;
+    this.#problem = problem;
+    clearInterval(this.#memoryTimer);
+    const error = this.#error(problem);
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#launched.channel.destroy();
+  }
+
+  #error(problem: string): Error {
+    return new Error(
+      this.#isEnding ? `${this.#name} was ended.` : `The pack ${this.#name} was stopped: ${problem}.`,
+    );
+  }
+
+  #printed(): string {
+    const lines = this.#log
+      .trim()
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+    const line = lines.find((one) => /error/i.test(one)) ?? lines.at(-1);
+    return line === undefined ? "" : ` (it printed: ${escapeToLine(line.trim()).slice(0, 300)})`;
+  }
+
+  /** Where the kernel's limit is not exact, as for Node 24, memory in use is looked at while the process runs. */
+  #watchMemory(memoryMb: number): void {
+    const { pid } = this.#launched;
+    if (pid === undefined || process.platform !== "linux") return;
+    this.#memoryTimer = setInterval(() => {
+      if (this.isIdle) return;
+      const bytes = residentBytes(pid);
+      if (bytes > memoryMb * MIB) this.end(`it used more than ${memoryMb} MB of memory`);
+    }, MEMORY_CHECK_MS);
+    this.#memoryTimer.unref();
+  }
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, resident = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
+    return resident * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
+function wireError(error: unknown): Error {
+  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
+  const text = typeof message === "string" ? message : "it failed without a reason";
+  return Object.assign(new Error(text), typeof code === "string" && { code });
+}

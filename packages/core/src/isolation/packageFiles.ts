@@ -1,0 +1,80 @@
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isInside, isRecord, quotePath } from "@agent/internal";
+
+/** bubblewrap takes 9,000 arguments, and each package needs three of them. */
+const MAX_PACKAGES = 2000;
+
+/** What a pack has to read to run: its own package and all packages that it depends on. */
+export interface PackageFiles {
+  /** Canonical directories, none inside another. */
+  readonly directories: readonly string[];
+  /** Links by which Node finds packages, outside of those directories. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** Finds the files of the package that `entry` belongs to. `entry` is a canonical path. */
+export function packageFiles(entry: string): PackageFiles {
+  const root = packageRoot(entry);
+  const directories = new Set<string>();
+  const links = new Map<string, string>();
+  const waiting = [root];
+  for (const directory of waiting) {
+    if (directories.has(directory)) continue;
+    directories.add(directory);
+    if (directories.size > MAX_PACKAGES) {
+      throw new Error(`${quotePath(root)} depends on more than ${MAX_PACKAGES} packages.`);
+    }
+    for (const name of dependenciesOf(directory)) {
+      const path = findPackage(name, directory);
+      if (path === undefined) continue;
+      const target = realpathSync(path);
+      if (target !== path) links.set(path, target);
+      waiting.push(target);
+    }
+  }
+  const outer = [...directories].filter(
+    (one) => ![...directories].some((other) => other !== one && isInside(other, one)),
+  );
+  return {
+    directories: outer,
+    links: [...links]
+      .filter(([path]) => !outer.some((directory) => isInside(directory, path)))
+      .map(([path, target]) => ({ path, target })),
+  };
+}
+
+/** The directory of the package that a file belongs to. A file without one is alone: its directory is not shown. */
+function packageRoot(file: string): string {
+  for (let directory = dirname(file); dirname(directory) !== directory; directory = dirname(directory)) {
+    if (manifestOf(directory) !== undefined) return directory;
+  }
+  return file;
+}
+
+/** The names of the packages that Node may be asked for: also optional ones, which may be missing. */
+function dependenciesOf(directory: string): string[] {
+  const manifest = manifestOf(directory) ?? {};
+  return ["dependencies", "peerDependencies", "optionalDependencies"].flatMap((kind) =>
+    Object.keys(isRecord(manifest[kind]) ? manifest[kind] : {}),
+  );
+}
+
+function findPackage(name: string, from: string): string | undefined {
+  if (name.split("/").some((part) => part === ".." || part === "." || part === "")) return undefined;
+  for (let directory = from; ; directory = dirname(directory)) {
+    const path = join(directory, "node_modules", name);
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined && manifestOf(path) !== undefined)
+      return path;
+    if (dirname(directory) === directory) return undefined;
+  }
+}
+
+function manifestOf(directory: string): Record<string, unknown> | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    return isRecord(manifest) ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import { homedir } from "node:os";
+import { canonicalPath, isInside } from "@agent/internal";
+import type { PackGrants } from "./manifest.js";
+import { packageFiles } from "./packageFiles.js";
+
+/**
+ * What the process of a pack may do, whichever program enforces it: the mounts of bubblewrap, the profile of `sandbox-exec`
+ * and the flags of Node are made from this. All paths are canonical. It may write nothing but a private `/tmp`, and has no
+ * network: both go through the host.
+ */
+export interface PackPolicy {
+  /** Files and directories that can be read. */
+  readonly readable: readonly string[];
+  /** Links by which Node finds packages. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Files and directories that cannot be read although they are in a readable one. */
+  readonly hidden: readonly string[];
+  readonly cwd: string;
+  /** Its variables. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly programs: boolean;
+  readonly memoryMb: number;
+  readonly temporaryMb: number;
+}
+
+const MEMORY_MB = 512;
+const TEMPORARY_MB = 64;
+
+export interface PolicyOptions {
+  /** The canonical path of the module of the pack. */
+  readonly entry: string;
+  /** The canonical path of the program that runs it. */
+  readonly runtime: string;
+  readonly grants: PackGrants;
+  /** The working directory of the agent, which is shown if the pack may read files. */
+  readonly workspace: string;
+  /** Absolute paths that no tool reads without approval. */
+  readonly secretPaths: readonly string[];
+}
+
+export function packPolicy({ entry, runtime, grants, workspace, secretPaths }: PolicyOptions): PackPolicy {
+  const { directories, links } = packageFiles(entry);
+  const project = canonicalPath(workspace);
+  const mayRead = grants.files === "read";
+  const readable = [...directories, runtime, ...(mayRead ? [project] : [])];
+  return {
+    readable: readable.filter((path) => !readable.some((other) => other !== path && isInside(other, path))),
+    links: links.filter(({ path }) => !mayRead || !isInside(project, path)),
+    hidden: mayRead
+      ? secretPaths.map((path) => canonicalPath(path)).filter((path) => isInside(project, path))
+      : [],
+    cwd: mayRead ? project : "/",
+    env: {
+      // Path rules need the real one, and some modules do not load without it.
+      HOME: homedir(),
+      TMPDIR: "/tmp",
+      TZ: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      ...(grants.programs && { PATH: "/usr/local/bin:/usr/bin:/bin" }),
+    },
+    programs: grants.programs === true,
+    memoryMb: MEMORY_MB,
+    temporaryMb: TEMPORARY_MB,
+  };
+}

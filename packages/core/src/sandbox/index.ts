@@ -1,0 +1,24 @@
+/** What programs need to start others in bubblewrap or `sandbox-exec`: `@agent/core/sandbox`. */
+export { isPublicAddress } from "./address.js";
+export { type Gate, passGate } from "./gate.js";
+export {
+  canonicalHost,
+  type Destination,
+  formatDestination,
+  type HostPattern,
+  isAddress,
+  matchesPattern,
+  parseAuthority,
+  parseHostPattern,
+} from "./hostPattern.js";
+export {
+  type Found,
+  identify,
+  listUnlocked,
+  type RefusedFile,
+  removeEmpty,
+  renameRefused,
+} from "./inspect.js";
+export { bindMount, hideMounts, type Mount, mountArguments } from "./mounts.js";
+export * as profileText from "./profileText.js";
+export { seccompFilter } from "./seccomp.js";
