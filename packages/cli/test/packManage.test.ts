@@ -39,7 +39,12 @@ describe("agent pack search, add and remove", () => {
     const env = await registryWith(box, PACK);
     const { code, stdout } = await box.run(["pack", "search", "hello"], { env });
     expect(code).toBe(0);
-    expect(stdout).toContain(`${NAME}  1.2.3  Says hello\n`);
+    expect(stdout).toMatch(
+      /^NAME +VERSION +KIT +ISOLATED +CAPABILITIES +SECRETS +SIZE +PROVENANCE +RELEASED +DESCRIPTION$/m,
+    );
+    expect(stdout).toMatch(
+      /^agent-pack-greeter +1\.2\.3 +not checked +not known +not known +not known +2(?:\.0)? KB +no +2026-03-01 +Says hello$/m,
+    );
     expect(stdout).not.toContain("left-pad");
   });
 
@@ -302,7 +307,10 @@ describe("a hostile project's npm settings", () => {
     };
     for (const each of [SECRETS, env]) {
       const { code, stdout } = await box.run(["pack", "search", "hello"], { env: each });
-      expect([code, stdout]).toEqual([0, expect.stringContaining(`${NAME}  1.2.3  Says hello\n`)]);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^agent-pack-greeter +1\.2\.3 .*Says hello$/m),
+      ]);
     }
     expect(requests).toEqual([]);
   });

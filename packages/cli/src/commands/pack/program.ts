@@ -47,12 +47,25 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     });
   pack
     .command("search")
-    .description("find packs in the registry of your npm configuration")
+    .description("find packs in the registry of your npm configuration, with what is known about each")
     .argument("[words...]", "what they are about")
+    .option("--index <file>", "search in this catalogue.json instead, without a network")
     .option("--json", "as JSON")
-    .action(async (words: string[], { json }: { json?: boolean }) => {
+    .action(async (words: string[], { index, json = false }: { index?: string; json?: boolean }) => {
       const { packSearch } = await import("./search.js");
-      done(await packSearch({ words, json: json === true, print }));
+      done(await packSearch({ words, index, json, print }));
+    });
+  pack
+    .command("catalogue")
+    .description("write a page about the packs in a registry, with evidence for each")
+    .argument("[words...]", "only packs about this")
+    .option("--out <directory>", "where to write index.html and catalogue.json", "catalogue")
+    .option("--check", "download each pack and run the kit on it: its code runs, so do this in a container")
+    .option("--from <file>", "make the page from this catalogue.json, without a network")
+    .action(async (words: string[], flags: { out: string; check?: boolean; from?: string }) => {
+      const { packCatalogue } = await import("./catalogue.js");
+      const { out, check = false, from } = flags;
+      done(await packCatalogue({ words, out, from, check, print }));
     });
   pack
     .command("add")
