@@ -1,4 +1,4 @@
-// Runs the agent with an environment of its own: no token, no key, none of the runner's files.
+// Runs the agent with its own environment: no token, no key, none of the runner's files.
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

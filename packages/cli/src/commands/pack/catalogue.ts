@@ -19,11 +19,11 @@ import { entryOf, PACK_KEYWORD } from "../../settings/packs/entry.js";
 const FORMAT = "agent-pack-catalogue";
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_PACKS = 250;
-// npm is a process of its own for each question.
+// Each question starts npm.
 const AT_THE_SAME_TIME = 4;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 
-/** What is known about a pack. What nobody has looked at is absent. */
+/** What is known about a pack. What has not been examined is absent. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly version: string;
@@ -187,7 +187,7 @@ async function examineAll(packs: readonly CatalogueEntry[], directory: string): 
   return entries;
 }
 
-/** Runs the kit on a pack, in processes of its own. */
+/** Runs the kit on a pack, which loads it in separate processes. */
 async function examine(pack: CatalogueEntry, directory: string): Promise<Partial<CatalogueEntry>> {
   const { checkPack, inspectPack } = await import("@agent/testing");
   const { folder } = await stagePackage(`${pack.name}@${pack.version}`, directory);
