@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { BIN, Sandbox } from "./agent.js";
 import { serve } from "./servers.js";
@@ -55,4 +56,37 @@ test("a task asks the model before anything is loaded that reads configs, asks q
   ]) {
     expect(loaded).not.toMatch(late);
   }
+});
+
+/** A pack whose tool is known a little later, or never. */
+const latePack = (name: string, wait: string): string => `
+export const packName = "${name}";
+export function register(registry) {
+  registry.registerLater("the tools of ${name}", async (registry) => {
+    await ${wait};
+    registry.register({
+      name: "${name}",
+      getSchema: () => ({ type: "function", function: { name: "${name}", description: "x", parameters: { type: "object" } } }),
+      execute: async () => "x",
+    });
+  });
+}`;
+
+test("the first request has tools that come a little later, and the user learns which are still loading", async () => {
+  const box = new Sandbox();
+  box.write("soon.mjs", latePack("soon", "new Promise((resolve) => setTimeout(resolve, 200))"));
+  box.write("never.mjs", latePack("never", "new Promise(() => {})"));
+  box.write("agent.config.json", JSON.stringify({ packs: ["./soon.mjs", "./never.mjs"] }));
+  const offered: string[][] = [];
+  const { origin } = await serve(async (request, response) => {
+    const { tools = [] } = JSON.parse(await text(request));
+    offered.push(tools.map((tool: { function: { name: string } }) => tool.function.name));
+    response.setHeader("content-type", "application/json");
+    const message = { role: "assistant", content: "Hello." };
+    response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
+  });
+  const env = { OPENAI_BASE_URL: `${origin}/v1`, OPENAI_API_KEY: "none", AGENT_MODEL: "m" };
+  const { stderr } = await box.run(["--trust", "say hello"], { env });
+  expect(offered[0]).toContain("soon");
+  expect(stderr).toMatch(/Still loading: the tools of never\. The first request goes without these tools/);
 });

@@ -241,7 +241,7 @@ export function schemaReader(schema: ChatTool): () => ChatTool {
   return readerOf(shared.get(text)?.text ?? text);
 }
 
-/** A function of its own: it must not hold the schema. */
+/** A separate function, which must not hold the schema. */
 function readerOf(text: string): () => ChatTool {
   return () => shared.get(text)?.schema ?? JSON.parse(text);
 }

@@ -304,7 +304,7 @@ export class RunChat {
     clearTimeout(this.#idleTimer);
     if (this.#followers.size > 0 || this.#end.signal.aborted || !this.#limits) return;
     const { idleMs, onIdle } = this.#limits;
-    // Nothing is lost: the run goes on in its worker, and the log is read again.
+    // Nothing is lost: the run continues in its worker, and the log is read again.
     this.#idleTimer = setTimeout(() => {
       onIdle();
       void this.close().catch(() => undefined);
