@@ -101,13 +101,19 @@ export class UpdateWriter {
           const { name, title = "" } = event.event;
           const label = event.label ?? `agent ${event.child + 1}`;
           yield* this.#output(event.id, `${label}: ${`${name} ${title}`.trim()}\n`);
+        } else if (event.event.type === "tool_end" && event.event.outcome !== "ok") {
+          const { name, outcome, summary } = event.event;
+          const label = event.label ?? `agent ${event.child + 1}`;
+          yield* this.#output(event.id, `${label}: ${name} ${summary ?? outcome}\n`);
         } else if (event.event.type === "done") {
           const { turns, usage } = event.event;
           const tokens = usage.inputTokens + usage.outputTokens;
+          const { elapsedMs } = event;
+          const elapsed = elapsedMs === undefined ? "" : `, ${(elapsedMs / 1000).toFixed(1)} s`;
           const label = event.label ?? `agent ${event.child + 1}`;
           yield* this.#output(
             event.id,
-            `${label}: done after ${countOf(turns, "request")}, ${tokens} tokens\n`,
+            `${label}: done after ${countOf(turns, "request")}, ${tokens} tokens${elapsed}\n`,
           );
         }
         break;

@@ -10,7 +10,7 @@ import type {
 import type { Content } from "./conversation/content.js";
 import { Conversation } from "./conversation/conversation.js";
 import { AgentError, throwIfAborted } from "./errors.js";
-import type { AgentEvent, DoneEvent } from "./events.js";
+import type { AgentEvent, ChildEvent, DoneEvent } from "./events.js";
 import { type ApprovalDecisions, ApprovalGate, type Approve, type CallRules } from "./loop/approval.js";
 import { Budget, limitsOf } from "./loop/budget.js";
 import { CallSlots } from "./loop/callPath.js";
@@ -123,6 +123,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     started: 0,
     running: new Set<BackgroundAgent>(),
     shared: { running: [], exclusive: [] } as Pick<Run["allowance"], "running" | "exclusive">,
+    listeners: undefined as Set<(event: ChildEvent) => void> | undefined,
   };
   /** Events that came after the caller's promise was rejected by an abort. */
   #lateEvents: AgentEvent[] = [];
@@ -390,7 +391,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const { shared, running } = this.#background;
     const stop = new AbortController();
     const emit = (event: AgentEvent): void => {
-      if (event.type === "child") onEvent(event.event);
+      if (event.type !== "child") return;
+      onEvent(event.event);
+      for (const listener of this.#background.listeners ?? []) listener(event);
     };
     const { context, budgets } = this.#answering ?? {};
     const parent = this.#createRun({}, { context }, stop.signal, true, emit, shared, budgets);
@@ -409,6 +412,14 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const end = (): void => void running.delete(agent);
     agent.done.then(end, end);
     return agent;
+  }
+
+  /** Calls `listener` with the events of all child agents that work in the background. Returns a function that ends that. */
+  onBackgroundEvent(listener: (event: ChildEvent) => void): () => void {
+    checkFunction("listener", listener);
+    this.#background.listeners ??= new Set();
+    this.#background.listeners.add(listener);
+    return () => void this.#background.listeners?.delete(listener);
   }
 
   /** Ends what the packs started, and child agents that work in the background. The agent is not to be used afterwards. */

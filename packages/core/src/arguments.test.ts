@@ -167,6 +167,7 @@ const CORE = [
     ["nothing", "text"],
     (value) => agent().startAgent({ message: "Hi", systemPrompt: value }).done,
   ),
+  argument("Agent.onBackgroundEvent", "listener", [], (value) => agent().onBackgroundEvent(value)),
   argument("Agent.startAgent", "onEvent", ["nothing"], (value) =>
     agent().startAgent({ message: "Hi" }, value),
   ),

@@ -156,6 +156,8 @@ export interface ChildEvent {
   /** The index of the child among the call's children, from 0. */
   readonly child: number;
   readonly label?: string;
+  /** How long the child has worked. Its wait for a place among those that run counts. */
+  readonly elapsedMs?: number;
   readonly event: AgentEvent;
 }
 

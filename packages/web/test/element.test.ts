@@ -189,6 +189,11 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await click(page, "Allow");
     await shows(page, "All is paid.");
     expect(await texts(page, ".question")).toEqual([]);
+    const [child = "", ...others] = await texts(page, ".child > summary");
+    expect(child).toMatch(/^clerk done · \d+ s/);
+    expect(others).toEqual([]);
+    await (await find(page, ".child > summary", "clerk")).click();
+    await find(page, ".child .call summary", "pay");
   });
 
   test("asks about every call that a tool makes, one by one", async () => {

@@ -5,6 +5,7 @@ import {
   type AgentOptions,
   type ChatProvider,
   type ChatRequest,
+  type ChildEvent,
   defineTool,
   type PackHost,
   type ToolPack,
@@ -56,6 +57,8 @@ test("works on while messages are answered, and reports its events", async () =>
   const { provider, asked, untilAsked } = heldModel();
   const agent = new Agent(provider);
   const events: AgentEvent[] = [];
+  const heard: ChildEvent[] = [];
+  const release = agent.onBackgroundEvent((event) => heard.push(event));
   const child = agent.startAgent({ message: "look around", label: "scout" }, (event) => events.push(event));
   await untilAsked(1);
   const chat = agent.chat("hello");
@@ -65,6 +68,9 @@ test("works on while messages are answered, and reports its events", async () =>
   asked[0]?.answer("found it");
   expect(await child.done).toMatchObject({ text: "found it", turns: 1 });
   expect(events.at(-1)).toMatchObject({ type: "done", text: "found it" });
+  expect(heard.map(({ event }) => event)).toEqual(events);
+  expect(heard.at(-1)).toMatchObject({ type: "child", label: "scout", elapsedMs: expect.any(Number) });
+  release();
   expect(agent.conversation.sessionContext).toHaveLength(2);
 });
 

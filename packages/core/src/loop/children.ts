@@ -1,7 +1,7 @@
 import { findContentProblem, wellFormed } from "../conversation/content.js";
 import { Conversation } from "../conversation/conversation.js";
 import { AgentError, throwIfAborted } from "../errors.js";
-import type { DoneEvent } from "../events.js";
+import type { AgentEvent, DoneEvent } from "../events.js";
 import type { ChatProvider } from "../providers/interface.js";
 import { orAborted } from "../toolkit/abort.js";
 import { checkOptions, type OptionChecks } from "../toolkit/hostOptions/checkOptions.js";
@@ -119,6 +119,18 @@ export function createChildStarter(
       ...(history && { session: { systemPrompt, messages: history } }),
     });
     conversation.append({ role: "user", content: wellFormed(message) });
+    const begun = performance.now();
+    const emit = (event: AgentEvent): void => {
+      const elapsedMs = Math.round(performance.now() - begun);
+      parent.emit({
+        type: "child",
+        id: callId,
+        child,
+        ...(label !== undefined && { label }),
+        elapsedMs,
+        event,
+      });
+    };
     const release = await takePlace(parent, request.exclusive ?? false, signal);
     const done = await runChild({
       ...parent,
@@ -138,10 +150,9 @@ export function createChildStarter(
       depth: parent.depth + 1,
       meter: new UsageMeter(parent.meter),
       budgets: own ? [...parent.budgets, new Budget("child", own)] : parent.budgets,
-      emit: (event) =>
-        parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event }),
+      emit,
     }).finally(release);
-    parent.emit({ type: "child", id: callId, child, ...(label !== undefined && { label }), event: done });
+    emit(done);
     const { text, output, finishReason, turns, usage } = done;
     const messages = [...conversation.sessionContext];
     return { text, ...(reader && { output }), finishReason, turns, usage, messages };

@@ -2,6 +2,7 @@ import { Agent, type ChatProvider } from "@agent/core";
 import { Permissions } from "@agent/core/host";
 import { expect, test } from "vitest";
 import { slashCommands } from "../commands/slashCommands.js";
+import type { Status } from "../screen/statusRow.js";
 import { ChatController } from "./controller.js";
 import type { ChatOptions } from "./types.js";
 import type { ChatView } from "./view.js";
@@ -174,4 +175,19 @@ test("makes the text of the status row again only when the status has changed", 
   controller.submit("Hello.");
   await over;
   await expect.poll(() => made.length, { timeout: 20_000 }).toBe(2);
+});
+
+test("counts what agents in the background cost", async () => {
+  const usage = { inputTokens: 1000, outputTokens: 50, cost: 0.25 };
+  const costs: unknown[] = [];
+  const statusText = async ({ cost }: Status): Promise<string> => {
+    costs.push(cost);
+    return "";
+  };
+  const respond: ChatProvider["respond"] = async () => ({
+    ...{ content: "Found.", toolCalls: [], finishReason: "stop" as const, usage },
+  });
+  const { agent } = chatWith({ respond }, { statusText });
+  await agent.startAgent({ message: "Look around.", label: "scout" }).done;
+  await expect.poll(() => costs.at(-1)).toBe(0.25);
 });

@@ -89,6 +89,10 @@ export class ChatController {
       exported: new Set(),
     };
     this.#running = { agent, permissions, options, commands, slash };
+    agent.onBackgroundEvent((event) => {
+      this.#usage.see(event);
+      if (event.event.type === "usage") this.#updateStatus();
+    });
     this.#updateStatus();
     options.onStart?.(() => this.#updateStatus());
     const early = this.#early.splice(0);

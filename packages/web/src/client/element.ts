@@ -1,6 +1,6 @@
 import type { Content, DiffHunk, FileDiff, ResultView } from "@agent/core";
 import type { PendingApproval } from "../events.js";
-import type { Block, CallBlock, ViewMessage } from "../state/chatState.js";
+import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
 /** The style of the element. Every pair of colours has a contrast of at least 4.5 in light and in dark. */
@@ -414,7 +414,36 @@ function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: st
     h("pre", { tabindex: "0", "aria-label": "Arguments" }, draft ?? JSON.stringify(args, undefined, 2)),
     ...(output || text || view ? [result] : []),
   );
-  return h("section", { class: `call ${state}`, "aria-label": `${name}: ${state}` }, details, ...questions);
+  const children = (call.children ?? []).map(drawChild);
+  const label = `${name}: ${state}`;
+  return h("section", { class: `call ${state}`, "aria-label": label }, details, ...children, ...questions);
+}
+
+/** A child agent under its call: what it does now, for how long and with how many tokens; opened, all that it did. */
+function drawChild({ label, blocks, tokens, elapsedMs, isDone }: ChildBlocks, index: number): HTMLElement {
+  const last = blocks.findLast((block) => block.type === "call");
+  const current = last && last.state !== "ok" ? `${last.name} ${last.title ?? ""}`.trim() : "thinking";
+  const facts = [
+    isDone ? "done" : current,
+    elapsedMs === undefined ? "" : duration(elapsedMs),
+    tokens === undefined ? "" : `${tokens} tokens`,
+  ];
+  return h(
+    "details",
+    { class: "child" },
+    h(
+      "summary",
+      {},
+      h("strong", {}, label ?? `agent ${index + 1}`),
+      ` ${facts.filter((fact) => fact !== "").join(" · ")}`,
+    ),
+    ...blocks.map((block) => (block.type === "call" ? drawCall(block, []) : drawText(block))),
+  );
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 function drawView(view: ResultView): HTMLElement {

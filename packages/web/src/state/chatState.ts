@@ -100,6 +100,8 @@ export interface ChildBlocks {
   readonly blocks: readonly Block[];
   /** The tokens of its requests and answers so far, where the server counts them. */
   readonly tokens?: number;
+  /** How long it had worked when it was last heard of. */
+  readonly elapsedMs?: number;
   /** Whether it has answered. */
   readonly isDone?: true;
 }

@@ -138,6 +138,7 @@ test("blocks of child agents are nested under the call that started them", () =>
     id: "a",
     child: 1,
     label: "reader",
+    elapsedMs: event.type === "done" ? 2500 : 1000,
     event,
   });
   const state = reduceAll([
@@ -154,6 +155,7 @@ test("blocks of child agents are nested under the call that started them", () =>
     {
       label: "reader",
       tokens: 120,
+      elapsedMs: 2500,
       isDone: true,
       blocks: [{ type: "text", text: "reading" }, expect.objectContaining({ id: "b", state: "ok" })],
     },

@@ -244,7 +244,7 @@ function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): 
   while (all.length <= event.child) all.push({ blocks: [] });
   return all.map((child, index) => {
     if (index !== event.child) return child;
-    const { label = child.label } = event;
+    const { label = child.label, elapsedMs = child.elapsedMs } = event;
     const inner = event.event;
     const { tokens = child.tokens } =
       inner.type === "usage" ? { tokens: inner.total.inputTokens + inner.total.outputTokens } : {};
@@ -252,6 +252,7 @@ function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): 
       blocks: reduceBlocks(child.blocks, inner),
       ...(label !== undefined && { label }),
       ...(tokens !== undefined && { tokens }),
+      ...(elapsedMs !== undefined && { elapsedMs }),
       ...((child.isDone || inner.type === "done") && { isDone: true as const }),
     };
   });
