@@ -56,9 +56,13 @@ export interface NextServer {
   stop(): Promise<void>;
 }
 
-export async function startNext(directory: string, variables: NodeJS.ProcessEnv = {}): Promise<NextServer> {
+export async function startNext(
+  directory: string,
+  variables: NodeJS.ProcessEnv = {},
+  command: "start" | "dev" = "start",
+): Promise<NextServer> {
   const next = join(toolchains, "node_modules", "next", "dist", "bin", "next");
-  const server = spawn(process.execPath, [next, "start", "--port=0", "--hostname=127.0.0.1"], {
+  const server = spawn(process.execPath, [next, command, "--port=0", "--hostname=127.0.0.1"], {
     cwd: directory,
     env: { ...appEnvironment(), ...variables },
     stdio: ["ignore", "pipe", "pipe"],

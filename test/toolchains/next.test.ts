@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answer, type ChatServer, call, startChatServer } from "@agent/test-support";
 import puppeteer from "puppeteer-core";
@@ -12,6 +12,8 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 );
 const FIRST = "00000000-0000-4000-8000-000000000007";
 const SECOND = "00000000-0000-4000-8000-000000000009";
+const THIRD = "00000000-0000-4000-8000-000000000011";
+const POLLING = { timeout: 120_000, interval: 100 };
 const JSON_TYPE = { cookie: `chat=${FIRST}`, "content-type": "application/json" };
 
 /** The app of the README of @agent/web, word for word: a route and a page. */
@@ -51,8 +53,9 @@ type Post = (action: unknown) => Promise<number>;
 async function visit(
   chat: string,
   talk: (events: AsyncGenerator<StreamedEvent>, post: Post) => Promise<void>,
+  address = server.address,
 ): Promise<void> {
-  const url = `${server.address}/api/chat`;
+  const url = `${address}/api/chat`;
   const headers = { cookie: `chat=${chat}`, "content-type": "application/json" };
   const leave = new AbortController();
   const stream = await fetch(url, { headers, signal: leave.signal });
@@ -119,6 +122,44 @@ describe.skipIf(!isInstalled)(`the Next.js app of the README of @agent/web${why}
       expect(await firstEvent(events, "done")).toMatchObject({ text: "To rest, as before." });
     });
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("Rest.");
+  });
+
+  test("connects pages to the new route in development, when its file has changed", async () => {
+    const dev = await startNext(app.directory, modelVariables(), "dev");
+    onTestFinished(() => dev.stop());
+    await visit(
+      THIRD,
+      async (events, post) => {
+        await firstEvent(events, "snapshot");
+        model.script(answer({ content: "Before." }));
+        expect(await post({ type: "send", content: "Hi." })).toBe(202);
+        expect(await firstEvent(events, "done")).toMatchObject({ text: "Before." });
+        const route = join(app.directory, "app/api/chat/route.ts");
+        writeFileSync(route, `${readFileSync(route, "utf8")}\nexport const changed = true;\n`);
+        // The next request loads the new file, which ends the streams of the old one.
+        const ended = (async () => {
+          while (!(await events.next()).done);
+          return true;
+        })();
+        await expect
+          .poll(async () => {
+            await post({ type: "stop" });
+            return await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200, false))]);
+          }, POLLING)
+          .toBe(true);
+      },
+      dev.address,
+    );
+    await visit(
+      THIRD,
+      async (events, post) => {
+        expect(JSON.stringify(await firstEvent(events, "snapshot"))).toContain("Before.");
+        model.script(answer({ content: "After." }));
+        expect(await post({ type: "send", content: "And now?" })).toBe(202);
+        expect(await firstEvent(events, "done")).toMatchObject({ text: "After." });
+      },
+      dev.address,
+    );
   });
 
   test("gives a browser without a cookie its own", async () => {
