@@ -14,7 +14,7 @@ import { temporaryWorkspace } from "@agent/testing";
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { packCheck } from "../src/commands/pack/check.js";
 import { packList } from "../src/commands/pack/list.js";
-import { packNew, toolPrefix } from "../src/commands/pack/new.js";
+import { packNew, SCAFFOLD_DESCRIPTION, toolPrefix } from "../src/commands/pack/new.js";
 import { isProjectTrusted } from "../src/commands/pack/trusted.js";
 import { EXIT } from "../src/process/exitCodes.js";
 import { entryOf } from "../src/settings/packs/entry.js";
@@ -164,6 +164,31 @@ describe("agent pack check", () => {
     expect(await packCheck({ target: "bad.mjs", directory, trust: YES, print })).toBe(EXIT.config);
     expect(output()).toMatch(/FAIL exports: .*\n.*\n.*\n +cure: export const packName/);
     expect(output()).toMatch(/\d checks failed\.\n$/);
+  });
+
+  test("says what package.json lacks for users, unless the package is private", async () => {
+    const directory = await temporaryDirectory();
+    const source = `export const packName = "mine"; export const packApiVersion = 1; export function register(registry) { registry.provide?.({ commands: [{ name: "x", description: "d", run: async () => ({ show: "" }) }] }); }`;
+    writeFileSync(join(directory, "index.mjs"), source);
+    const check = async (manifest: object) => {
+      const whole = { name: "mine", version: "1.0.0", exports: "./index.mjs", ...manifest };
+      writeFileSync(join(directory, "package.json"), JSON.stringify(whole));
+      const { print, output } = collector();
+      await packCheck({ directory, trust: YES, print, json: true });
+      const found = JSON.parse(output()).checks.find(({ id }: { id: string }) => id === "package");
+      return [found.status, found.findings.map(({ expected }: { expected: string }) => expected)];
+    };
+    expect(await check({ files: ["dist"] })).toEqual([
+      "failed",
+      ["a description of this pack", "a license", 'the entry in "files"', 'the keyword "agent-pack"'],
+    ]);
+    const good = { description: "d", license: "MIT", files: ["*.mjs"], keywords: ["agent-pack"] };
+    expect(await check(good)).toEqual(["passed", []]);
+    expect(await check({ ...good, description: SCAFFOLD_DESCRIPTION })).toEqual([
+      "failed",
+      ["a description of this pack"],
+    ]);
+    expect(await check({ private: true })).toEqual(["not_checked", []]);
   });
 
   test("finds an installed pack by its name, and gives JSON", async () => {

@@ -51,6 +51,28 @@ export const BAD_PACKS: readonly BadPack[] = [
     says: /longer than 2,000 tokens/,
   },
   {
+    check: "labels",
+    because: "it connects without the label",
+    source: tool(
+      `{ execute: async () => { const socket = (await import("node:net")).connect(9, "127.0.0.1"); await new Promise((done) => socket.on("error", done).on("connect", done)); socket.destroy(); return "done"; } }`,
+    ),
+    says: /it connected to 127\.0\.0\.1:9/,
+  },
+  {
+    check: "import",
+    because: "it reads a file outside of its folder",
+    source: atImport(`import { readFileSync } from "node:fs"; readFileSync("/etc/passwd");`),
+    says: /it read "\/etc\/passwd"/,
+  },
+  {
+    check: "import",
+    because: "it writes a file outside of its folder",
+    source: atImport(
+      `import { rmSync, writeFileSync } from "node:fs"; import { tmpdir } from "node:os"; const file = tmpdir() + "/agent-kit-" + process.pid; writeFileSync(file, ""); rmSync(file);`,
+    ),
+    says: /it wrote "[^"]*agent-kit-/,
+  },
+  {
     check: "describes",
     because: "its description names another file than the one that it changes",
     source: tool(

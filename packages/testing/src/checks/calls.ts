@@ -31,12 +31,12 @@ function eachCallable(
 
 /** A check that calls each tool with all its samples, and examines the results. */
 function eachSampled(
-  examine: (probe: ProbeResult, subject: Subject) => readonly Problem[] | string,
+  examine: (probe: ProbeResult, subject: Subject, tool: SeenTool) => readonly Problem[] | string,
 ): Check["run"] {
   return eachCallable(async (subject, tool) => {
     const samples = subject.samples(tool);
     if (samples.length === 0) return "no sample";
-    return examine(await subject.call(tool, samples), subject);
+    return examine(await subject.call(tool, samples), subject, tool);
   });
 }
 
@@ -99,6 +99,25 @@ export const CALL_CHECKS: readonly Check[] = [
               },
             ],
       );
+    }),
+  },
+  {
+    id: "labels",
+    title: "does nothing that its capabilities do not say",
+    run: eachSampled((probe, _, { capabilities }) => {
+      if (!probe.answer?.calls) return [crashProblem(probe)];
+      // A tool without capabilities may do anything, and so may a command.
+      const labels: readonly unknown[] = Array.isArray(capabilities) ? capabilities : [];
+      if (labels.length === 0 || labels.includes("network") || labels.includes("execute")) return [];
+      const connections = probe.answer.calls.flatMap((report) => report.connections ?? []);
+      if (connections.length === 0) return [];
+      return [
+        {
+          expected: `a tool with the capabilities ${labels.join(", ")} does not connect`,
+          got: `it connected to ${[...new Set(connections)].join(", ")}`,
+          cure: 'Add "network" to its capabilities, and leave it off by default: off(tool).',
+        },
+      ];
     }),
   },
   {

@@ -15,6 +15,7 @@ import {
 } from "@agent/core";
 import { errorMessage, isInside } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
+import { Activity } from "./activity.js";
 import { Collection, STORAGE } from "./collect.js";
 import { createHost } from "./host.js";
 import type { Answer, CallReport, Task } from "./messages.js";
@@ -49,7 +50,15 @@ async function makeCalls(tool: ExecutableTool, collection: Collection, task: Tas
   const before = process.getActiveResourcesInfo();
   const directory = process.cwd();
   const calls: CallReport[] = [];
-  for (const args of task.calls) calls.push(await oneCall(tool, args, collection, task));
+  const activity = new Activity(task.module);
+  for (const args of task.calls) {
+    let report = refused("it was not called");
+    await activity.during(async () => {
+      report = await oneCall(tool, args, collection, task);
+    });
+    const { connections } = activity;
+    calls.push({ ...report, ...(connections.length > 0 && { connections }) });
+  }
   const movedTo = process.cwd();
   // Before dispose(): many programs never call it, and must end all the same.
   const resources = await remainingResources(before);

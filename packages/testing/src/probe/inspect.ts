@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isBuiltin, register } from "node:module";
 import type { PackHost, ToolPack } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
+import { Activity } from "./activity.js";
 import { Collection } from "./collect.js";
 import { createWholeHost } from "./host.js";
 import type { Inspection, Registration, Task } from "./messages.js";
@@ -14,10 +15,15 @@ const NOTHING: Registration = { tools: [], announcesMore: false, secrets: [], se
 /** Imports the pack and registers it a few times, and records what that changes in the process. */
 export async function inspect({ module, options }: Task): Promise<Inspection> {
   const dependencyEffects = await importDependencies(module);
+  const activity = new Activity(module);
   const beforeImport = takeSnapshot();
-  let pack: ToolPack;
+  let pack: ToolPack | undefined;
+  let outside: string[];
   try {
-    pack = await import(module);
+    outside = await activity.during(async () => {
+      pack = await import(module);
+    });
+    if (pack === undefined) throw new Error("it exports nothing");
   } catch (error) {
     return {
       importError: errorMessage(error),
@@ -32,7 +38,7 @@ export async function inspect({ module, options }: Task): Promise<Inspection> {
       serviceProblems: [],
     };
   }
-  const importEffects = changesSince(beforeImport);
+  const importEffects = [...changesSince(beforeImport), ...outside];
   const beforeRegister = takeSnapshot();
   const first = registration(pack, options);
   const second = registration(pack, options);

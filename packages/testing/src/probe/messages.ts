@@ -64,6 +64,8 @@ export interface CallReport {
   readonly descriptionProblem?: string;
   /** What is wrong with the calls of other tools that this call made. */
   readonly nestedProblem?: string;
+  /** Where the call connected to: `example.com:443`. */
+  readonly connections?: readonly string[];
 }
 
 export interface Task {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { quote } from "@agent/core/toolkit";
-import { quotePath } from "@agent/internal";
+import { escapeToLine, quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { renderTemplate } from "./template.js";
@@ -16,16 +16,26 @@ const isTaken = (name: string): boolean =>
   name === "node_modules" || name === "favicon.ico" || isBuiltin(name);
 const LONGEST_PREFIX = 40;
 
+/** The description of a pack whose author gave none. `agent pack check` asks for another one once the tools are others. */
+export const SCAFFOLD_DESCRIPTION = "Greets people and appends lines to a file of notes.";
+
 export interface PackNewParameters {
   /** The npm name of the new package, with or without a scope. */
   readonly name: string;
+  /** What the pack does, in one sentence. Default: what the tools of the scaffold do. */
+  readonly description?: string | undefined;
   /** Where its folder is created. */
   readonly directory: string;
   readonly print: (text: string) => void;
 }
 
 /** `agent pack new NAME`: writes a pack that builds, passes its tests and can be published as it is. */
-export async function packNew({ name, directory, print }: PackNewParameters): Promise<ExitCode> {
+export async function packNew({
+  name,
+  description = SCAFFOLD_DESCRIPTION,
+  directory,
+  print,
+}: PackNewParameters): Promise<ExitCode> {
   if (!PACKAGE_NAME.test(name) || name.length > LONGEST_NAME) {
     throw new CliError(
       `${quote(name)} is not a name npm accepts: lower-case letters, digits, "-", "." and "_", with or without a scope, as in "@me/agent-pack-weather".`,
@@ -43,6 +53,9 @@ export async function packNew({ name, directory, print }: PackNewParameters): Pr
     );
   }
   const files = renderTemplate({
+    // First: a name may be in it.
+    DESCRIPTION_JSON: JSON.stringify(description).slice(1, -1),
+    DESCRIPTION: escapeToLine(description),
     NAME: name,
     PREFIX: toolPrefix(name),
     YEAR: String(new Date().getFullYear()),

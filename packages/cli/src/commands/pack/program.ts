@@ -29,13 +29,16 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
     .command("new")
     .description("write a new pack that builds, passes its tests and can be published as it is")
     .argument("<name>", "its npm name: agent-pack-weather, @me/agent-pack-weather")
-    .action(async (name: string) => {
+    .option("--description <sentence>", "what it does, for package.json and README.md")
+    .action(async (name: string, { description }: { description?: string }) => {
       const { packNew } = await import("./new.js");
-      done(await packNew({ name, directory: process.cwd(), print }));
+      done(await packNew({ name, description, directory: process.cwd(), print }));
     });
   pack
     .command("check")
-    .description("check a pack against what hosts rely on; no tool is called for real")
+    .description(
+      "check a pack and its package.json against what hosts and users rely on; no tool is called for real",
+    )
     .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
     .option("--json", "as JSON")
     .option("--trust", "run the pack's code as it is now without asking")
