@@ -58,9 +58,12 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
   expect(availableCommands.map(({ name }: { name: string }) => name).sort()).toEqual([
     "compact",
     "context",
+    "diff",
     "disable",
+    "effort",
     "enable",
     "export",
+    "init",
     "instructions",
     "mode",
     "model",

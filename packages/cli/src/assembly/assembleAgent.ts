@@ -33,6 +33,7 @@ import {
 } from "../instructions/instructions.js";
 import {
   describeSkills,
+  INIT_COMMAND,
   type OwnCommand,
   packSkills,
   projectCommands,
@@ -275,7 +276,7 @@ export async function assembleAgent(
       instructions.splice(0, Number.POSITIVE_INFINITY, ...findInstructions(cwd, use));
       conversation.setSystemPrompt(systemPrompt());
     },
-    ownCommands: [...ownCommands, ...skills.found],
+    ownCommands: [INIT_COMMAND, ...ownCommands, ...skills.found],
     undo,
     restored,
     restoreState: async (from) => (await states?.switchTo(from)) ?? [],

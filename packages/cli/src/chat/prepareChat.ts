@@ -14,7 +14,7 @@ import { idOf, readSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { instructionCommands } from "./commands/instructionCommands.js";
 import { modelCommands } from "./commands/modelCommands.js";
-import { INIT_COMMAND, ownSlashCommands } from "./commands/ownSlashCommands.js";
+import { ownSlashCommands } from "./commands/ownSlashCommands.js";
 import { permissionCommands } from "./commands/permissionCommands.js";
 import { sessionCommands, sessionItem } from "./commands/sessionCommands.js";
 import { undoCommands } from "./commands/undoCommands.js";
@@ -111,7 +111,6 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
       },
     },
     commands: {
-      ...INIT_COMMAND,
       ...undoCommands(assembled),
       ...sessionCommands(assembled),
       ...permissionCommands(assembled),

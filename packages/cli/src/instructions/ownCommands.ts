@@ -24,6 +24,22 @@ export interface OwnCommand {
   readonly text: string;
 }
 
+/** The command that lets the model write AGENTS.md. No other command can take its name. */
+export const INIT_COMMAND: OwnCommand = {
+  name: "init",
+  description: "let the model look at the project and write AGENTS.md",
+  kind: "command",
+  file: "",
+  text: `Write AGENTS.md in the root of this project: what an agent needs to know to work on it.
+First look at the project: its manifest and build files, README, CI configuration, folders, a few typical source and test files, and instructions for other tools (CLAUDE.md, .cursorrules, .github/copilot-instructions.md), if they are there.
+Then write, in at most 60 lines:
+- what the project is, in two sentences
+- the commands to install, build, run, lint and test it, and to run a single test
+- where things are: the main folders and what belongs in them
+- conventions and pitfalls that cannot be seen at a glance
+Write only what you have seen in files. No general advice. If AGENTS.md exists, keep what is right in it and change the rest.`,
+};
+
 /**
  * Reads `commands/*.md` and `skills/<name>/SKILL.md` below a directory, such as `.agent`. Links that lead out of `root`,
  * large files and names that cannot be typed are left out.

@@ -7,7 +7,7 @@ import type { Style } from "../text/style.js";
 import { cutToWidth, styledWidth } from "../text/width.js";
 
 /** The parts of the row below the input line, in the order in which they are shown by default. */
-export const STATUS_PARTS = [
+const STATUS_PARTS = [
   "mode",
   "context",
   "jobs",
