@@ -34,14 +34,14 @@ test("is generated from a registry with evidence, and searched and rendered with
       bytes: 2048,
       provenance: false,
       kitFailed: ["exports", "options", "bad-arguments"],
-      isolated: false,
+      isolated: true,
       tools: [{ name: "greet", enabled: true, capabilities: ["read"] }],
       secrets: [],
     },
   ]);
   const found = await box.run(["pack", "search", "greet", "--index", file], { env: NO_REGISTRY });
   expect(found.stdout).toMatch(
-    /^agent-pack-greeter +1\.2\.3 +failed: exports, options, bad-arguments +no +read +none +2/m,
+    /^agent-pack-greeter +1\.2\.3 +failed: exports, options, bad-arguments +yes +read +none +2/m,
   );
   const again = await box.run(["pack", "catalogue", "--from", file, "--out", "copy"], { env: NO_REGISTRY });
   expect(again.code).toBe(0);

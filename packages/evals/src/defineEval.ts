@@ -1,4 +1,4 @@
-import { AgentError, type Approve, type PackEntry } from "@agent/core";
+import { AgentError, type AgentOptions, type PackEntry } from "@agent/core";
 import type { ScriptedAnswer } from "@agent/core/replay";
 import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import type { EvalRun } from "./evalRun.js";
@@ -44,7 +44,7 @@ export interface EvalCase {
    * Decides about each call. Default: calls run that act in the working directory; commands only in a sandbox, unless
    * `runEvals` says otherwise.
    */
-  readonly approve?: Approve;
+  readonly approve?: NonNullable<AgentOptions["approve"]>;
   readonly systemPrompt?: string;
   /** Only these models of the matrix run the case. Default: all. */
   readonly models?: readonly string[];

@@ -187,7 +187,7 @@ function sumUsage(events: readonly AgentEvent[]): TokenUsage {
   return addUsage(sum, current) ?? NO_USAGE;
 }
 
-export function addUsage(a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage | undefined {
+function addUsage(a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const cost = a.cost === undefined || b.cost === undefined ? undefined : a.cost + b.cost;
   return {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, isRecord, writeFileAtomic } from "@agent/core/toolkit";
 import { countOf, quotePath, readRegularFile } from "@agent/internal";
@@ -196,10 +196,22 @@ async function examine(pack: CatalogueEntry, directory: string): Promise<Partial
   const { checks } = await checkPack(entryOf(folder));
   return {
     kitFailed: checks.filter(({ status }) => status === "failed").map(({ id }) => id),
-    isolated: false,
+    isolated: await runsIsolated(pack.name, entryOf(folder)),
     tools: tools.map(({ name, enabled, capabilities }) => ({ name, enabled, capabilities })),
     secrets,
   };
+}
+
+/** Whether the command would run the pack in its own process. Packs of ours run in the process of the command. */
+async function runsIsolated(name: string, entry: string): Promise<boolean> {
+  if (name.startsWith("@agent/")) return false;
+  const { Isolation } = await import("@agent/core/isolation");
+  try {
+    const { unsupported } = await new Isolation().inspect(realpathSync(entry));
+    return unsupported.length === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads a catalogue. It may come from anywhere, so each part is checked. */
