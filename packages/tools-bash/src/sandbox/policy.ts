@@ -33,6 +33,11 @@ export interface SandboxPolicy {
 const STORES: Readonly<Record<string, { readonly place: string; readonly own: string }>> = {
   GOMODCACHE: { place: "go/pkg/mod", own: "go-mod" },
   CARGO_HOME: { place: ".cargo/registry", own: "cargo" },
+  // The store is below it. pnpm refuses modules that were linked from another one.
+  PNPM_HOME: {
+    place: process.platform === "darwin" ? "Library/pnpm" : ".local/share/pnpm",
+    own: "pnpm",
+  },
 };
 
 /**
@@ -43,8 +48,6 @@ export function cacheVariables(directory: string): Record<string, string> {
   const stores = Object.entries(STORES).filter(([, { place }]) => !existsSync(join(homedir(), place)));
   return {
     npm_config_cache: join(directory, "npm"),
-    // The store of pnpm is below it. npm warns about a variable of pnpm's own.
-    PNPM_HOME: join(directory, "pnpm"),
     YARN_CACHE_FOLDER: join(directory, "yarn"),
     YARN_GLOBAL_FOLDER: join(directory, "yarn-global"),
     PIP_CACHE_DIR: join(directory, "pip"),

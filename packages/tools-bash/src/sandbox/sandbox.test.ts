@@ -68,14 +68,7 @@ describe.skipIf(status.program === undefined)(
       writeFileSync("package.json", '{"name":"project","version":"1.0.0"}');
       const install =
         "npm pack ./dependency --silent && npm install ./dependency-1.0.0.tgz --no-audit --offline";
-      const names = [
-        "npm_config_cache",
-        "YARN_CACHE_FOLDER",
-        "PIP_CACHE_DIR",
-        "UV_CACHE_DIR",
-        "GOCACHE",
-        "PNPM_HOME",
-      ];
+      const names = ["npm_config_cache", "YARN_CACHE_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "GOCACHE"];
       const touch = names.map((name) => `mkdir -p "$${name}" && touch "$${name}/file"`).join(" && ");
       const command = `${install} && ${touch} && echo all`;
       const result = await runBash({ command, timeout: 120_000 }, require);
