@@ -19,7 +19,7 @@ const STORES = ["/nix/store", "/gnu/store"];
 export interface BubblewrapStart {
   /** For its `--args`. */
   readonly options: readonly string[];
-  readonly filter: Buffer;
+  readonly filter: Uint8Array;
   readonly mounts: readonly Mount[];
 }
 

@@ -1,5 +1,4 @@
 import { fstatSync, readFileSync } from "node:fs";
-import type { Readable } from "node:stream";
 import { delay, errorMessage, quotePath } from "@agent/internal";
 import { withOpened } from "./inspect.js";
 import { expectedIdentity, type Mount } from "./mounts.js";
@@ -18,10 +17,16 @@ const FILE_SYSTEMS = {
   proc: "proc",
 };
 
+/** A stream that is read. Its own type, since not every program that has these declarations has those of Node. */
+interface Source {
+  on(event: string, listener: (chunk: { toString(): string }) => void): unknown;
+  once(event: string, listener: () => void): unknown;
+}
+
 /** The ends of a gate that the agent keeps. */
 export interface Gate {
   /** What bubblewrap writes to its `--info-fd`. */
-  readonly info: Readable;
+  readonly info: Source;
   /** Writes to what bubblewrap reads as its `--block-fd`. At the end of that, which the death of the agent may be, it runs the command too. */
   open(): void;
 }
@@ -65,14 +70,14 @@ function kill(pid: number): void {
   }
 }
 
-function childPid(info: Readable): Promise<number | undefined> {
+function childPid(info: Source): Promise<number | undefined> {
   return new Promise((resolve) => {
     let text = "";
     const find = (): void => {
       const [, pid] = CHILD_PID.exec(text) ?? [];
       if (pid !== undefined) resolve(Number(pid));
     };
-    info.on("data", (chunk: Buffer) => {
+    info.on("data", (chunk) => {
       text += chunk.toString();
       find();
     });

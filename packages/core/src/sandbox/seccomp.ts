@@ -241,7 +241,7 @@ function filter(
 export function seccompFilter(
   options: SeccompOptions,
   architecture: string = process.arch,
-): Buffer | undefined {
+): Uint8Array | undefined {
   if (architecture !== "x64" && architecture !== "arm64") return undefined;
   const instructions = filter(architecture, options);
   const bytes = Buffer.alloc(instructions.length * INSTRUCTION_BYTES);
