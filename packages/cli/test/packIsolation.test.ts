@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Isolation } from "@agent/core/isolation";
+import { findProgram } from "@agent/core/toolkit";
 import { expect, test } from "vitest";
-import { Sandbox } from "./agent.js";
+import { BIN, Sandbox } from "./agent.js";
 import { NAME, NpmRegistry } from "./npmRegistry.js";
 
 const { level, detail } = await new Isolation().status();
@@ -107,3 +109,44 @@ test("a level of isolation that does not exist is refused", async () => {
   const { code, stderr } = await box.run(["pack", "add", NAME, "--yes", "--isolation", "some"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--isolation is "some".')]);
 });
+
+test.skipIf(!isEnforced || process.platform !== "linux")(
+  "--yes adds no pack where isolation is only limited, unless that is accepted",
+  () => {
+    const box = new Sandbox();
+    box.write("mine/index.js", probe("process.pid")["index.js"] ?? "");
+    box.write(
+      "mine/package.json",
+      '{"name":"mine","version":"1.0.0","type":"module","exports":"./index.js"}',
+    );
+    const bubblewrap = findProgram("bwrap") ?? "";
+    // A system without bubblewrap: its file is empty there.
+    const hidden = [
+      "--dev-bind",
+      "/",
+      "/",
+      "--ro-bind",
+      "/dev/null",
+      bubblewrap,
+      "--",
+      process.execPath,
+      BIN,
+    ];
+    const run = (...args: string[]) =>
+      spawnSync(bubblewrap, [...hidden, "pack", "add", "./mine", "--yes", ...args], {
+        cwd: box.project,
+        env: { HOME: box.home, PATH: process.env.PATH },
+        encoding: "utf8",
+      });
+    const refused = run();
+    expect([refused.status, refused.stderr]).toEqual([
+      4,
+      expect.stringContaining("Isolation is limited: the network, unix sockets and signals"),
+    ]);
+    expect(existsSync(join(box.project, "packs.lock.json"))).toBe(false);
+    const accepted = run("--isolation", "limited");
+    expect([accepted.status, accepted.stderr]).toEqual([0, accepted.stderr]);
+    const { packs } = JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8"));
+    expect(packs["./mine"].isolation.required).toBe("limited");
+  },
+);

@@ -28,6 +28,7 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
   slowSamples: check.object,
   setup: check.function,
   maxOutputBytes: check.positive,
+  isolated: check.boolean,
   settleMs: check.positive,
   timeoutMs: check.positive,
 };

@@ -91,9 +91,9 @@ export class Subject {
 export function newTask(
   kind: Task["kind"],
   module: string,
-  { options, settleMs = DEFAULT_SETTLE_MS }: CheckPackOptions,
+  { options, isolated = false, settleMs = DEFAULT_SETTLE_MS }: CheckPackOptions,
 ): Task {
-  return { kind, module, options, tool: "", calls: [], abortAfterMs: 0, settleMs };
+  return { kind, module, isolated, options, tool: "", calls: [], abortAfterMs: 0, settleMs };
 }
 
 /** The JSON Schema of the tool's arguments, if it has one. */

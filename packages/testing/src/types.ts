@@ -20,6 +20,11 @@ export interface CheckPackOptions {
   readonly maxOutputBytes?: number;
   /** How long a tool may take to answer, and to stop after an abort. Default: 10 seconds. */
   readonly settleMs?: number;
+  /**
+   * `true` runs the pack as `agent pack add` does: its tools register from a manifest, and its code runs isolated, with what it
+   * declares in `needs`. Where isolation is not enforced, the report says so.
+   */
+  readonly isolated?: boolean;
   /** How long one run of the pack in its own process may take. Default: 90 seconds. */
   readonly timeoutMs?: number;
 }

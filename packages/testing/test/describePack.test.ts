@@ -56,7 +56,9 @@ describe("describePack", () => {
     );
     expect(status).toBe(1);
     expect(stdout).toMatch(/not ok \d+ - registers its tools and starts nothing/);
-    expect(stdout).toContain("cure: Call registry.register(tool) in register().");
+    expect(stdout).toContain(
+      "cure: Call registry.register(tool) or registry.provide(services) in register().",
+    );
     expect(stdout).toMatch(/ok \d+ - does nothing when it is imported/);
   });
 

@@ -1,5 +1,5 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -50,7 +50,12 @@ export async function launch(
   const start =
     enclosure === "sandbox-exec"
       ? [SANDBOX_EXEC, "-p", packProfile(policy, node, temporary), ...argv]
-      : [argv[0] ?? "", `--allow-fs-write=${temporary}`, `--allow-fs-read=${temporary}`, ...argv.slice(1)];
+      : [
+          argv[0] ?? "",
+          `--allow-fs-write=${temporary}/*`,
+          `--allow-fs-read=${temporary}/*`,
+          ...argv.slice(1),
+        ];
   const child = spawn(start, { env, cwd: policy.cwd, stdio: ["ignore", "pipe", "pipe", "pipe"] });
   child.once("close", () => rmSync(temporary, { recursive: true, force: true }));
   await started(child);
@@ -136,11 +141,9 @@ function nodeFlags({ readable }: PackPolicy, enclosure: Enclosure): string[] {
   if (enclosure !== "node") return heap;
   const [major = 0] = process.versions.node.split(".").map(Number);
   const permission = major < 22 ? "--experimental-permission" : "--permission";
-  return [
-    ...heap,
-    permission,
-    ...readable.flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-read=${path}/*`]),
-  ];
+  // A directory and its content in two flags end Node 20 with an assertion.
+  const shown = (path: string): string => (statSync(path).isDirectory() ? `${path}/*` : path);
+  return [...heap, permission, ...readable.map((path) => `--allow-fs-read=${shown(path)}`)];
 }
 
 function spawn([program = "", ...args]: readonly string[], options: SpawnOptions): ChildProcess {

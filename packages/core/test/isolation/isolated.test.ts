@@ -324,6 +324,17 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
   });
 });
 
+test.skipIf(!isEnforced)("keeps files away with Node's flags alone", async () => {
+  const registry = new ToolRegistry();
+  const enclosure = async () => ({ program: "node" as const, userNamespace: false });
+  registerPack(registry, isolatedPack({ name: "helper", entry, manifest, grants: {}, enclosure }));
+  expect((await registry.run("echo", { path: "a" })).text).toBe('{"path":"a"}');
+  expect((await registry.run("file", { path: join(process.cwd(), "package.json") })).text).toContain(
+    "Access to this API has been restricted",
+  );
+  await registry.dispose();
+});
+
 describe("the network of a pack", () => {
   test.each([
     ["a host that is not granted", ["a.example"], "http://b.example/", "may not connect"],

@@ -18,6 +18,7 @@ import { describeValue } from "@agent/internal";
 import { Activity } from "./activity.js";
 import { Collection, STORAGE } from "./collect.js";
 import { createHost } from "./host.js";
+import { loadPack } from "./loadPack.js";
 import type { Answer, CallReport, Task } from "./messages.js";
 import { extraResources } from "./snapshot.js";
 
@@ -27,7 +28,7 @@ const POLL_MS = 20;
 
 /** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
 export async function callTool(task: Task): Promise<Answer> {
-  const collection = collectWithState(await import(task.module), task.options);
+  const collection = collectWithState(await loadPack(task), task.options);
   const failures = collection.find(task.tool) ? [] : await collection.loadLate(task.settleMs);
   const entry = collection.find(task.tool);
   const done = entry ? await makeCalls(entry.tool, collection, task) : notFound(task.tool, failures);
@@ -61,7 +62,8 @@ async function makeCalls(tool: ExecutableTool, collection: Collection, task: Tas
   }
   const movedTo = process.cwd();
   // Before dispose(): many programs never call it, and must end all the same.
-  const resources = await remainingResources(before);
+  // The process of an isolated pack stays until dispose(), and keeps no program alive.
+  const resources = task.isolated ? [] : await remainingResources(before);
   return { calls, resources, ...(movedTo !== directory && { movedTo }) };
 }
 

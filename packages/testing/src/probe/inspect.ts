@@ -5,6 +5,7 @@ import { errorMessage } from "@agent/core/toolkit";
 import { Activity } from "./activity.js";
 import { Collection } from "./collect.js";
 import { createWholeHost } from "./host.js";
+import { loadPack } from "./loadPack.js";
 import type { Inspection, Registration, Task } from "./messages.js";
 import { describeTool, plain } from "./seenTool.js";
 import { changesSince, takeSnapshot } from "./snapshot.js";
@@ -13,16 +14,20 @@ const UNKNOWN_OPTION = "agentTestingUnknownOption";
 const NOTHING: Registration = { tools: [], announcesMore: false, secrets: [], services: [] };
 
 /** Imports the pack and registers it a few times, and records what that changes in the process. */
-export async function inspect({ module, options }: Task): Promise<Inspection> {
-  const dependencyEffects = await importDependencies(module);
+export async function inspect(task: Task): Promise<Inspection> {
+  const { module, isolated, options } = task;
+  const dependencyEffects = isolated ? [] : await importDependencies(module);
   const activity = new Activity(module);
   const beforeImport = takeSnapshot();
   let pack: ToolPack | undefined;
-  let outside: string[];
+  let outside: string[] = [];
   try {
-    outside = await activity.during(async () => {
-      pack = await import(module);
-    });
+    const load = async (): Promise<void> => {
+      pack = await loadPack(task);
+    };
+    // What an isolated pack does when it is imported stays in its own process.
+    if (isolated) await load();
+    else outside = await activity.during(load);
     if (pack === undefined) throw new Error("it exports nothing");
   } catch (error) {
     return {
@@ -38,16 +43,16 @@ export async function inspect({ module, options }: Task): Promise<Inspection> {
       serviceProblems: [],
     };
   }
-  const importEffects = [...changesSince(beforeImport), ...outside];
+  const importEffects = isolated ? [] : [...changesSince(beforeImport), ...outside];
   const beforeRegister = takeSnapshot();
   const first = registration(pack, options);
   const second = registration(pack, options);
   const whole = registration(pack, options, createWholeHost(options));
   const registerEffects = changesSince(beforeRegister);
-  const { error: unknownOptionRefusal } = registration(pack, {
-    ...asObject(options),
-    [UNKNOWN_OPTION]: true,
-  });
+  // The options of an isolated pack are checked in its process, when it starts.
+  const unknownOptionRefusal = isolated
+    ? "checked when its process starts"
+    : registration(pack, { ...asObject(options), [UNKNOWN_OPTION]: true }).error;
   return {
     importEffects,
     dependencyEffects,

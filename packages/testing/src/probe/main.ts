@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { callTool } from "./call.js";
 import { Collection } from "./collect.js";
 import { inspect } from "./inspect.js";
+import { loadPack } from "./loadPack.js";
 import type { Answer, LateTools, Task } from "./messages.js";
 import { describeTool } from "./seenTool.js";
 
@@ -38,8 +39,9 @@ async function perform(task: Task): Promise<Answer> {
 }
 
 /** Registers the pack and loads the tools that it announced for later. */
-async function loadLateTools({ module, options, settleMs }: Task): Promise<LateTools> {
-  const collection = new Collection(await import(module), options);
+async function loadLateTools(task: Task): Promise<LateTools> {
+  const { options, settleMs } = task;
+  const collection = new Collection(await loadPack(task), options);
   const known = new Set(collection.tools);
   const failures = await collection.loadLate(settleMs);
   const tools = collection.tools.filter((entry) => !known.has(entry)).map(describeTool);

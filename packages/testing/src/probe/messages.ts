@@ -71,6 +71,8 @@ export interface CallReport {
 export interface Task {
   readonly kind: "inspect" | "loadLate" | "call" | "abort";
   readonly module: string;
+  /** Whether its code runs in a process of its own, as that of an added pack. */
+  readonly isolated: boolean;
   readonly options: unknown;
   readonly tool: string;
   /** One call after the other, in one process. */
