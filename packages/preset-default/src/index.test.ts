@@ -1,7 +1,13 @@
-import type { ToolContext } from "@agent/core";
+import {
+  type PackHost,
+  type PersonAnswer,
+  type PersonQuestion,
+  type ToolContext,
+  ToolRegistry,
+} from "@agent/core";
 import { scriptedProvider } from "@agent/core/replay";
 import { describe, expect, test } from "vitest";
-import { Agent, createDefaultToolRegistry } from "./index.js";
+import { Agent, createDefaultToolRegistry, type PresetOptions, register } from "./index.js";
 
 const context: ToolContext = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 
@@ -96,8 +102,7 @@ describe("Agent", () => {
 });
 
 test("options go to the pack they are for, and a misspelt block is an error", async () => {
-  const { register } = await import("./index.js");
-  const { registerPack, ToolRegistry } = await import("@agent/core");
+  const { registerPack } = await import("@agent/core");
   const preset = { packName: "preset", register };
   expect(() => registerPack(new ToolRegistry(), preset, { context, options: { bsh: {} } })).toThrow(
     /option "bsh" is not known\. Did you mean "bash"\?/,
@@ -122,3 +127,48 @@ const hello = {
   getSchema: () => ({ type: "function" as const, function: { name: "hello", description: "Greets." } }),
   execute: async () => "hello",
 };
+
+function asking(answer: PersonAnswer) {
+  const asked: PersonQuestion[] = [];
+  const host: PackHost<PresetOptions> = {
+    context,
+    ask: async (question) => {
+      asked.push(question);
+      return answer;
+    },
+  };
+  const registry = new ToolRegistry();
+  register(registry, host);
+  return { registry, asked };
+}
+
+describe("ask_user", () => {
+  test("asks with choices, or for a text, and gives the model the answer", async () => {
+    const { registry, asked } = asking({ answer: "yes", values: { answer: "SQLite" } });
+    const args = { question: "Which database?", choices: ["SQLite", "Postgres", "SQLite"] };
+    expect(await registry.execute("ask_user", args)).toBe("The user answered: SQLite");
+    expect(await registry.execute("ask_user", { question: "What name?" })).toBe("The user answered: SQLite");
+    expect(asked).toMatchObject([
+      {
+        source: "The model",
+        message: "Which database?",
+        immediate: true,
+        fields: [{ type: "choice", other: true, options: [{ value: "SQLite" }, { value: "Postgres" }] }],
+      },
+      { fields: [{ type: "text", required: true }] },
+    ]);
+  });
+
+  test.each([
+    [{ answer: "no" }, "does not want to answer"],
+    [{ answer: "dismissed" }, "No one answered. Decide yourself"],
+  ] as const)("says that there is no answer: %j", async (answer, expected) => {
+    expect(await asking(answer).registry.execute("ask_user", { question: "Which?" })).toContain(expected);
+  });
+
+  test("is not there where no one can be asked", () => {
+    const registry = new ToolRegistry();
+    register(registry, { context });
+    expect(registry.hasTool("ask_user")).toBe(false);
+  });
+});

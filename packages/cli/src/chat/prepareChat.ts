@@ -1,3 +1,4 @@
+import type { ToolInfo } from "@agent/core";
 import { escapeToLine } from "@agent/internal";
 import {
   type Chat,
@@ -10,6 +11,7 @@ import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js
 import { undecidedTools } from "../assembly/requestTool.js";
 import { instructionSize } from "../instructions/instructions.js";
 import { gitBranch } from "../instructions/systemPrompt.js";
+import { readVersion } from "../process/version.js";
 import { idOf, readSessions } from "../sessions/sessions.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { instructionCommands } from "./commands/instructionCommands.js";
@@ -52,12 +54,13 @@ export async function prepareChat(
     permissions,
     options: {
       ...chatOptions(assembled, loaded),
+      program: `agent ${readVersion()}`,
       // One sentence per line: a terminal would break longer lines inside words.
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
         ...(assembled.permissions.mode === "auto" ? [AUTO_NOTE] : []),
-        ...commandsOff(assembled),
+        ...commandsState(assembled),
         ...assembled.restored,
         ...assembled.instructions.map(
           (one) => `Instructions: ${escapeToLine(one.file)}${one.isCut ? ` (${instructionSize(one)})` : ""}`,
@@ -81,10 +84,18 @@ export async function prepareChat(
   };
 }
 
-/** Says how to turn commands on, if the user has not decided about them. */
-function commandsOff({ tools }: AssembledAgent): string[] {
-  const off = undecidedTools(tools).filter(({ capabilities }) => capabilities.includes("execute"));
-  return off.length === 0 ? [] : [`commands: off (${off.map(({ name }) => `/enable ${name}`).join(", ")})`];
+/** Whether commands are on, and how to turn them on if the user has not decided about them. */
+function commandsState({ tools }: AssembledAgent): string[] {
+  const runs = ({ capabilities }: ToolInfo): boolean => capabilities.includes("execute");
+  const off = undecidedTools(tools).filter(runs);
+  if (off.length > 0) return [`commands: off (${off.map(({ name }) => `/enable ${name}`).join(", ")})`];
+  const own = tools.registry
+    .describeTools()
+    .filter((tool) => runs(tool) && /^@agent\//.test(tool.source ?? ""));
+  if (own.length === 0) return [];
+  return [
+    `commands: ${own.some(({ enabled }) => enabled) ? "on" : "off"} (${own.map(({ name }) => name).join(", ")})`,
+  ];
 }
 
 /** What commands of a chat or an editor show and change. */

@@ -68,16 +68,22 @@ export class ApprovalDialog {
 
   rows(width: number, style: Style): string[] {
     if (this.#stage === "reason") {
-      return wrapWords("Declined. What should it do instead? (optional) · enter send · esc back", width, 0);
+      const question = highlighted("Declined. What should it do instead?", style);
+      return wrapWords(`${question} (optional) · enter send · esc back`, width, 0);
     }
     if (this.#stage === "question") {
-      const always = this.#choices.length > 0 ? " · a always…" : "";
-      const question = style.bold(questionText(this.request));
-      return wrapWords(`${question} y yes · n no${always} · esc interrupt`, width, 0);
+      const key = (name: string, does: string): string => `${style.bold(name)} ${does}`;
+      const keys = [
+        key("y", "yes"),
+        key("n", "no"),
+        ...(this.#choices.length > 0 ? [key("a", "always…")] : []),
+        key("esc", "interrupt"),
+      ];
+      return wrapWords(`${highlighted(questionText(this.request), style)} ${keys.join(" · ")}`, width, 0);
     }
     return [
       ...wrapWords(
-        `Always allow · ${style.bold(SCOPES[this.#scope])} (tab: ${this.#scope === "session" ? "this project" : "this session only"}) · esc back`,
+        `${highlighted("Always allow", style)} · ${style.bold(SCOPES[this.#scope])} (tab: ${this.#scope === "session" ? "this project" : "this session only"}) · esc back`,
         width,
         0,
       ),
@@ -94,4 +100,9 @@ export class ApprovalDialog {
     if (!choice) return "ignored";
     return "mode" in choice ? { mode: choice.mode } : { always: choice.rule, scope: this.#scope };
   }
+}
+
+/** The row that the user must act on is the most visible one. */
+export function highlighted(question: string, style: Style): string {
+  return style.yellow(style.inverse(style.bold(question)));
 }

@@ -2,9 +2,10 @@ import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine, withTimeout } from "@agent/internal";
 import { askPermit, askPersonQuestion } from "../approval/personQuestion.js";
 import { eraseFirstPrompt } from "../screen/firstPrompt.js";
-import { runningJobs } from "../screen/statusRow.js";
+import { runningJobs, shortDirectory } from "../screen/statusRow.js";
 import { isLiveTerminal, terminalStyle } from "../screen/terminalKind.js";
 import { divertOutput, ownStandardOutput } from "../system/output.js";
+import type { Style } from "../text/style.js";
 import { ChatController } from "./controller.js";
 import { questionQueue } from "./queues.js";
 import { TerminalChat } from "./terminalChat.js";
@@ -95,6 +96,7 @@ export function createChat(places: ChatPlaces): Chat {
         const { agent, options } = loaded;
         front.configure?.(options);
         front.view.print([
+          ...headingLines(options, front.view.style),
           ...(options.banner ?? []).flatMap((line) => escapeInvisible(line).split("\n")),
           WELCOME,
         ]);
@@ -134,6 +136,15 @@ export function createChat(places: ChatPlaces): Chat {
       }
     },
   };
+}
+
+/** `agent 1.2.0 · ~/project · main`: where the chat is. */
+function headingLines({ program, branch }: ChatOptions, style: Style): string[] {
+  if (program === undefined) return [];
+  const facts = [shortDirectory(process.cwd()), branch?.() ?? ""].filter((fact) => fact !== "");
+  return [
+    [style.bold(escapeToLine(program)), ...facts.map((fact) => style.dim(escapeToLine(fact)))].join(" · "),
+  ];
 }
 
 /** What the chat needs only after its first prompt. */

@@ -25,6 +25,8 @@ export interface TurnObserver {
 
 /** What a chat shows and offers besides the agent. */
 export interface ChatOptions {
+  /** The program and its version, shown with the directory and the branch when the chat starts. */
+  readonly program?: string;
   /** Lines that are shown when the chat starts: which model answers, what is not available. */
   readonly banner?: readonly string[];
   /** The name of the model, for the status row. */

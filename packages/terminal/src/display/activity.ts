@@ -67,6 +67,11 @@ export class Activity {
     return this.writing ? "answering" : "thinking";
   }
 
+  /** Whether the rows of a call show how long it runs. */
+  get showsTime(): boolean {
+    return this.#calls.isRunning;
+  }
+
   get writing(): boolean {
     return this.#answer.hasBegun;
   }

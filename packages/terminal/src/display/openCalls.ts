@@ -32,6 +32,11 @@ export class OpenCalls {
     return this.#calls.size;
   }
 
+  /** Whether one of them runs now. */
+  get isRunning(): boolean {
+    return [...this.#calls.values()].some((call) => call.startedAt !== undefined && !call.ended);
+  }
+
   has(id: string): boolean {
     return this.#calls.has(id);
   }

@@ -92,8 +92,8 @@ describe("the body of a result", () => {
 describe("a finished call", () => {
   test("takes one row if it read something", () => {
     const view: ResultView = { type: "list", items: [{ text: "a" }, { text: "b" }] };
-    expect(rowsOf({ view, summary: "2 files" })).toEqual(["● tool  title  ✓ 2 files · 0.0s"]);
-    expect(rowsOf({ about: { title: "", kind: "search" } })).toEqual(["● tool  title  ✓ 0.0s"]);
+    expect(rowsOf({ view, summary: "2 files" })).toEqual(["● tool  title (2 files)"]);
+    expect(rowsOf({ about: { title: "", kind: "search" } })).toEqual(["● tool  title ✓"]);
     expect(isRead(ended({ view, outcome: "error" }))).toBe(false);
     expect(expandedLines({ title: "title", event: ended({ view }) }, OPTIONS)).toContain("│ b");
   });

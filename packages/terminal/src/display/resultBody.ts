@@ -182,3 +182,9 @@ export function verdictText(result: ShownResult, durationMs: number | undefined,
   ];
   return `${mark} ${facts.filter((fact) => fact !== "").join(` ${style.dim("·")} `)}`.trimEnd();
 }
+
+/** What a call read, for its only row: `(9 matching lines)`. */
+export function readText(result: ShownResult, style: Style): string {
+  const words = outcomeWords(result);
+  return words === "" ? style.green("✓") : style.dim(`(${words})`);
+}

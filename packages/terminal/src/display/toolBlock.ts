@@ -4,7 +4,15 @@ import { formatDuration } from "../text/amounts.js";
 import type { Style } from "../text/style.js";
 import { clipRow, textWidth, wrapLine, wrapWords } from "../text/width.js";
 import type { LiveOutput } from "./liveOutput.js";
-import { type Body, isRead, liveLines, outputFiles, resultBody, verdictText } from "./resultBody.js";
+import {
+  type Body,
+  isRead,
+  liveLines,
+  outputFiles,
+  readText,
+  resultBody,
+  verdictText,
+} from "./resultBody.js";
 
 const TITLE_ROWS = 4;
 
@@ -55,7 +63,7 @@ export function headerLines(
   const indent = Math.min(textWidth(shown) + 4, Math.floor(width / 3));
   const mark = failed ? style.red("●") : style.cyan("●");
   const text = `${mark} ${style.bold(shown)}  ${title}`.trimEnd();
-  const rows = wrapWords(end === "" ? text : `${text}  ${end}`, width, indent);
+  const rows = wrapWords(end === "" ? text : `${text} ${end}`, width, indent);
   if (rows.length <= maxRows) return rows;
   const cut = wrapWords(text, width, indent);
   return [
@@ -88,7 +96,7 @@ export function finishedLines(
   if (isReading && readRows === 0) {
     const lines = call.isBelowQuestion
       ? endLines(verdict, options)
-      : headerLines(event.name, title, options, { end: verdict });
+      : headerLines(event.name, title, options, { end: readText(event, style) });
     return { lines, expandable: body.lines.length > 0 };
   }
   // The user has just approved this very diff, or refused the call: the last row says enough.

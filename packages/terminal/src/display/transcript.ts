@@ -4,7 +4,7 @@ import { countOf, escapeToLine, isRecord } from "@agent/internal";
 import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { AnswerStream } from "./answerStream.js";
-import { verdictText } from "./resultBody.js";
+import { isRead, readText, verdictText } from "./resultBody.js";
 import { splitMessage } from "./splitMessage.js";
 
 const SHOWN_MESSAGES = 200;
@@ -79,7 +79,11 @@ function callLines(
   const header = `${mark} ${name}  ${storedTitle(call, details)}`.trimEnd();
   if (!result) return [header];
   const text = contentText(result.content);
-  if (details) return [`${header}  ${verdictText({ ...details, text }, details.durationMs, style)}`];
+  if (details) {
+    const shown = { ...details, text };
+    if (isRead(shown)) return [`${header} ${readText(shown, style)}`];
+    return [`${header}  ${verdictText(shown, details.durationMs, style)}`];
+  }
   const [line = ""] = text.split("\n");
   return [header, style.dim(`└ ${safeProse(shorten(line, LONGEST_RESULT)).replaceAll("\t", " ")}`)];
 }
@@ -98,8 +102,8 @@ function messageLines(message: ChatMessage, style: Style, linesOf: (call: Stored
       const attached = files.map(({ name }) => escapeToLine(name)).join(", ");
       return [
         "",
-        style.bold(`› ${first}`),
-        ...rest.map((line) => style.bold(`  ${line}`)),
+        style.cyan(style.bold(`› ${first}`)),
+        ...rest.map((line) => style.cyan(style.bold(`  ${line}`))),
         ...(attached === "" ? [] : [`  attached: ${attached}`]),
       ];
     }

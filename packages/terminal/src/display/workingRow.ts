@@ -9,11 +9,21 @@ const SHORTEST_DOING = 8;
  * shortened.
  */
 export function workingRow(
-  { doing, startedAt, hint }: { readonly doing: string; readonly startedAt: number; readonly hint: string },
+  {
+    doing,
+    startedAt,
+    hint,
+  }: {
+    readonly doing: string;
+    /** Absent where something else on the screen shows the time. */
+    readonly startedAt: number | undefined;
+    readonly hint: string;
+  },
   width: number,
   style: Style,
 ): string {
-  const tail = ` ${formatDuration(Date.now() - startedAt)} · ${hint}`;
+  const time = startedAt === undefined ? "" : ` ${formatDuration(Date.now() - startedAt)}`;
+  const tail = `${time} · ${hint}`;
   // Words that are cut end with the same mark.
   const words = cutToWidth(`${doing}…`, Math.max(SHORTEST_DOING, width - tail.length));
   return style.dim(cutToWidth(words + tail, width));

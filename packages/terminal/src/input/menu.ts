@@ -87,9 +87,10 @@ export class Picker {
     this.choose = choose;
   }
 
-  get heading(): string {
+  /** The question, and the keys that work. */
+  get heading(): readonly [title: string, keys: string] {
     const keys = this.takesText ? "type an answer · enter takes it" : "type to filter · enter chooses";
-    return `${this.#title} · ${keys} · esc closes`;
+    return [this.#title, `${keys} · esc closes`];
   }
 
   /** The items that hold every one of the words. */

@@ -1,12 +1,12 @@
 import { escapeToLine } from "@agent/internal";
-import type { ApprovalDialog } from "../approval/approvalDialog.js";
+import { type ApprovalDialog, highlighted } from "../approval/approvalDialog.js";
 import type { ActivityFrame } from "../display/activity.js";
 import { workingRow } from "../display/workingRow.js";
 import type { LineEditor } from "../input/editor.js";
 import { viewEditor } from "../input/editorView.js";
 import type { Menu, Picker } from "../input/menu.js";
 import type { Style } from "../text/style.js";
-import { clipRow, cutToWidth } from "../text/width.js";
+import { clipRow, cutToWidth, textWidth } from "../text/width.js";
 import { PROMPT } from "./firstPrompt.js";
 import type { ScreenLayout } from "./liveScreen.js";
 import { type Status, type StatusLook, statusRow } from "./statusRow.js";
@@ -72,7 +72,7 @@ interface Above {
   readonly dialog: ApprovalDialog | undefined;
   readonly picker: Picker | undefined;
   /** The running turn: its work in a few words, and its start. */
-  readonly turn: { readonly doing: string; readonly startedAt: number } | undefined;
+  readonly turn: { readonly doing: string; readonly startedAt: number | undefined } | undefined;
   readonly queued: readonly string[];
 }
 
@@ -82,7 +82,14 @@ function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, styl
     style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, LONGEST_QUEUED))}`, width)),
   );
   if (dialog) return ["", ...waiting, ...dialog.rows(width, style)];
-  if (picker) return ["", cutToWidth(picker.heading, width)];
+  if (picker) {
+    const [title, keys] = picker.heading;
+    const shown = cutToWidth(escapeToLine(title), width);
+    return [
+      "",
+      `${highlighted(shown, style)}${style.dim(cutToWidth(` · ${keys}`, width - textWidth(shown)))}`,
+    ];
+  }
   if (!turn) return ["", ...waiting];
   return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
 }

@@ -126,7 +126,8 @@ function short(count: number): string {
   return count < 1_000_000 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-function shortDirectory(directory: string): string {
+/** With `~` for the home directory. */
+export function shortDirectory(directory: string): string {
   const home = homedir();
   return home !== "" && (directory === home || directory.startsWith(`${home}/`))
     ? `~${directory.slice(home.length)}`

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "@agent/core";
 import { expect, test } from "vitest";
 import { questionQueue } from "../chat/queues.js";
-import { PLAIN_STYLE } from "../text/style.js";
+import { COLOR_STYLE, PLAIN_STYLE } from "../text/style.js";
 import { TerminalView } from "./terminalView.js";
 
 const screen = { columns: 80, rows: 24, write: () => undefined, refreshSize: () => undefined };
@@ -47,5 +47,31 @@ test("answers a question about a call that is stopped", async () => {
   stopped.abort();
   expect(await answer).toEqual({ deny: "the call was stopped." });
   expect(view.dialog).toBeUndefined();
+  view.close();
+});
+
+test("shows one timer while a call runs, and the question as the most visible row", async () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, write }, COLOR_STYLE);
+  const drawn = (): string => {
+    written = "";
+    view.redraw();
+    return written;
+  };
+  view.turnStarted();
+  expect(drawn()).toMatch(/thinking… \d+\.\ds · esc stops/);
+  view.event({ type: "tool_start", id: "1", name: "run", args: {}, about: { title: "x", kind: "execute" } });
+  const running = drawn();
+  expect(running).toMatch(/executing… \d+\.\ds/);
+  expect(running).toContain("working… · esc stops");
+  const chosen = view.pick("Carry out this plan?", [{ value: "yes", label: "yes" }]);
+  expect(drawn()).toContain(
+    COLOR_STYLE.yellow(COLOR_STYLE.inverse(COLOR_STYLE.bold("Carry out this plan?"))),
+  );
+  view.picker?.choose("yes");
+  await chosen;
   view.close();
 });

@@ -83,7 +83,7 @@ export class TerminalView implements ChatView {
     const [first = "", ...rest] = escapeInvisible(input).split("\n");
     const lines = [PROMPT + first, ...rest.map((line) => `  ${line}`)];
     this.print(
-      lines.map((line) => this.style.bold(line)),
+      lines.map((line) => this.style.cyan(this.style.bold(line))),
       PROMPT.length,
     );
   }
@@ -293,7 +293,10 @@ export class TerminalView implements ChatView {
       prompt: this.#prompt,
       dialog: this.dialog,
       picker: this.#picker,
-      turn: this.#turn && { ...this.#turn, doing: this.#turn.doing ?? this.#live.activity.doing },
+      turn: this.#turn && {
+        doing: this.#turn.doing ?? this.#live.activity.doing,
+        startedAt: this.#live.activity.showsTime ? undefined : this.#turn.startedAt,
+      },
       queued: this.#queued,
       menu: this.#menu,
       hints: this.#hints,

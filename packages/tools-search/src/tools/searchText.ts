@@ -69,7 +69,10 @@ export function createSearchText(settings: SearchSettings) {
     titleFrom: ["query", "paths"],
     pathArguments: ["paths"],
     deadlineMs: settings.deadlineMs,
-    describe: (input) => describeSearch(namedPaths(input), settings),
+    describe: (input) => ({
+      ...describeSearch(namedPaths(input), settings),
+      title: `${JSON.stringify(input.query)} in ${namedPaths(input).join(", ")}`,
+    }),
     async execute(input, call) {
       const { autoContext, timeoutMs, workers } = settings;
       const paths = namedPaths(input);
