@@ -113,6 +113,10 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   "docs/providers.md#writing-one": { prints: 'You said: "hello"\n' },
   "docs/providers.md#testing-one": { prints: /^acme\n(ok {3}.*\n){17}All checks passed\.\n/ },
+  "docs/isolated-packs.md#for-authors": {
+    after: "console.log(packName, needs);",
+    prints: "agent-pack-forecast { hosts: [ 'api.acme.com' ] }\n",
+  },
   "packages/evals/README.md#-agent-evals:2": {
     prints: /^true 3\nCASE[\s\S]*writes a file +my-model +always +3\/3 [\s\S]*1 hold, 0 fail/,
   },
