@@ -67,7 +67,8 @@ type Row = readonly string[];
 export function columns(
   rows: readonly Row[],
   head?: Row,
-  width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
+  // A terminal that does not know its width reports 0.
+  width = process.stdout.columns || Number.POSITIVE_INFINITY,
 ): string {
   const all = head ? [head, ...rows] : rows;
   const widths: number[] = [];
