@@ -2,7 +2,13 @@ import { describeValue, isRecord, quote } from "@agent/internal";
 import { parseHostPattern } from "../sandbox/hostPattern.js";
 import type { ToolKind } from "../tools/callDescription.js";
 import type { Diagnosis, PackAgent, PackNeeds, PackSkill } from "../tools/pack.js";
-import { type ChatTool, type JsonSchema, TOOL_CAPABILITIES, type ToolCapability } from "../tools/tool.js";
+import {
+  type ChatTool,
+  type FreeformInput,
+  type JsonSchema,
+  TOOL_CAPABILITIES,
+  type ToolCapability,
+} from "../tools/tool.js";
 
 /** Any host of the public internet. */
 export const ANY_HOST = "*";
@@ -25,6 +31,8 @@ export interface ManifestTool {
   readonly repeatable?: boolean;
   readonly titleFrom?: string | readonly string[];
   readonly pathArguments?: readonly string[];
+  readonly insteadOf?: string;
+  readonly freeform?: FreeformInput;
   readonly kind?: ToolKind;
   readonly outputSchema?: JsonSchema;
   readonly describeLimitMs?: number;
@@ -148,6 +156,8 @@ export const PLAIN: Readonly<Record<string, (value: unknown) => boolean>> = {
   repeatable: (value) => typeof value === "boolean",
   titleFrom: (value) => isText(value) || isTexts(value),
   pathArguments: isTexts,
+  insteadOf: isText,
+  freeform: (value) => isRecord(value) && isText(value.argument) && isText(value.lark),
   kind: isText,
   outputSchema: isRecord,
   describeLimitMs: isNumber,

@@ -18,7 +18,16 @@ const MAX_ERROR_CHARACTERS = 4000;
 const MAX_STATE_BYTES = 64 * 1024;
 const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
 const FETCH_CHUNK_METHOD = "fetch/read";
-const INHERITED = ["kind", "titleFrom", "pathArguments", "outputSchema", "repeatable", "describeLimitMs"];
+const INHERITED = [
+  "kind",
+  "titleFrom",
+  "pathArguments",
+  "insteadOf",
+  "freeform",
+  "outputSchema",
+  "repeatable",
+  "describeLimitMs",
+];
 
 type Data = Record<string, unknown>;
 

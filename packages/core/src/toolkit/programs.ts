@@ -84,6 +84,7 @@ export const findOnWindows = shared.findOnWindows;
  * import { killWindowsTree } from "@agent/core/toolkit";
  *
  * if (process.platform === "win32") await killWindowsTree(4711);
+ * console.log(typeof killWindowsTree); // function
  * ```
  */
 export const killWindowsTree = shared.killWindowsTree;
