@@ -64,6 +64,10 @@ test.skipIf(!isEnforced)(
     // Its process is the first that it sees, reads the project, and not the home directory.
     expect(stdout).toMatch(/^1,\{.*agent-pack-greeter.*\}\n,ENOENT\n$/s);
     expect(existsSync(escaped)).toBe(false);
+    // A list does not load its code either.
+    const { stdout: list } = await box.run(["pack", "list", "--trust"]);
+    expect(list).toContain("  in its own process: may read the files of the project; may not connect");
+    expect(existsSync(escaped)).toBe(false);
     const doctor = await box.run(["doctor", "--trust"]);
     expect(doctor.stdout).toContain("✓ isolation of packs: enforced (");
     expect(doctor.stdout).toMatch(/pack agent-pack-greeter: .*, in its own process/);

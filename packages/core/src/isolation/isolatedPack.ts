@@ -46,7 +46,7 @@ export interface IsolatedPackOptions {
   readonly grants: PackGrants;
   /** How its processes are enclosed. Asked for with each start. */
   readonly enclosure: () => Promise<{ readonly program: Enclosure; readonly userNamespace: boolean }>;
-  /** Lets a process start: a host may let a few start at the same time. Default: at once. */
+  /** Lets a process start: a host may let a few start at the same time. Default: immediately. */
   readonly inTurn?: <T>(start: () => Promise<T>) => Promise<T>;
   /** How long it may take to register. Default: ten seconds. */
   readonly registerLimitMs?: number;
@@ -321,7 +321,7 @@ class Runner {
     };
   }
 
-  /** What has changed in the host since the process was told. */
+  /** What has changed in the host since the process was last notified. */
   #news(): { state?: unknown; model?: unknown } {
     const { state, model } = this.#host ?? {};
     const value = state?.get() ?? null;
@@ -406,7 +406,7 @@ class Runner {
   async #ask(question: Record<string, unknown>): Promise<unknown> {
     const { ask } = this.#host ?? {};
     const { message, fields = [], url } = question;
-    if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("nobody can be asked");
+    if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("no one can be asked");
     return await ask({
       // Set here: a pack cannot pretend to be another, or the agent.
       source: `the pack ${this.#options.name}`,

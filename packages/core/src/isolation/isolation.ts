@@ -30,7 +30,7 @@ const NO_HOST = { options: {}, secrets: {}, data: {}, offers: [] };
 const STARTS_AT_THE_SAME_TIME = 2;
 const OPEN_WHERE_LIMITED = "the network, unix sockets and signals to other programs stay open";
 
-/** Runs packs in their own processes. One for each program: it tests the system once, and lets few processes start at once. */
+/** Runs packs in their own processes. One for each program: it tests the system once, and lets few processes start at the same time. */
 export class Isolation {
   #status: Promise<IsolationStatus> | undefined;
   #enclosing: Promise<Found> | undefined;

@@ -196,7 +196,7 @@ export class PackProcess {
       return;
     }
     const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
-    if (waiting === undefined) throw new Error("it answered a request that nobody sent");
+    if (waiting === undefined) throw new Error("it answered a request that was not sent");
     if (error === undefined) waiting.resolve(raw === undefined ? { message } : { message, raw });
     else waiting.reject(wireError(error));
   }

@@ -90,7 +90,7 @@ const attempts = {
     return new Promise(() => undefined);
   },
   reject: () => {
-    Promise.reject(new Error("nobody catches this"));
+    Promise.reject(new Error("no one catches this"));
     return "still here";
   },
   garbage: () => {

@@ -1,7 +1,10 @@
 import { countOf, escapeToLine } from "@agent/internal";
+import type { PackTool } from "@agent/testing";
 import { installCommand } from "../../assembly/packages/manualInstall.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
+import { configFile } from "../../settings/config/editConfig.js";
 import { entryOf } from "../../settings/packs/entry.js";
+import { type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";
 import { isPackTrusted } from "./trusted.js";
 
@@ -26,6 +29,14 @@ export interface PackListParameters {
   readonly print: (text: string) => void;
 }
 
+/** What is known of a pack and its tools. */
+interface Listed {
+  readonly tools: readonly PackTool[];
+  readonly problem?: string;
+  /** What it may do in its own process. */
+  readonly isolated?: readonly string[];
+}
+
 /** `agent pack list`: installed packs with their versions, tools and what those can do. */
 export async function packList({
   directory,
@@ -35,7 +46,11 @@ export async function packList({
   print,
 }: PackListParameters): Promise<ExitCode> {
   const { inspectPack } = await import("@agent/testing");
-  const inspect = async ({ directory: folder, besideCli }: InstalledPack) => {
+  const config = configFile(directory, false);
+  const lock = config === undefined ? {} : readPackLock(packLockFile(config));
+  const inspect = async ({ name, directory: folder, besideCli }: InstalledPack): Promise<Listed> => {
+    const locked = besideCli ? undefined : lock[name];
+    if (locked?.isolation !== undefined) return await isolatedTools(locked.isolation);
     if (!trusted && !besideCli) return NOT_LOADED;
     if (!besideCli && !everything && !isPackTrusted(entryOf(folder), directory)) return CHANGED;
     return await inspectPack(entryOf(folder));
@@ -54,12 +69,23 @@ export async function packList({
   if (packs.length === 0) {
     print(`No packs are installed here. Run: ${installCommand("@agent/preset-default", directory)}\n`);
   }
-  for (const { name, version, tools, problem } of packs) {
+  for (const { name, version, tools, problem, isolated } of packs) {
     print(`${escapeToLine(name)} ${escapeToLine(version)}: ${problem ?? countOf(tools.length, "tool")}\n`);
+    if (isolated) print(`  in its own process: ${escapeToLine(isolated.join("; "))}\n`);
     for (const tool of tools) {
       const traits = [tool.enabled ? "on" : "off by default", ...tool.capabilities];
       print(`  ${escapeToLine(tool.name)} (${escapeToLine(traits.join(", "))})\n`);
     }
   }
   return EXIT.done;
+}
+
+/** The tools of a pack that runs in its own process, as the lock has them: its code is not loaded here. */
+async function isolatedTools({ manifest, grants }: NonNullable<LockedPack["isolation"]>): Promise<Listed> {
+  const { describeGrants, readGrants, readManifest } = await import("@agent/core/isolation");
+  const tools = Object.entries(readManifest(manifest).tools).map(([name, tool]) => ({
+    ...{ name, enabled: tool.enabled, capabilities: tool.capabilities },
+    description: tool.schema.function.description ?? "",
+  }));
+  return { tools, isolated: describeGrants(readGrants(grants)) };
 }
