@@ -92,7 +92,10 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .helpOption("-h, --help", "print help")
     .exitOverride()
     // Help is output of the command itself, and standard output is reserved for that.
-    .configureOutput({ writeOut: print })
+    .configureOutput({
+      writeOut: print,
+      outputError: (text, write) => write(text.replace(/^error: /, "agent: ")),
+    })
     .showSuggestionAfterError()
     .enablePositionalOptions()
     .argument("[task...]", 'what to do; piped input is attached, "-" waits for it')
@@ -105,7 +108,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       "--resume [session]",
       "continue with a conversation: its name or the start of it; without one, choose",
     )
-    .option("--worktree [name]", "work in a git work tree of its own, on the branch agent/NAME")
+    .option("--worktree [name]", "work in a separate git work tree, on the branch agent/NAME")
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)
     .option("--no-session", "do not keep the conversation")

@@ -177,6 +177,23 @@ describe("agent pack add and remove", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/run_bash +on/)]);
   });
 
+  test("add trusts a folder with its entry elsewhere, and remove takes the name of the pack", async () => {
+    const box = new Sandbox();
+    box.write("mine/dist/index.js", pack([GREET])["index.js"] ?? "");
+    box.write("mine/package.json", MANIFEST.replace("./index.js", "./dist/index.js"));
+    expect((await box.run(["pack", "add", "./mine", "--yes", "--isolation", "none"])).code).toBe(0);
+    const called = await box.run(["tool", "run", "greet"]);
+    expect([called.stdout, called.stderr]).toEqual(["greet ran\n", ""]);
+    const unknown = await box.run(["pack", "remove", "mine"]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining('"mine" is neither installed'),
+    ]);
+    const removed = await box.run(["pack", "remove", NAME]);
+    expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("./mine is removed.")]);
+    expect(readFileSync(join(box.project, "agent.config.json"), "utf8")).not.toContain("mine");
+  });
+
   test("enable takes all tools of a pack by its name", async () => {
     const { box } = await added(pack([GREET, { name: "wipe", can: ["destroy"], off: true }]));
     expect((await box.run(["tools", "--enable", `${NAME}/*`])).stdout).toMatch(/^wipe +on/m);

@@ -339,7 +339,7 @@ describe("sessions", () => {
   test("an unknown session is an error", async () => {
     const { code, stderr } = await new Sandbox().run(["--resume", "20200101-000000-abcd", "list files"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("there is no such session");
+    expect(stderr).toContain('There is no session "20200101-000000-abcd". See: agent sessions');
   });
 
   test("a file of the project with the name of a session is not gone on with, and brings no system prompt", async () => {

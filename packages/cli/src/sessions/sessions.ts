@@ -181,15 +181,13 @@ function byName(cwd: string, wanted: string): string {
   if (isPath && existsSync(resolve(cwd, wanted))) return resolve(cwd, wanted);
   if (match !== undefined) {
     const ids = [match, ...others].map(idOf).join(", ");
-    throw new CliError(
-      `--resume ${quote(wanted)}: several sessions start with it: ${ids}. Write more of the id.`,
-    );
+    throw new CliError(`Several sessions start with ${quote(wanted)}: ${ids}. Write more of the id.`);
   }
   const isFile = !isPath && existsSync(resolve(cwd, wanted));
   const hint = isFile
     ? `For the file of that name write ./${wanted}.`
     : didYouMean(wanted, names.map(idOf), { otherwise: "See: agent sessions" });
-  throw new CliError(`--resume ${quote(wanted)}: there is no such session. ${hint}`);
+  throw new CliError(`There is no session ${quote(wanted)}. ${hint}`);
 }
 
 function sameName(name: string | undefined, wanted: string): boolean {

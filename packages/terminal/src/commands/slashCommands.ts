@@ -115,10 +115,16 @@ export function sendMade(name: string, argument: string, made: Content, send: Co
 
 function helpLines(context: CommandContext): string[] {
   const { columns } = context.view;
-  // In a narrow window the text is on the row below its name.
-  const indent = columns < 3 * NAME_COLUMN ? 4 : NAME_COLUMN + 3;
+  // In a narrow window the text is on the rows below its name.
+  const isNarrow = columns < 3 * NAME_COLUMN;
   const row = (name: string, text: string): string[] =>
-    wrapWords(`  ${escapeToLine(name).padEnd(NAME_COLUMN)} ${escapeToLine(text)}`, columns, indent);
+    isNarrow
+      ? [`  ${escapeToLine(name)}`, ...wrapWords(`    ${escapeToLine(text)}`, columns, 4)]
+      : wrapWords(
+          `  ${escapeToLine(name).padEnd(NAME_COLUMN)}  ${escapeToLine(text)}`,
+          columns,
+          NAME_COLUMN + 4,
+        );
   return [
     ...[...allCommands(context).values()].flatMap(({ usage, help }) => row(usage, help)),
     "",

@@ -91,7 +91,9 @@ async function switchModel(
   }
   if (!withModel) return ["The model cannot be switched in this chat. Start again with --model."];
   if (known && known.length > 0 && !known.includes(wanted)) {
-    return [`The server has no model ${quote(wanted)}. ${didYouMean(wanted, [...known, ...EFFORTS])}`];
+    return [
+      `The server has no model ${quote(wanted)}. ${didYouMean(wanted, [...known, ...EFFORTS], { otherwise: didYouMean(wanted, known) })}`,
+    ];
   }
   provider.use(await withModel(wanted));
   if (effort !== undefined) agent.setEffort(effort);

@@ -41,7 +41,7 @@ export function sessionCommands({
     },
     "/fork": {
       usage: "/fork",
-      help: "go on in a copy of this session; the original stays",
+      help: "continue in a copy of this session; the original stays",
       run: async (_argument, { busy }) => {
         if (busy()) return [BUSY];
         if (!recording) return [NOT_KEPT];

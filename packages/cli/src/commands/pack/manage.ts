@@ -489,17 +489,22 @@ export async function packRemove({
   user,
   print,
 }: PackManageParameters): Promise<ExitCode> {
-  const name = isPath(specifier) ? specifier : packageName(specifier);
   const place = user ? userPackagesDirectory() : directory;
   const file = configFile(directory, user);
   const lockFile = lockFileOf(directory, user);
+  const lock = readPackLock(lockFile);
+  const asked = isPath(specifier) ? specifier : packageName(specifier);
+  // A folder is in the config by its path; users also know it by the name of the pack.
+  const name = lock[asked]
+    ? asked
+    : (Object.keys(lock).find((key) => lock[key]?.packName === asked) ?? asked);
   const isNamed = file !== undefined && readConfigText(file).text.includes(name);
-  const { git, services = [], tools: known = {} } = readPackLock(lockFile)[name] ?? {};
+  const { git, services = [], tools: known = {} } = lock[name] ?? {};
   const isInstalled = !isPath(name) && installedFolder(name, place) !== undefined;
-  if (!isNamed && !isInstalled) {
-    throw new CliError(`${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config.`);
-  }
+  const missing = `${quote(name)} is neither installed ${user ? "for you" : "here"} nor in the config. See: agent pack list`;
+  if (!isNamed && !isInstalled) throw new CliError(missing);
   if (file !== undefined && isNamed) {
+    const before = readConfigText(file).text;
     const tools = Object.keys(known);
     await editConfig(
       file,
@@ -509,7 +514,8 @@ export async function packRemove({
       },
       JSON.stringify(name),
     );
-    print(`Removed from ${file}.\n`);
+    if (readConfigText(file).text !== before) print(`Removed from ${file}.\n`);
+    else if (!isInstalled) throw new CliError(missing);
   }
   await writeLockedPack(lockFile, name, undefined);
   const manual = user ? undefined : findManualInstall(place);

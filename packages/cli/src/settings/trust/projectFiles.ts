@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "@agent/core/toolkit";
 import { isInside, quotePath, withRegularFile } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { filesFor, resolveModule } from "../modules/resolveModule.js";
+import { entryOf } from "../packs/entry.js";
 
 // Anything that looks like a relative path, quoted or bare: imports and packs alike.
 const QUOTED = /(["'`])(\.{1,2}\/[^"'`\n]{1,500})\1/g;
@@ -117,8 +118,21 @@ function relativeFiles(file: string, text: string): string[] {
   const mentions = new Set<string>();
   for (const match of text.matchAll(QUOTED)) mentions.add(match[2] ?? "");
   for (const match of text.matchAll(BARE)) mentions.add(match[0]);
-  const found = [...mentions].flatMap((mention) => filesFor(resolve(dirname(file), mention)));
+  const found = [...mentions].flatMap((mention) => {
+    const path = resolve(dirname(file), mention);
+    return [...filesFor(path), ...packEntry(path)];
+  });
   return found.map((path) => realpathSync(path));
+}
+
+/** The entry file of a folder with a package.json, which a config may select as a pack; none if it is not built. */
+function packEntry(path: string): string[] {
+  try {
+    const entry = entryOf(path);
+    return statSync(entry).isFile() ? [entry] : [];
+  } catch {
+    return [];
+  }
 }
 
 /** The directory of the package that a file belongs to: the nearest with a package.json. */
