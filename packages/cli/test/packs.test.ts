@@ -199,3 +199,12 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     );
   });
 });
+
+test("--pack uses a folder besides the packs of the config, without a lock and without a config", async () => {
+  const box = new Sandbox();
+  box.write("mine/index.js", packSource("greet"));
+  box.write("mine/package.json", '{"name":"mine","type":"module","exports":"./index.js"}');
+  expect((await box.run(["tools", "--pack", "./mine"])).stdout).toMatch(/^greet +on/m);
+  const missing = await box.run(["tools", "--pack", "./nowhere"]);
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("does not exist")]);
+});

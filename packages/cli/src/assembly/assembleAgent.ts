@@ -59,6 +59,7 @@ import {
   packProblems,
   SANDBOX_OPT_OUT,
 } from "./assembleTools.js";
+import { watchPacks } from "./packs/watchPacks.js";
 import { offerPlan } from "./presentPlan.js";
 import { type ChosenProvider, chooseProvider } from "./provider/choose.js";
 import { SwitchableProvider } from "./provider/switchable.js";
@@ -236,6 +237,17 @@ export async function assembleAgent(
     if (change.type !== "message" || change.message.role !== "user" || change.id === undefined) return;
     undo()?.noteMessage(change.id, splitMessage(change.message.content).text);
   });
+  // Only packs that were given with --pack: those of a config run as they were trusted and approved.
+  const own = new Set(settings.packs.filter(({ origin }) => origin === "--pack").map(({ name }) => name));
+  const watched =
+    settings.watch && options.inTerminal
+      ? watchPacks(
+          packs.filter(({ name }) => own.has(name)),
+          tools.registry,
+          tools.registerPack,
+          options.onNotice ?? onProblem,
+        )
+      : undefined;
   const gate = createGate({ permissions, ask, undo, onProblem });
   const agent = new Agent(provider, {
     conversation,
@@ -244,6 +256,7 @@ export async function assembleAgent(
     approve: gate.approve,
     hooks: [
       gate.hooks,
+      ...(watched ? [watched.hooks] : []),
       ...(requests ? [requests.hooks] : []),
       subdirectoryInstructions(cwd, instructions, { use: () => use, onProblem }),
     ],
@@ -284,6 +297,7 @@ export async function assembleAgent(
     endTurn,
     dispose: async () => {
       names.close();
+      watched?.close();
       await endTurn();
       await agent.dispose();
       releaseSignals();

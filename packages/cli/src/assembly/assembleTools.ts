@@ -19,6 +19,8 @@ export interface AssembledTools {
   readonly registry: ToolRegistry;
   readonly reasons: ReadonlyMap<string, string>;
   readonly confirm: ReadonlySet<string>;
+  /** Registers another version of a pack. */
+  readonly registerPack: (pack: LoadedPack) => void;
   /** The secrets that packs declare. */
   readonly secrets: readonly PackSecret[];
 }
@@ -58,6 +60,7 @@ export function assembleTools(
     packs.some(({ problem }) => problem !== undefined) || registry.services.pending().length > 0;
   return {
     registry,
+    registerPack: (pack) => registerPacks(registry, [pack], host),
     secrets: secrets.declared,
     ...switchTools(registry, settings, { tolerant: isIncomplete }),
   };

@@ -25,6 +25,8 @@ export function settingsOptions(command: Command): Command {
 /** The flags that decide which tools there are. */
 export function toolOptions(command: Command): Command {
   return command
+    .option("--pack <pack>", "use this pack, too: a name or a folder (repeatable)", collect)
+    .option("--watch", "in a chat, load a folder given with --pack again when it changes")
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")

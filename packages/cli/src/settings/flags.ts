@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { CliError } from "../process/errors.js";
 import {
   countFromZero,
@@ -9,6 +10,7 @@ import {
   timeSpan,
 } from "./environment.js";
 import type { ConfigLayer } from "./layers.js";
+import { isLocal } from "./packs/resolve.js";
 import { hideCredentials } from "./secrets.js";
 
 /** The flags every command understands that needs settings, as the argument parser hands them over. */
@@ -17,6 +19,8 @@ export interface SettingsFlags {
   readonly config?: string | false;
   readonly trust?: boolean;
   readonly agent?: string;
+  readonly pack?: readonly string[];
+  readonly watch?: boolean;
   readonly enable?: readonly string[];
   readonly disable?: readonly string[];
   readonly confirm?: readonly string[];
@@ -53,6 +57,13 @@ export function flagLayers(flags: SettingsFlags): ConfigLayer[] {
   } else if (provider !== undefined) {
     add("--provider", { config: { provider } });
   }
+  if (flags.pack !== undefined) {
+    add("--pack", {
+      config: {},
+      morePacks: flags.pack.map((name) => (isLocal(name) ? resolve(name) : name)),
+    });
+  }
+  if (flags.watch === true) add("--watch", { config: {}, watch: true });
   if (flags.fallback !== undefined) add("--fallback", { config: { fallback: flags.fallback } });
   if (flags.model !== undefined) add("--model", { config: { model: flags.model } });
   if (flags.effort !== undefined)

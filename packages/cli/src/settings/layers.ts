@@ -14,6 +14,10 @@ export interface ConfigLayer {
   readonly source?: ConfigSource;
   /** Runs the project's files that the config names. */
   readonly modules?: ModuleLoader;
+  /** `--pack`: packs besides those of the config. */
+  readonly morePacks?: readonly string[];
+  /** `--watch`: local packs are loaded again when they change. */
+  readonly watch?: boolean;
   /** `--tools '-*,read_file'`: in order, `*` meaning every tool. */
   readonly tools?: readonly string[];
 }
@@ -40,6 +44,8 @@ export interface SelectedPack {
 /** The merged settings of all layers. */
 export interface Settings {
   readonly packs: readonly SelectedPack[];
+  /** Whether local packs are loaded again when they change. */
+  readonly watch: boolean;
   readonly switches: readonly ToolSwitch[];
   readonly confirm: readonly ToolSwitch[];
   readonly readOnly: boolean;
@@ -100,7 +106,7 @@ export function mergeLayers(
   const values: Values = {};
   const origins: Record<string, string> = {};
   let packs: readonly SelectedPack[] = [{ name: DEFAULT_PACK, options: undefined, origin: "default" }];
-  for (const { config, origin, source, modules } of layers) {
+  for (const { config, origin, source, modules, morePacks = [] } of layers) {
     for (const key of [
       "provider",
       "model",
@@ -140,9 +146,11 @@ export function mergeLayers(
       }));
       origins.packs = origin;
     }
+    packs = [...packs, ...morePacks.map((name) => ({ name, options: undefined, origin }))];
   }
   return {
     packs,
+    watch: layers.some(({ watch }) => watch === true),
     switches: layers.flatMap(toSwitches),
     confirm: layers.flatMap((layer) => named(layer, "enable", layer.config.confirm)),
     readOnly: values.readOnly ?? false,

@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { mkdtempSync, realpathSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Conversation, createToolRegistry, type ToolPack } from "@agent/core";
+import { expect, test } from "vitest";
+import { type LoadedPack, registerPacks } from "./load.js";
+import { watchPacks } from "./watchPacks.js";
+
+const SOURCE = `import { text } from "./text.mjs";
+export const packName = "mine";
+export function register(registry) {
+  registry.register({
+    name: "say",
+    capabilities: ["read"],
+    getSchema: () => ({ type: "function", function: { name: "say", description: "d", parameters: { type: "object", properties: {} } } }),
+    execute: async () => text,
+  });
+}
+`;
+
+test("loads a changed pack again before the next message, and keeps the tools of one that is broken", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-watch-")));
+  /** Resolves when the change was noticed. */
+  const write = async (name: string, content: string): Promise<void> => {
+    const watcher = watch(folder);
+    const noticed = once(watcher, "change");
+    writeFileSync(join(folder, name), content);
+    await noticed;
+    watcher.close();
+  };
+  writeFileSync(join(folder, "text.mjs"), 'export const text = "one";');
+  writeFileSync(join(folder, "index.mjs"), SOURCE);
+  const file = join(folder, "index.mjs");
+  const module = (await import(/* @vite-ignore */ file)) as ToolPack;
+  const pack: LoadedPack = { name: folder, file, options: undefined, own: false, module, problem: undefined };
+  const registry = createToolRegistry(new Conversation(), []);
+  const register = (one: LoadedPack): void => registerPacks(registry, [one], { context: new Conversation() });
+  register(pack);
+  const notices: string[] = [];
+  // The test runner's own import ignores the query of a URL.
+  const native: string = "data:text/javascript,export const load = (url) => import(url);";
+  const { load }: { load: (url: string) => Promise<ToolPack> } = await import(native);
+  const watched = watchPacks([pack], registry, register, (message) => notices.push(message), load);
+  const message = { content: "hi", signal: new AbortController().signal };
+  /** Messages come until the change has reached the watcher. */
+  const nextNotice = async (): Promise<string | undefined> => {
+    notices.length = 0;
+    while (notices.length === 0) {
+      await watched.hooks.onMessage?.(message);
+      await new Promise((done) => setImmediate(done));
+    }
+    return notices[0];
+  };
+  try {
+    expect(await registry.execute("say", {})).toBe("one");
+    await write("text.mjs", 'export const text = "two";');
+    expect(await nextNotice()).toContain("was loaded again");
+    expect(await registry.execute("say", {})).toBe("two");
+    await write("index.mjs", "this is not code");
+    expect(await nextNotice()).toContain("cannot be loaded");
+    expect(await registry.execute("say", {})).toBe("two");
+    await write("index.mjs", SOURCE.replaceAll('"say"', '"tell"'));
+    expect(await nextNotice()).toContain("was loaded again");
+    expect(registry.getToolNames().filter((name) => ["say", "tell"].includes(name))).toEqual(["tell"]);
+  } finally {
+    watched.close();
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,91 @@
+import { type FSWatcher, watch } from "node:fs";
+import { register } from "node:module";
+import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CallHooks, PackRegistry, ToolPack, ToolRegistry } from "@agent/core";
+import { errorMessage, quote } from "@agent/core/toolkit";
+import { isLocal } from "../../settings/packs/resolve.js";
+import type { LoadedPack } from "./load.js";
+
+// A module that is imported with this query passes it on to the files of its folder: Node then loads them again, too.
+const QUERY = "agentReload";
+const PASS_ON = `
+  export async function resolve(specifier, context, next) {
+    const resolved = await next(specifier, context);
+    const version = new URL(context.parentURL ?? "data:,").searchParams.get(${JSON.stringify(QUERY)});
+    const isOwn = version && resolved.url.startsWith("file:") && !resolved.url.includes("/node_modules/");
+    return isOwn ? { ...resolved, url: resolved.url.split("?")[0] + "?${QUERY}=" + version } : resolved;
+  }
+`;
+
+export interface WatchedPacks {
+  /** Loads changed packs again before the next message. */
+  readonly hooks: CallHooks;
+  close(): void;
+}
+
+/**
+ * Watches the folders of local packs. A pack that changed is loaded again when the next message comes: its tools are
+ * replaced. One that cannot be loaded keeps its tools until it can. Commands, hooks and the like stay as they were.
+ */
+export function watchPacks(
+  packs: readonly LoadedPack[],
+  registry: ToolRegistry,
+  registerPack: (pack: LoadedPack) => void,
+  onNotice: (message: string) => void,
+  load: (url: string) => Promise<ToolPack> = (url) => import(url),
+): WatchedPacks {
+  const changed = new Set<LoadedPack>();
+  const watchers: FSWatcher[] = [];
+  let version = 0;
+  for (const pack of packs) {
+    if (pack.file === undefined || !isLocal(pack.name)) continue;
+    watchers.push(watch(dirname(pack.file), { recursive: true }, () => void changed.add(pack)));
+  }
+  const tools = (): Map<string, string | undefined> =>
+    new Map(registry.describeTools().map(({ name, source }) => [name, source]));
+  const replace = (pack: LoadedPack, module: ToolPack): void => {
+    const source = pack.module?.packName ?? pack.name;
+    for (const [name, owner] of tools()) if (owner === source) registry.unregister(name);
+    const next = { ...pack, module: withoutServices(module) };
+    registerPack(next);
+    if (next.problem !== undefined) throw new Error(next.problem);
+  };
+  const reload = async (pack: LoadedPack): Promise<void> => {
+    try {
+      if (version++ === 0) register(`data:text/javascript,${encodeURIComponent(PASS_ON)}`);
+      const url = `${pathToFileURL(pack.file ?? "").href}?${QUERY}=${version}`;
+      const module = await load(url);
+      try {
+        replace(pack, module);
+      } catch (error) {
+        if (pack.module) replace(pack, pack.module);
+        throw error;
+      }
+      onNotice(`The pack ${quote(pack.name)} was loaded again.`);
+    } catch (error) {
+      onNotice(`The pack ${quote(pack.name)} has changed and cannot be loaded: ${errorMessage(error)}`);
+    }
+  };
+  return {
+    hooks: {
+      name: "watched packs",
+      async onMessage() {
+        const waiting = [...changed];
+        changed.clear();
+        for (const pack of waiting) await reload(pack);
+        return undefined;
+      },
+    },
+    close: () => {
+      for (const watcher of watchers) watcher.close();
+    },
+  };
+}
+
+/** A pack that only registers tools: what it provided at the start is still there. */
+function withoutServices(pack: ToolPack): ToolPack {
+  if (typeof pack.register !== "function") return pack;
+  const only = (registry: PackRegistry): PackRegistry => ({ ...registry, provide: () => undefined });
+  return { ...pack, register: (registry, host) => pack.register(only(registry), host) };
+}
