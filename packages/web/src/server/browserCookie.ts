@@ -36,7 +36,7 @@ export function browserCookie(
 ): (request: Request) => Identity | Promise<Identity> {
   checkOptions("browserCookie", options, { name: check.text, secret: checkSecret });
   const { name = "chat", secret } = options;
-  let key: Promise<CryptoKey> | undefined;
+  let key: ReturnType<typeof importKey> | undefined;
   const sign = async (id: string): Promise<string> => {
     key ??= importKey(secret ?? "");
     const signature = await crypto.subtle.sign("HMAC", await key, new TextEncoder().encode(`${name}=${id}`));
@@ -64,7 +64,7 @@ function checkSecret(name: string, value: unknown): void {
   throw new Error(`${name} must have at least ${SHORTEST_SECRET} characters, got ${String(value).length}.`);
 }
 
-function importKey(secret: string): Promise<CryptoKey> {
+function importKey(secret: string) {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
 }
