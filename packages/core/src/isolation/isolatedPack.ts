@@ -28,6 +28,7 @@ import { packPolicy } from "./policy.js";
 import type { Frame } from "./protocol.js";
 
 export const REGISTER_LIMIT_MS = 10_000;
+const MAX_EVENTS = 100_000;
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 const IDLE_MS = 10 * 60 * 1000;
 const MAX_STARTS = 4;
@@ -78,6 +79,7 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
 interface OpenCall {
   readonly call: ToolCall;
   outputBytes: number;
+  events: number;
 }
 
 /** The process of one registration: started when it is needed, ended when it is idle, restarted after a failure. */
@@ -205,7 +207,7 @@ class Runner {
     try {
       const { message, raw } = await this.#request("execute", params, call.signal, (id) => {
         sent = id;
-        this.#calls.set(id, { call, outputBytes: 0 });
+        this.#calls.set(id, { call, outputBytes: 0, events: 0 });
       });
       const text = raw?.toString() ?? message.result;
       if (typeof text !== "string") throw new Error(`The pack ${this.#options.name} returned no text.`);
@@ -378,6 +380,7 @@ class Runner {
   #event({ id, type, data }: Record<string, unknown>, raw: Buffer | undefined): void {
     const open = typeof id === "number" ? this.#calls.get(id) : undefined;
     if (open === undefined) return;
+    if (++open.events > MAX_EVENTS) throw new Error(`it sent more than ${MAX_EVENTS} events of one call`);
     const { call } = open;
     if (type === "output" && raw !== undefined) {
       open.outputBytes += raw.byteLength;
