@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   models: "list the models the provider's server offers",
   mcp: "manage MCP servers; serve the tools to MCP clients",
   acp: "serve an editor that speaks the Agent Client Protocol",
-  pack: "make, check and list tool packs",
+  pack: "find, add, update, make and check tool packs",
   eval: "run tasks with checks on one or several models, and report what held",
   sessions: "list or search the conversations kept for this directory",
   runs: "tasks that survive their process: queue them, run workers, follow, approve",

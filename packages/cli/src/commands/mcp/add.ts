@@ -67,7 +67,7 @@ async function addServers(
   if (!flags.yes && !canAsk()) {
     for (const server of pasted) note(describe(server));
     throw new CliError(
-      "agent mcp add: there is no terminal to ask on. Look at it, then run it with --yes.",
+      "There is no terminal to ask on. Look at what the server runs, then add it with --yes.",
       EXIT.refused,
     );
   }
