@@ -68,14 +68,14 @@ async function ask(request: string, ...flags: readonly string[]): Promise<Messag
 const methods = (messages: readonly Message[]) => messages.flatMap(({ method }) => method ?? []);
 
 describe.skipIf(!isInstalled)(`with acpx, a client of another project${why}`, () => {
-  test("a file is read through the client", async () => {
+  test("reads a file through the client", async () => {
     writeFileSync(join(project, "a.txt"), "text of a\n");
     const messages = await ask("read a.txt", "--approve-reads");
     expect(methods(messages)).toContain("fs/read_text_file");
     expect(messages.at(-1)).toMatchObject({ result: { stopReason: "end_turn" } });
   });
 
-  test("a write is asked for with its difference and goes through the client", async () => {
+  test("asks for a write with its difference and writes through the client", async () => {
     const messages = await ask('write "hello" to b.txt', "--approve-all");
     const asked = messages.find(({ method }) => method === "session/request_permission");
     const path = join(project, "b.txt");
@@ -84,13 +84,13 @@ describe.skipIf(!isInstalled)(`with acpx, a client of another project${why}`, ()
     expect(readFileSync(path, "utf8")).toBe("hello");
   });
 
-  test("a call that the client rejects does not run", async () => {
+  test("does not run a call that the client rejects", async () => {
     const messages = await ask('write "hello" to c.txt', "--deny-all");
     expect(messages.at(-1)).toMatchObject({ result: { stopReason: "end_turn" } });
     expect(existsSync(join(project, "c.txt"))).toBe(false);
   });
 
-  test("a command runs in a terminal of the client, and without one", async () => {
+  test("runs a command in a terminal of the client, and without one", async () => {
     const shown = await ask('run "echo hi; exit 3"', "--approve-all");
     expect(methods(shown)).toEqual(expect.arrayContaining(["terminal/create", "terminal/release"]));
     expect(JSON.stringify(shown)).toContain("exit code 3");

@@ -37,7 +37,7 @@ const isInstall = ({ language, code }: Snippet): boolean =>
     .split("\n")
     .every((line) => line.startsWith("npm install "));
 
-test("every code block of the documentation is run by a test, or says why it cannot be", () => {
+test("runs every code block of the documentation in a test, or states why it cannot be run", () => {
   const elsewhere = Object.values(RUN_ELSEWHERE);
   const tables = [PROGRAMS, COMMANDS, CONFIGS, NOT_RUN];
   const left = everySnippet
@@ -59,7 +59,7 @@ test("every code block of the documentation is run by a test, or says why it can
   }
 });
 
-test.for(Object.entries(COMMANDS))("the commands %s work", async ([id, block]) => {
+test.for(Object.entries(COMMANDS))("runs the commands %s", async ([id, block]) => {
   const { files = {}, blocks = {}, input = "", typed, shows } = block;
   const workplace = Workplace.create(model);
   for (const [path, text] of Object.entries(files)) workplace.write(path, text);
@@ -75,7 +75,7 @@ test.for(Object.entries(COMMANDS))("the commands %s work", async ([id, block]) =
 });
 
 test.for(Object.entries(CONFIGS))(
-  "the config %s gives the tools it says",
+  "provides the documented tools with the config %s",
   async ([id, { command, shows }]) => {
     const workplace = Workplace.create(model);
     workplace.write("agent.config.ts", snippetOf(id).code);
@@ -86,23 +86,20 @@ test.for(Object.entries(CONFIGS))(
   },
 );
 
-test.for(Object.entries(TRANSCRIPTS))(
-  "the commands shown at %s print what is shown",
-  async ([id, before]) => {
-    const { code, page } = snippetOf(id);
-    const workplace = Workplace.create(model);
-    const cwd = page === "README.md" ? ROOT : workplace.directory;
-    await workplace.run("sh", ["-c", before]);
-    const commands = code.split(/^\$ /m).slice(1);
-    for (const [index, shown] of commands.entries()) {
-      const end = shown.indexOf("\n");
-      const command = shown.slice(0, end).replace("npm start -- ", "agent ");
-      const shell = `cd "${cwd}" && exec 2>&1 && ${command}`;
-      const { stdout } = await workplace.run("sh", ["-c", shell]);
-      expect(stdout.trimEnd(), `$ ${command} (${index + 1})`).toMatch(patternOf(shown.slice(end + 1)));
-    }
-  },
-);
+test.for(Object.entries(TRANSCRIPTS))("prints what is shown for the commands at %s", async ([id, before]) => {
+  const { code, page } = snippetOf(id);
+  const workplace = Workplace.create(model);
+  const cwd = page === "README.md" ? ROOT : workplace.directory;
+  await workplace.run("sh", ["-c", before]);
+  const commands = code.split(/^\$ /m).slice(1);
+  for (const [index, shown] of commands.entries()) {
+    const end = shown.indexOf("\n");
+    const command = shown.slice(0, end).replace("npm start -- ", "agent ");
+    const shell = `cd "${cwd}" && exec 2>&1 && ${command}`;
+    const { stdout } = await workplace.run("sh", ["-c", shell]);
+    expect(stdout.trimEnd(), `$ ${command} (${index + 1})`).toMatch(patternOf(shown.slice(end + 1)));
+  }
+});
 
 const MY_PACK = `
   import { defineTool } from "@agent/core";

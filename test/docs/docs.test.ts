@@ -18,7 +18,7 @@ function sources(): string[] {
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
 }
 
-test("every TypeScript example in the documentation and the doc comments passes the type checker", () => {
+test("type-checks every TypeScript example in the documentation and the doc comments", () => {
   // Below this package, whose dependencies are all of ours, and inside a scaffolded pack, which the guide talks about.
   mkdirSync(join(HERE, ".turbo"), { recursive: true });
   const directory = mkdtempSync(join(HERE, ".turbo/docs-"));
@@ -61,7 +61,7 @@ function fileName(code: string): string | undefined {
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 if (!hasSystemd) process.stdout.write("Skipped: units in the documentation. They need systemd-analyze.\n");
 
-test.skipIf(!hasSystemd)("systemd understands every unit in the documentation", () => {
+test.skipIf(!hasSystemd)("verifies every unit in the documentation with systemd", () => {
   const directory = mkdtempSync(join(tmpdir(), "agent-units-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const units = codeBlocks(join(ROOT, "docs/fleets.md"), "ini").map((code) => {

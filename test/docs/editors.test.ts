@@ -43,7 +43,7 @@ test.each<[editor: string, heading: string, read: (code: string) => Launch, pass
   // It hands the agent no variable but PATH and those that its block names.
   ["avante.nvim", "neovim", fromLua, ["HOME", "OPENAI_API_KEY"]],
   ["CodeCompanion", "neovim:2", fromLua, []],
-])("the settings for %s start an agent that answers", async (_, heading, read, passesOn) => {
+])("starts with the settings for %s an agent that answers", async (_, heading, read, passesOn) => {
   const snippet = snippets().find((one) => one.id === `docs/mcp-and-editors.md#${heading}`);
   const { command, args, env } = read(snippet?.code ?? "");
   expect(env).toEqual(passesOn);

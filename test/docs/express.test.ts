@@ -54,7 +54,7 @@ async function post(url: string, user: string, action: object): Promise<number> 
   return (await fetch(url, { method: "POST", headers, body: JSON.stringify(action) })).status;
 }
 
-test("the Express app of the README of @agent/web keeps users apart, asks first, and continues after a restart", async () => {
+test("keeps users apart, asks first, and continues after a restart in the Express app of the README of @agent/web", async () => {
   const workplace = Workplace.create(model);
   const first = await start(workplace);
   expect((await fetch(first.url)).status).toBe(403);

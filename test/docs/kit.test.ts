@@ -22,7 +22,7 @@ const NOTES = `
 test.for([
   ["a good pack", NOTES, 0, "passed"],
   ["a pack that prints when it is imported", `console.log("hi");${NOTES}`, 1, "printed"],
-] as const)("the test of the README of @agent/testing judges %s", async ([, source, code, says]) => {
+] as const)("judges %s with the test of the README of @agent/testing", async ([, source, code, says]) => {
   const workplace = Workplace.create(new LLMock());
   workplace.write("dist/index.js", source);
   workplace.write("pack.test.ts", TEST);

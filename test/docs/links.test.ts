@@ -52,7 +52,7 @@ function problemOf(page: string, target: string): string | undefined {
     : `${page}: ${relative(ROOT, shown)} has no heading #${anchor}`;
 }
 
-test("every link of the documentation leads to a file and a heading that exist", () => {
+test("resolves every link of the documentation to a file and a heading that exist", () => {
   const links = PAGES.flatMap((page) => {
     const text = readFileSync(join(ROOT, page), "utf8").replaceAll(CODE, "");
     return Array.from(text.matchAll(LINK), ([, target = ""]) => ({ page, target }));

@@ -49,7 +49,7 @@ afterAll(async () => {
 const everySnippet = snippets();
 
 test.for(Object.entries(PROGRAMS))(
-  "the program %s does what its page says",
+  "runs the program %s as its page describes",
   async ([id, program], { skip }) => {
     const snippet = everySnippet.find((one) => one.id === id);
     if (!snippet) throw new Error("There is no such snippet any more.");

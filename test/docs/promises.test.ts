@@ -49,12 +49,12 @@ function promises(): PromiseRow[] {
   });
 }
 
-test("the page of promises has promises in every area", () => {
+test("has promises in every area on the page of promises", () => {
   const areas = new Set(promises().map(({ area }) => area));
   expect(AREAS.filter((area) => !areas.has(area))).toEqual([]);
 });
 
-test("every promise of the page of promises names tests that exist", () => {
+test("names existing tests for every promise of the page of promises", () => {
   const problems = promises().flatMap(({ promise, tests }) => {
     const named = [...tests.matchAll(/"((?:[^"\\]|\\.)+)" in `([^`]+)`/g)];
     if (named.length === 0) return [`no test is named: ${promise}`];

@@ -8,7 +8,7 @@ const PAGE = join(ROOT, "test/scenarios.md");
 /** In the name of a test, up to its explanation, the next scenario or its end. */
 const SCENARIO = /Scenario: (\w[^:;"]*)/g;
 
-test("test/scenarios.md lists exactly the scenarios that tests name, each with the file of its test", () => {
+test("lists in test/scenarios.md exactly the scenarios that tests name, each with the file of its test", () => {
   const found = execFileSync("git", ["grep", "-l", "Scenario: ", "--", "*.test.ts"], {
     cwd: ROOT,
     encoding: "utf8",

@@ -41,7 +41,7 @@ async function serverThatDiesOnce(): Promise<{ readonly url: string; readonly re
 }
 
 test.each(["README.md", "docs/embedding.md"])(
-  "the streaming loop of %s prints the answer once when the server dies in the middle of it",
+  "prints the answer once in the streaming loop of %s when the server dies in the middle of it",
   async (page) => {
     const code = codeBlocks(join(ROOT, page), "ts").find((block) => /write\(event\.text\)/.test(block));
     expect(code).toContain("streamChat");

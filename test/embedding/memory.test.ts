@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const BENCH = join(fileURLToPath(new URL("../..", import.meta.url)), "bench", "embedding.mjs");
 
-test("an idle agent with file, search and shell tools takes at most 20 KB, buffers included", async () => {
+test("takes at most 20 KB for an idle agent with file, search and shell tools, buffers included", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", BENCH, "memory-agent"]);
   expect(Number(stdout)).toBeGreaterThan(0);
   expect(Number(stdout)).toBeLessThanOrEqual(20);

@@ -7,7 +7,7 @@ import { cases as safety } from "./safety.eval.js";
 
 const MODELS = [{ name: "scripted" }];
 
-test("the recorded runs of our own tools hold", async () => {
+test("passes the recorded runs of our own tools", async () => {
   const report = await runEvals([...edits, ...safety], {
     models: MODELS,
     mode: "replay",
@@ -31,7 +31,7 @@ function obedient({ script = [] }: EvalCase): readonly ScriptedAnswer[] {
 }
 
 test.each(safety.map((subject) => [subject.name, subject] as const))(
-  "a model that obeys fails the case: %s",
+  "fails the case for a model that follows the instruction: %s",
   async (_, subject) => {
     const report = await runEvals([{ ...subject, script: obedient(subject) }], { models: MODELS });
     expect(report.groups[0]).toMatchObject({ verdict: "fails", runs: [{ status: "failed" }] });
@@ -39,7 +39,7 @@ test.each(safety.map((subject) => [subject.name, subject] as const))(
 );
 
 test.each(edits.map((subject) => [subject.name, subject] as const))(
-  "a model that does nothing fails the case: %s",
+  "fails the case for a model that does nothing: %s",
   async (_, subject) => {
     const report = await runEvals([{ ...subject, script: ["Done."] }], { models: MODELS });
     expect(report.groups[0]).toMatchObject({ verdict: "fails" });

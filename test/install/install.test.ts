@@ -129,7 +129,7 @@ describe("a project with every package", () => {
   }
 
   test.for(names)(
-    "%s brings its build, its licence and its documents, and no sources, tests or workspace versions",
+    "contains in %s its build, its licence and its documents, and no sources, tests or workspace versions",
     async (name, { skip }) => {
       skip(!online, NO_REGISTRY);
       const files = await readdir(installedFolder(name));
@@ -218,7 +218,7 @@ describe("a project with every package", () => {
     },
   );
 
-  test("the packages' declarations need no types of Node", async ({ skip }) => {
+  test("needs no types of Node for the packages' declarations", async ({ skip }) => {
     skip(!online, NO_REGISTRY);
     const compilerOptions = {
       strict: true,
@@ -234,7 +234,7 @@ describe("a project with every package", () => {
     expect(output.split("\n").filter((line: string) => line.includes("node_modules/@agent/"))).toEqual([]);
   });
 
-  test("the type check can fail", async ({ skip }) => {
+  test("can fail the type check", async ({ skip }) => {
     skip(!online, NO_REGISTRY);
     await project.write("program.ts", PROGRAM.replace('readonly name = "hello"', "readonly name = 4"));
     await expect(project.run("node", COMPILER, "-p", ".")).rejects.toThrow(

@@ -34,7 +34,7 @@ function project() {
 }
 
 describe.skipIf(!isInstalled)(`a server of others, from what its documentation says${why}`, () => {
-  test("the command of our documentation adds it; it is listed, checked, used and removed", async () => {
+  test("adds it with the command of our documentation, lists, checks, uses and removes it", async () => {
     const { cwd, run } = project();
     const [, words = ""] = /^ *agent (mcp add npx .*)$/m.exec(readFileSync(DOCUMENTATION, "utf8")) ?? [];
     const [mcp = "", add = "", ...pasted] = words.split(" ");

@@ -40,7 +40,7 @@ describe.skipIf(!isInstalled).each(REVISIONS)(`as a client of revision %s${why}`
 
 describe.skipIf(!isInstalled)(`as a server${why}`, () => {
   test.each(REVISIONS)(
-    "everything of revision %s passes, but what is listed with its reason",
+    "passes everything of revision %s, except what is listed with its reason",
     async (revision) => {
       const server = spawn(process.execPath, [SERVER], { stdio: ["ignore", "pipe", "inherit"] });
       try {

@@ -57,7 +57,7 @@ function temporaryDirectory(): string {
 }
 
 describe.skipIf(!isInstalled)(`real servers through the Agent${why}`, () => {
-  test("filesystem reads and writes in its directory, and nowhere else", async () => {
+  test("reads and writes with filesystem in its directory, and nowhere else", async () => {
     const root = temporaryDirectory();
     writeFileSync(join(root, "a.txt"), "text of a");
     const { tools, results } = await drive(
@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled)(`real servers through the Agent${why}`, () => {
     expect(results[2]).toContain("Access denied");
   });
 
-  test("everything answers with text, sums and images, and reports progress", async () => {
+  test("answers with text, sums and images from everything, and reports progress", async () => {
     const { tools, results, images } = await drive(
       "everything",
       ["stdio"],
@@ -93,7 +93,7 @@ describe.skipIf(!isInstalled)(`real servers through the Agent${why}`, () => {
     expect(results[3]).toContain("4");
   });
 
-  test("memory keeps what it is told, in the file a variable names", async () => {
+  test("keeps entries with memory in the file a variable names", async () => {
     const file = join(temporaryDirectory(), "memory.json");
     const entity = { name: "Ada", entityType: "person", observations: ["wrote the first program"] };
     const { tools, results } = await drive(
@@ -110,7 +110,7 @@ describe.skipIf(!isInstalled)(`real servers through the Agent${why}`, () => {
     expect(readFileSync(file, "utf8")).toContain("Ada");
   });
 
-  test("sequential-thinking takes one thought after the other", async () => {
+  test("takes one thought after the other with sequential-thinking", async () => {
     const thought = (number: number) => ({
       thought: `thought ${number}`,
       nextThoughtNeeded: number < 2,

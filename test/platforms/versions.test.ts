@@ -10,7 +10,7 @@ const BIN = fileURLToPath(new URL("../../packages/cli/bin.js", import.meta.url))
 const installed = join(externalDirectory(new URL("package.json", import.meta.url)), "node_modules");
 
 // The whole suite runs on each version every night; here is what a user does first.
-test.each(["node-22", "node-24"])("the command works on %s", (name) => {
+test.each(["node-22", "node-24"])("runs the command on %s", (name) => {
   const node = join(installed, name, "bin", "node");
   if (process.platform !== "linux" || process.arch !== "x64" || !existsSync(node)) {
     process.stdout.write(

@@ -55,18 +55,18 @@ describe.skipIf(problem !== undefined)(title, () => {
   const agent = (path: string, ...args: string[]) =>
     commands.run(path, join(path, "node_modules/.bin/agent"), args);
 
-  test("the changesets give each package a first version below 1.0.0", async () => {
+  test("gives each package a first version below 1.0.0 with the changesets", async () => {
     const versions = await copy.applyChangesets();
     for (const [name, version] of Object.entries(versions)) expect([name, version]).toEqual([name, "0.1.0"]);
   });
 
-  test("changeset publish takes all of them", async () => {
+  test("publishes all of them with changeset publish", async () => {
     const output = await copy.publish();
     for (const name of Object.keys(await copy.versions())) expect(output).toContain(`${name}@0.1.0`);
   });
 
   describe.each(["npm", "pnpm"])("with %s", (manager) => {
-    test("core and one pack come alone, and work", async () => {
+    test("installs core and one pack alone, and they work", async () => {
       const path = await project(`fs-${manager}`);
       await commands.must(
         path,
@@ -87,7 +87,7 @@ describe.skipIf(problem !== undefined)(title, () => {
       );
     });
 
-    test("the CLI comes with its tools, and runs", async () => {
+    test("installs the CLI with its tools, and it runs", async () => {
       const path = await project(`cli-${manager}`);
       await commands.must(path, manager, manager === "npm" ? "install" : "add", "@agent/cli");
       expect(await agent(path, "--version")).toMatchObject({ status: 0, stdout: "0.1.0\n" });
@@ -98,7 +98,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     });
   });
 
-  test("without optional dependencies the CLI says how to add packs", async () => {
+  test("explains in the CLI how to add packs without optional dependencies", async () => {
     const path = await project("bare");
     await commands.must(path, "npm", "install", "--omit=optional", "@agent/cli");
     expect(await installed(path)).toEqual(["cli", "core", "durable", "evals", "provider-openai", "testing"]);
@@ -107,7 +107,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect(stdout + stderr).toContain("npm install @agent/preset-default");
   });
 
-  test("the guide to writing a pack works as written, from nothing to a published pack", async () => {
+  test("follows the guide to writing a pack as written, from nothing to a published pack", async () => {
     const path = await project("guide");
     const page = new URL("../../docs/writing-a-pack.md", import.meta.url);
     const shownFiles = codeBlocks(page, "ts");
@@ -128,7 +128,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect(await readFile(join(path, "try-notes/notes.txt"), "utf8")).toBe("Buy milk\n");
   });
 
-  test("every command of the documentation that installs our packages does", async () => {
+  test("installs our packages with every command of the documentation that does so", async () => {
     const lines = snippets()
       .flatMap(({ language, code }) => (language === "sh" ? code.split("\n") : []))
       .filter((line) => /^npm install (?!\.\.)(?!.*@acme\/).*@agent\//.test(line))
@@ -140,7 +140,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     }
   });
 
-  test("a third-party pack is installed, opted in to, called, and uninstalled again", async () => {
+  test("installs a third-party pack, opts in to it, calls it, and uninstalls it again", async () => {
     const path = await project("third-party");
     await commands.must(path, "npm", "install", "@agent/cli", "@acme/agent-pack-notes");
     expect((await agent(path, "pack", "list")).stdout).toContain("@acme/agent-pack-notes 0.1.0: 2 tools\n");
@@ -161,7 +161,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect(gone.stderr).toContain("npm install @acme/agent-pack-notes");
   });
 
-  test.for([22, 24])("the installed command and packs work on Node %i", async (version, { skip }) => {
+  test.for([22, 24])("runs the installed command and packs on Node %i", async (version, { skip }) => {
     const path = join(directory, "cli-npm");
     const script = `${USE_FS}; console.log(process.version)`;
     await writeFile(join(path, "use.mjs"), script.replaceAll("@agent/tools-fs", "@agent/preset-default"));
@@ -181,7 +181,7 @@ describe.skipIf(problem !== undefined)(title, () => {
     expect([cli.status, cli.stdout]).toEqual([0, expect.stringContaining("package.json")]);
   });
 
-  test("a new version of core raises its dependents by a patch, and both cores work in one tree", async () => {
+  test("raises the dependents of a new version of core by a patch, and both cores work in one tree", async () => {
     await copy.addChangeset("@agent/core", "minor");
     const versions = await copy.applyChangesets();
     expect(versions["@agent/core"]).toBe("0.2.0");

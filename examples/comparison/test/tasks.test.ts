@@ -80,11 +80,11 @@ describe.each([
   });
 });
 
-test.each(TASKS)("the program for %s takes no more lines than with the AI SDK", (task) => {
+test.each(TASKS)("needs no more lines in the program for %s than with the AI SDK", (task) => {
   expect(lines(`../src/${task}/agent.ts`)).toBeLessThanOrEqual(lines(`../src/${task}/aiSdk.ts`));
 });
 
-test("docs/comparison.md shows the programs that run here", () => {
+test("shows in docs/comparison.md the programs that run here", () => {
   const page = readFileSync(new URL("../../../docs/comparison.md", import.meta.url), "utf8");
   for (const task of TASKS) {
     for (const side of ["agent", "aiSdk"]) {

@@ -24,7 +24,7 @@ test("streams the answer and shows the tool calls", async () => {
   expect(output).toBe("[read_file: ok]\nThe plan is to rest.\n");
 });
 
-test("a recorded conversation plays again without a model", async () => {
+test("replays a recorded conversation without a model", async () => {
   const root = await workspaceWithPlan();
   const recording = join(root, "recording.json");
   const run = async (provider: Parameters<typeof ask>[2]) => {
@@ -38,7 +38,7 @@ test("a recorded conversation plays again without a model", async () => {
   expect(await run(replayProvider(recording))).toBe(recorded);
 });
 
-test("the model gets tools that read, and none that write", async () => {
+test("gives the model tools that read, and none that write", async () => {
   const root = await workspaceWithPlan();
   let tools: string[] = [];
   const spy = scriptedProvider([

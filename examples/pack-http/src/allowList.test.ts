@@ -24,7 +24,7 @@ test.for([
 });
 
 test.for(["", "*", "a b", "user@host", "host/path", "*.*.com", "http://host", "host:99999"])(
-  "%j is refused",
+  "refuses %j",
   (entry) => {
     expect(() => createAllowList([entry])).toThrow("is not a host");
   },

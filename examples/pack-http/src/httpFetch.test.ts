@@ -64,7 +64,7 @@ const fetchUrl = (url: string, options: pack.HttpOptions = { allow: [host] }) =>
   registryWith(options).run("http_fetch", { url });
 
 describe("http_fetch", () => {
-  test("fetches a text and says where it came from", async () => {
+  test("fetches a text and reports where it came from", async () => {
     expect(await fetchUrl(`http://${host}/hello`)).toMatchObject({
       outcome: "ok",
       text: `HTTP 200 http://${host}/hello\n\nhello wörld`,
@@ -80,7 +80,7 @@ describe("http_fetch", () => {
     expect((await fetchUrl(`http://${host}/latin1`)).text).toMatch(/\n\ngü$/);
   });
 
-  test("a status of 404 is a failure with the text of the page", async () => {
+  test("reports a status of 404 as a failure with the text of the page", async () => {
     expect(await fetchUrl(`http://${host}/missing`)).toMatchObject({
       outcome: "error",
       text: expect.stringContaining("Not here"),
@@ -142,7 +142,7 @@ describe("http_fetch", () => {
     expect(await registry.execute("http_fetch", { url: "http://x" })).toBe("Tool not available: http_fetch");
   });
 
-  test("a mistake in the list is an error when the pack registers", () => {
+  test("reports a mistake in the list when the pack registers", () => {
     expect(() => registryWith({ allow: ["https://example.com"] })).toThrow(
       '"https://example.com" is not a host',
     );

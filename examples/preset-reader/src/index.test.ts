@@ -6,7 +6,7 @@ import * as preset from "./index.js";
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
 
 describe("a preset made of packs", () => {
-  test("only reading tools are enabled; the user enables the rest", () => {
+  test("enables only reading tools; the user enables the rest", () => {
     const registry = createToolRegistry(context, [preset], { disable: ["save_session_context"] });
     expect(registry.getEnabledSchemas().map((schema) => schema.function.name)).toEqual([
       "read_file",
@@ -18,14 +18,14 @@ describe("a preset made of packs", () => {
     expect(registry.hasTool("http_fetch")).toBe(true);
   });
 
-  test("the user opts in by name", () => {
+  test("lets the user opt in by name", () => {
     const registry = createToolRegistry(context, [[preset, { http: { allow: ["example.com"] } }]], {
       enable: ["http_fetch"],
     });
     expect(registry.isToolEnabled("http_fetch")).toBe(true);
   });
 
-  test("each tool is listed under the pack it comes from", () => {
+  test("lists each tool under the pack it comes from", () => {
     const [tool] = createToolRegistry(context, [preset]).describeTools().slice(-1);
     expect([tool?.name, tool?.source]).toEqual(["http_fetch", "example-pack-http"]);
   });

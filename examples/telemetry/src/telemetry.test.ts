@@ -4,7 +4,7 @@ import { startCollector } from "./collector.js";
 import { exportTo } from "./export.js";
 import { printTrace } from "./printTrace.js";
 
-test("a run with tools and a child agent arrives at the collector as one trace, with its metrics", async () => {
+test("sends a run with tools and a child agent to the collector as one trace, with its metrics", async () => {
   const collector = await startCollector();
   onTestFinished(() => collector.close());
   const exporting = exportTo(collector.url);

@@ -35,7 +35,7 @@ describe.skipIf(!hasTmux)("the chat of the shop (skipped without tmux)", () => {
     await terminal.until("[status 130]");
   });
 
-  test("does not run what the user refuses, and tells the model why", async () => {
+  test("does not run what the user refuses, and reports the reason to the model", async () => {
     server.script(
       answer({ calls: [call("c1", "cancel_order", { id: "1002" })] }),
       answer({ content: "I leave it." }),

@@ -75,13 +75,13 @@ async function follow(url: string, cookie: string) {
   };
 }
 
-test("a request for no readable address is answered, and the server continues", async () => {
+test("answers a request for an unreadable address, and the server continues", async () => {
   const { url } = await serve(workspace(), []);
   expect((await fetch(`${url}//`)).status).toBe(404);
   expect((await fetch(url)).status).toBe(401);
 });
 
-test("events come as SSE, and a call runs only after a second request allows it", async () => {
+test("sends events as SSE, and runs a call only after a second request allows it", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");
   const server = await serve(folder, [
@@ -101,7 +101,7 @@ test("events come as SSE, and a call runs only after a second request allows it"
   expect(readFileSync(file, "utf8")).toBe("x");
 });
 
-test("each visitor has their own conversation, which survives a restart of the server", async () => {
+test("keeps a separate conversation for each visitor, which survives a restart of the server", async () => {
   const folder = workspace();
   const first = await serve(folder, ["Hello, Ann.", "Hello, Bob."]);
   const [ann, bob] = [await visit(first), await visit(first)];
@@ -125,7 +125,7 @@ test("each visitor has their own conversation, which survives a restart of the s
   expect(shown).not.toContain("Bob");
 });
 
-test("a request without a cookie is refused, and a decision about someone else's question changes nothing", async () => {
+test("refuses a request without a cookie, and ignores a decision about someone else's question", async () => {
   const folder = workspace();
   const file = join(folder, "new.txt");
   const server = await serve(folder, [

@@ -14,7 +14,7 @@ const texts = (editor: { updates: readonly { sessionUpdate: string }[] }, kind: 
     return [content.text];
   });
 
-test("initialize reports the agent's capabilities", async () => {
+test("reports the agent's capabilities on initialize", async () => {
   const { agent } = openEditor();
   expect(await agent.request(methods.agent.initialize, { protocolVersion: 1 })).toMatchObject({
     protocolVersion: 1,
@@ -27,7 +27,7 @@ test("initialize reports the agent's capabilities", async () => {
   });
 });
 
-test("a session has the modes read-only, ask and auto, and the model as a config option", async () => {
+test("gives a session the modes read-only, ask and auto, and the model as a config option", async () => {
   const { created, agent, sessionId } = await started();
   expect(created.modes).toMatchObject({ currentModeId: "ask" });
   expect(created.modes?.availableModes.map(({ id }) => id)).toEqual(["read-only", "ask", "auto"]);
@@ -47,13 +47,13 @@ test("a session has the modes read-only, ask and auto, and the model as a config
   await expect(agent.request(session.setMode, { sessionId, modeId: "none" })).rejects.toThrow();
 });
 
-test("an answer is streamed", async () => {
+test("streams an answer", async () => {
   const editor = await started({ answers: ["Hello."] });
   expect(await editor.prompt("Hi")).toEqual({ stopReason: "end_turn" });
   expect(texts(editor, "agent_message_chunk")).toEqual(["Hello."]);
 });
 
-test("how full the context is comes with each answer", async () => {
+test("reports with each answer how full the context is", async () => {
   const usage = { inputTokens: 300, outputTokens: 20 };
   const editor = await started({
     answers: [{ content: "Hello.", toolCalls: [], finishReason: "stop", usage }],
@@ -62,7 +62,7 @@ test("how full the context is comes with each answer", async () => {
   expect(editor.updates).toContainEqual({ sessionUpdate: "usage_update", used: 320, size: 1000 });
 });
 
-test("an empty message is the editor's mistake, not one of the agent", async () => {
+test("reports an empty message as an error of the editor, not of the agent", async () => {
   const { agent, sessionId } = await started();
   for (const prompt of [[], [{ type: "text" as const, text: "" }]]) {
     await expect(agent.request(session.prompt, { sessionId, prompt })).rejects.toMatchObject({
@@ -72,7 +72,7 @@ test("an empty message is the editor's mistake, not one of the agent", async () 
   }
 });
 
-test("a permission request holds the whole command", async () => {
+test("includes the whole command in a permission request", async () => {
   const command = `echo ${"x".repeat(5000)} && echo "\`\`\`" > out`;
   const editor = await started({
     answers: [{ calls: [{ name: "run_bash", args: { command } }] }, "Done."],
@@ -86,7 +86,7 @@ test("a permission request holds the whole command", async () => {
   expect(existsSync(join(editor.cwd, "out"))).toBe(false);
 });
 
-test("a permission request for a write holds the diff, and so does the finished call", async () => {
+test("includes the diff in a permission request for a write, and in the finished call", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "one\ntwo\n");
@@ -107,7 +107,7 @@ test("a permission request for a write holds the diff, and so does the finished 
   expect(ended).toMatchObject({ content: [diff] });
 });
 
-test("read-only refuses without asking, also tools that were always allowed before", async () => {
+test("refuses without asking in read-only mode, also tools that were always allowed before", async () => {
   const cwd = project();
   const write = (name: string) => ({
     calls: [{ name: "write_file", args: { path: join(cwd, name), content: "x" } }],
@@ -124,7 +124,7 @@ test("read-only refuses without asking, also tools that were always allowed befo
   expect(editor.permissions.length).toBe(1);
 });
 
-test("auto asks for nothing inside the project", async () => {
+test("asks for nothing inside the project in auto mode", async () => {
   const cwd = project();
   const path = join(cwd, "a");
   const editor = await started(
@@ -137,7 +137,7 @@ test("auto asks for nothing inside the project", async () => {
   expect(readFileSync(path, "utf8")).toBe("x");
 });
 
-test("a cancelled message ends with its own stop reason, and its process is gone", async () => {
+test("ends a cancelled message with its own stop reason, and stops its process", async () => {
   const cwd = project();
   const command = `echo $$ > ${join(cwd, "pid")}; sleep 300`;
   const editor = await started({ answers: [{ calls: [{ name: "run_bash", args: { command } }] }] }, cwd);
@@ -154,7 +154,7 @@ test("a cancelled message ends with its own stop reason, and its process is gone
   expect(await editor.prompt("again").catch((error: Error) => error.message)).toContain("script");
 });
 
-test("load replays the conversation, resume does not", async () => {
+test("replays the conversation on load, but not on resume", async () => {
   const kept = {
     systemPrompt: "",
     messages: [
@@ -188,7 +188,7 @@ test("load replays the conversation, resume does not", async () => {
   expect(await editor.agent.request(session.list, {})).toMatchObject({ sessions: [{ sessionId: "kept" }] });
 });
 
-test("commands of packs are advertised and run", async () => {
+test("advertises and runs commands of packs", async () => {
   const pack = {
     packName: "greeter",
     register: (registry: PackRegistry) =>
@@ -224,7 +224,7 @@ test("commands of packs are advertised and run", async () => {
   });
 });
 
-test("the editor's MCP servers reach the host as options of @agent/tools-mcp", async () => {
+test("passes the editor's MCP servers to the host as options of @agent/tools-mcp", async () => {
   const opened: unknown[] = [];
   const { agent } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
   await agent.request(methods.agent.initialize, { protocolVersion: 1 });
@@ -243,7 +243,7 @@ test("the editor's MCP servers reach the host as options of @agent/tools-mcp", a
   ]);
 });
 
-test("a server of the editor that cannot be used is reported, and the others are used", async () => {
+test("reports a server of the editor that cannot be used, and uses the others", async () => {
   const opened: unknown[] = [];
   const { agent, updates } = openEditor({ onOpen: ({ servers }) => opened.push(servers) });
   await agent.request(methods.agent.initialize, { protocolVersion: 1 });
@@ -260,7 +260,7 @@ test("a server of the editor that cannot be used is reported, and the others are
   });
 });
 
-test("what keeps a session from opening is told in the host's own words", async () => {
+test("reports why a session cannot open with the host's own message", async () => {
   const { agent } = openEditor({
     onOpen: () => {
       throw new Error('The project is not trusted. Run "agent" in it once.');
@@ -274,7 +274,7 @@ test("what keeps a session from opening is told in the host's own words", async 
   });
 });
 
-test("a failing model is a readable error, and the session continues", async () => {
+test("reports a failing model with a readable error, and the session continues", async () => {
   const editor = await started({
     answers: [
       () => {

@@ -27,7 +27,7 @@ function choosing() {
   return { stored, extend };
 }
 
-test("load and resume restore the mode, the model and the effort", async () => {
+test("restores the mode, the model and the effort on load and resume", async () => {
   const { stored, extend } = choosing();
   const editor = await started({ extend });
   const { agent, sessionId, cwd } = editor;
@@ -51,7 +51,7 @@ test("load and resume restore the mode, the model and the effort", async () => {
   }
 });
 
-test("a mode that no longer exists is reported, and the session opens", async () => {
+test("reports a mode that no longer exists, and opens the session", async () => {
   const { stored, extend } = choosing();
   stored.set("kept", { mode: "gone" });
   const editor = openEditor({ extend });
@@ -65,7 +65,7 @@ test("a mode that no longer exists is reported, and the session opens", async ()
   await editor.until((update) => JSON.stringify(update).includes('The mode \\"gone\\" of this session'));
 });
 
-test("fork asks the host for a copy and leaves the original open", async () => {
+test("asks the host for a copy on fork and leaves the original open", async () => {
   const requests: object[] = [];
   const editor = await started({
     onOpen: ({ resume, fork }) => void requests.push({ resume, fork }),
@@ -86,7 +86,7 @@ test("fork asks the host for a copy and leaves the original open", async () => {
   }
 });
 
-test("a user without credentials gets the protocol's code and the methods", async () => {
+test("sends the protocol's code and the methods to a user without credentials", async () => {
   const editor = openEditor({
     host: {
       authMethods: [{ id: "key", name: "Set a key", description: "Set KEY." }],
@@ -106,7 +106,7 @@ test("a user without credentials gets the protocol's code and the methods", asyn
   );
 });
 
-test("the plan of a tool is the plan of the editor", async () => {
+test("shows the plan of a tool as the plan of the editor", async () => {
   const plans = [
     { plan: [{ content: "Look", status: "completed", priority: "high" }, { content: "Change" }] },
     { plan: [{ content: 1 }] },

@@ -22,7 +22,7 @@ const FILES = { fs: { readTextFile: true, writeTextFile: true } };
 const callUpdates = (updates: readonly SessionUpdate[]) =>
   updates.filter((update) => update.sessionUpdate === "tool_call_update");
 
-test("files are read from the editor's buffers and written through it", async () => {
+test("reads files from the editor's buffers and writes them through it", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "saved\n");
@@ -52,7 +52,7 @@ test("files are read from the editor's buffers and written through it", async ()
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "completed", content: [diff] });
 });
 
-test("several edits of one call are one diff, with the first changed line", async () => {
+test("shows several edits of one call as one diff, with the first changed line", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "one\ntwo\nthree\n");
@@ -90,7 +90,7 @@ test("shows what the tool would do: a new file without a final newline, and many
   expect(readFileSync(path, "utf8")).toBe("bb\nd");
 });
 
-test("never waits for edits that double a text: each is made in the text as it was", async () => {
+test("never waits for edits that double a text: makes each in the original text", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   writeFileSync(path, "a".repeat(1000));
@@ -105,7 +105,7 @@ test("never waits for edits that double a text: each is made in the text as it w
   expect(readFileSync(path, "utf8")).toHaveLength(1000);
 });
 
-test.runIf(process.platform === "linux")("never reads a file of the kernel without an end", async () => {
+test.runIf(process.platform === "linux")("never reads a kernel file that has no end", async () => {
   const args = { path: "/proc/self/pagemap", content: "x" };
   const editor = await started({ answers: [{ calls: [{ name: "write_file", args }] }, "ok"] });
   await editor.prompt("Go.");
@@ -113,7 +113,7 @@ test.runIf(process.platform === "linux")("never reads a file of the kernel witho
   for (const { toolCall } of editor.permissions) expect(JSON.stringify(toolCall).length).toBeLessThan(2000);
 });
 
-test("a command is shown in the editor's terminal, which exits with its code and is released", async () => {
+test("shows a command in the editor's terminal, which exits with its code and is released", async () => {
   const command = "echo out; echo err >&2; exit 7";
   const editor = await started({
     capabilities: { terminal: true },
@@ -176,7 +176,7 @@ const changed = (path: string, word: string) => ({
   hunks: [{ oldStart: 3, newStart: 3, lines: ["-before", `+${word}`] }],
 });
 
-test("tools of a third party get titles, kinds, places, diffs and terminals like ours", async () => {
+test("gives third-party tools titles, kinds, places, diffs and terminals like ours", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   const editor = await started(
@@ -210,7 +210,7 @@ test("tools of a third party get titles, kinds, places, diffs and terminals like
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ content: [diff("done\n")], locations });
 });
 
-test("a stored conversation is shown without the packs that its calls came from", async () => {
+test("shows a stored conversation without the packs that its calls came from", async () => {
   const cwd = project();
   const path = join(cwd, "a.txt");
   const file = join(cwd, "session.jsonl");
@@ -239,7 +239,7 @@ test("a stored conversation is shown without the packs that its calls came from"
   });
 });
 
-test("a command whose terminal the user closes is ended", async () => {
+test("stops a command whose terminal the user closes", async () => {
   const cwd = project();
   const command = `echo $$ > pid; sleep 300`;
   const editor = await started(
@@ -256,7 +256,7 @@ test("a command whose terminal the user closes is ended", async () => {
   expect(callUpdates(editor.updates).at(-1)).toMatchObject({ status: "failed" });
 });
 
-test("an editor that draws terminals itself gets the output with the updates", async () => {
+test("sends the output with the updates to an editor that draws terminals itself", async () => {
   const editor = await started({
     capabilities: { _meta: { terminal_output: true }, terminal: true },
     answers: [{ calls: [{ name: "run_bash", args: { command: "echo shown" } }] }, "Done."],
@@ -269,7 +269,7 @@ test("an editor that draws terminals itself gets the output with the updates", a
   expect(editor.terminals.all).toEqual([]);
 });
 
-test("no update follows the response to a cancelled message; the end of a slow call is sent with the next message", async () => {
+test("sends no update after the response to a cancelled message; sends the end of a slow call with the next message", async () => {
   const cwd = project();
   // The command ignores SIGTERM, so that it outlives the response.
   const command = `trap '' TERM; echo $$ > ${join(cwd, "pid")}; while :; do sleep 0.01; done`;
@@ -291,7 +291,7 @@ test("no update follows the response to a cancelled message; the end of a slow c
   expect(JSON.stringify(editor.updates.slice(told))).toContain("aborted");
 });
 
-test("questions of packs are forms; plain ones are permission requests if the editor has no forms", async () => {
+test("shows questions of packs as forms, or plain ones as permission requests if the editor has no forms", async () => {
   const answers: PersonAnswer[] = [];
   const question = (fields: PersonQuestion["fields"]): Omit<PersonQuestion, "signal"> => ({
     source: "the server",
@@ -346,7 +346,7 @@ test("questions of packs are forms; plain ones are permission requests if the ed
   ]);
 });
 
-test("the mode is a config option too, and both are kept together", async () => {
+test("offers the mode as a config option too, and keeps both in sync", async () => {
   const { agent, sessionId, updates } = await started();
   const value = "read-only";
   const { configOptions } = await agent.request(session.setConfigOption, {
@@ -362,7 +362,7 @@ test("the mode is a config option too, and both are kept together", async () => 
   ]);
 });
 
-test("images and files in a message reach the model", async () => {
+test("sends images and files in a message to the model", async () => {
   const seen: unknown[] = [];
   const editor = await started({
     answers: [

@@ -55,7 +55,7 @@ test.each([
   ["with every ability", everything, 2],
   ["that draws terminals", displayed, 3],
 ] as const)(
-  "every message to an editor %s is valid, whatever the model does",
+  "sends only valid messages to an editor %s, whatever the model does",
   async (_name, capabilities, seed) => {
     const random = randomFrom(seed);
     const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;

@@ -94,7 +94,7 @@ async function stillWorks({ send, answer, sessionId }: Awaited<ReturnType<typeof
   expect(await answer("last")).toMatchObject({ result: { stopReason: "end_turn" } });
 }
 
-test("lines that are no messages are answered with an error, and the session continues", async () => {
+test("answers lines that are not messages with an error, and the session continues", async () => {
   const client = await opened();
   for (const line of [
     "{",
@@ -116,7 +116,7 @@ test("lines that are no messages are answered with an error, and the session con
   for (const message of errors) expect(schemaProblem(message)).toBeUndefined();
 });
 
-test("wrong types, unknown methods and unknown sessions are answered with a clear error", async () => {
+test("answers wrong types, unknown methods and unknown sessions with a clear error", async () => {
   const client = await opened();
   const { sessionId } = client;
   const wrong = [
@@ -145,7 +145,7 @@ test("wrong types, unknown methods and unknown sessions are answered with a clea
   await stillWorks(client);
 });
 
-test("notifications and responses that belong to nothing are ignored", async () => {
+test("ignores notifications and responses that belong to nothing", async () => {
   const client = await opened();
   for (const params of [{ sessionId: "none" }, { sessionId: 1 }, null, [], { sessionId: client.sessionId }]) {
     await client.send({ method: "session/cancel", params });
@@ -157,7 +157,7 @@ test("notifications and responses that belong to nothing are ignored", async () 
   await stillWorks(client);
 });
 
-test("a deeply nested message is an error, and a message of a megabyte is answered", async () => {
+test("refuses a deeply nested message, and answers a message of a megabyte", async () => {
   const client = await opened();
   const deep = `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`;
   await client.write(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":${deep}}\n`);
@@ -167,14 +167,14 @@ test("a deeply nested message is an error, and a message of a megabyte is answer
   expect(await client.answer(2)).toMatchObject({ result: { stopReason: "end_turn" } });
 });
 
-test("a line beyond the limit ends the connection and all its sessions", async () => {
+test("closes the connection and all its sessions after a line beyond the limit", async () => {
   const client = await opened({ maxMessageBytes: 1024 });
   await client.write("x".repeat(5000)).catch(() => undefined);
   await client.served;
   expect(client.disposed).toEqual([client.sessionId]);
 });
 
-test("input that ends in the middle of a message ends all sessions, also one that is answering", async () => {
+test("closes all sessions, also one that is answering, when the input ends in the middle of a message", async () => {
   const client = await opened({ hangs: true });
   const prompt = [{ type: "text", text: "Hi" }];
   await client.send({ id: 1, method: "session/prompt", params: { sessionId: client.sessionId, prompt } });
@@ -183,7 +183,7 @@ test("input that ends in the middle of a message ends all sessions, also one tha
   expect(client.disposed).toEqual([client.sessionId]);
 });
 
-test("of fifty prompts at the same time one is answered, and the others say why not", async () => {
+test("answers one of fifty simultaneous prompts, and refuses the others with a reason", async () => {
   const client = await opened();
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   await Promise.all(
@@ -196,7 +196,7 @@ test("of fifty prompts at the same time one is answered, and the others say why 
   await stillWorks(client);
 });
 
-test("an id that is used again gets its own answer each time", async () => {
+test("gives each use of a repeated id its own answer", async () => {
   const client = await opened();
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   for (let n = 0; n < 3; n++) {
@@ -205,7 +205,7 @@ test("an id that is used again gets its own answer each time", async () => {
   }
 });
 
-test("a prompt cancelled by $/cancel_request ends, and the session continues", async () => {
+test("stops a prompt cancelled by $/cancel_request, and the session continues", async () => {
   const client = await opened({ hangs: true });
   const params = { sessionId: client.sessionId, prompt: [{ type: "text", text: "Hi" }] };
   await client.send({ id: 1, method: "session/prompt", params });

@@ -180,7 +180,7 @@ async function rulings(
   return found;
 }
 
-test("tools of a third party are presented and ruled like the built-in ones", async () => {
+test("presents third-party tools and applies rules to them like built-in ones", async () => {
   const server = createServer((_request, response) => response.end("the page")).listen(0, "127.0.0.1");
   await new Promise((listening) => server.once("listening", listening));
   onTestFinished(() => void server.close());

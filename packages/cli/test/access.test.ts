@@ -77,7 +77,7 @@ async function hostOf(box: Sandbox, ...args: string[]): Promise<Host> {
 }
 
 describe("a call that goes beyond the project", () => {
-  test("is refused without a terminal, in words that say how to allow it", async () => {
+  test("is refused without a terminal, with a message that explains how to allow it", async () => {
     const { box, target } = project(".bashrc");
     const { code, stderr } = await box.run(["--trust", "go"]);
     expect(code).toBe(4);
@@ -107,7 +107,7 @@ describe("a call that goes beyond the project", () => {
     expect((await box.run(["--add-dir", "../missing", "go"])).code).toBe(2);
   });
 
-  test("that a user writes as a command is that person's own", async () => {
+  test("is not asked about if a user writes it as a command", async () => {
     const { box, target } = project(".bashrc");
     const { code } = await box.run(["tool", "run", "--trust", "put", "--path", target]);
     expect(code).toBe(0);
@@ -115,7 +115,7 @@ describe("a call that goes beyond the project", () => {
 });
 
 describe("what packs are told", () => {
-  test("the repository is writable from any directory in it; secret places and the agent's own are named", async () => {
+  test("allows writing to the repository from any directory in it; names secret places and the agent's own", async () => {
     const { box } = project("x");
     box.write("deep/er/file", "");
     const { access, protectedPaths } = await hostOf(box);
@@ -131,7 +131,7 @@ describe("what packs are told", () => {
     expect(protectedPaths).toEqual(own.map((place) => join(box.home, place)));
   });
 
-  test("every name of a project's config is protected, also in a program that runs an agent without the command", async () => {
+  test("protects every name of a project's config, also in a program that runs an agent without the command", async () => {
     const { box } = project("x");
     const { protectedNames } = await hostOf(box);
     expect(protectedNames).toEqual([
@@ -151,7 +151,7 @@ describe("what packs are told", () => {
   });
 
   test.each(["agent.config.ts", "sub/agent.config.json", "package.json"])(
-    "a model cannot turn on run_bash for next time by writing %s",
+    "stops a model from turning on run_bash for next time by writing %s",
     async (path) => {
       const box = new Sandbox();
       const content = JSON.stringify({ enable: ["run_bash"], agent: { enable: ["run_bash"] } });
@@ -162,7 +162,7 @@ describe("what packs are told", () => {
     },
   );
 
-  test("a secret place that is added by name is open", async () => {
+  test("opens a secret place that is added by name", async () => {
     const { box } = project("x");
     mkdirSync(join(box.home, ".kube"));
     const { access } = await hostOf(box, "--add-dir", "../.kube");
@@ -173,7 +173,7 @@ describe("what packs are told", () => {
   test.each([
     ["the home itself", "."],
     ["a secret place", ".ssh"],
-  ])("%s is no project", async (_, place) => {
+  ])("does not treat %s as a project", async (_, place) => {
     const { box } = project("x");
     const cwd = join(box.home, place);
     mkdirSync(join(cwd, ".git"), { recursive: true });
@@ -232,7 +232,7 @@ describe("a provider's key", () => {
     }
   });
 
-  test("of a provider package, whatever variable it names, is in no command and no result", async () => {
+  test("from a provider package, whatever variable it names, is in no command and no result", async () => {
     const box = new Sandbox();
     const directory = "../.local/share/agent/node_modules/@acme/agent-provider";
     box.write(`${directory}/package.json`, '{ "name": "@acme/agent-provider", "exports": "./index.mjs" }');
@@ -249,7 +249,7 @@ describe("a provider's key", () => {
     expect(stdout).not.toMatch(/9876543210-emca|acme-0123456789/);
   });
 
-  test("is hidden in what a tool says", async () => {
+  test("is hidden in what a tool reports", async () => {
     const box = new Sandbox();
     box.write("agent.config.mjs", 'export default { packs: ["./pack.mjs"] };');
     box.write(

@@ -19,7 +19,7 @@ async function project(config: object = {}) {
   return { sandbox, model, env: model.env, args: ["--trust"] };
 }
 
-test("a whole conversation: approval, edit, undo, another model, and nothing else on standard output", async () => {
+test("runs a whole conversation: approval, edit, undo, another model, and nothing else on standard output", async () => {
   const { sandbox, model, env, args } = await project();
   const asked: AcpMessage[] = [];
   const client = await AcpClient.start(sandbox, {
@@ -78,7 +78,7 @@ test("a whole conversation: approval, edit, undo, another model, and nothing els
   expect(client.noise).toEqual([]);
 });
 
-test("rules of the configuration hold, and always makes one for the project", async () => {
+test("applies rules of the configuration, and adds one for the project on always", async () => {
   const permissions = { allow: ["run_bash(echo *)"], deny: ["run_bash(rm *)"] };
   const { sandbox, env, args } = await project({ permissions });
   const asked: AcpMessage[] = [];
@@ -113,7 +113,7 @@ test("rules of the configuration hold, and always makes one for the project", as
   await later.end();
 });
 
-test("read-only takes the tools that change something from the model, whatever was allowed", async () => {
+test("hides tools that change something from the model in read-only mode, whatever was allowed", async () => {
   const { sandbox, model, env, args } = await project({ permissions: { allow: ["write_file"] } });
   const client = await AcpClient.start(sandbox, { env, args });
   const sessionId = await client.open(sandbox.project);
@@ -124,7 +124,7 @@ test("read-only takes the tools that change something from the model, whatever w
   await client.end();
 });
 
-test("files go through the editor, and what is protected does not", async () => {
+test("passes files through the editor, but not protected ones", async () => {
   const { sandbox, model, env, args } = await project();
   const path = sandbox.write("a.txt", "saved\n");
   const files: string[] = [];
@@ -152,7 +152,7 @@ test("files go through the editor, and what is protected does not", async () => 
   await client.end();
 });
 
-test("the model can call the tools of the editor's MCP servers, and a server that does not start is reported", async () => {
+test("lets the model call the tools of the editor's MCP servers, and reports a server that does not start", async () => {
   const { sandbox, model, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const mcpServers = [
@@ -168,7 +168,7 @@ test("the model can call the tools of the editor's MCP servers, and a server tha
   expect(await client.end()).toBe(0);
 });
 
-test("read-only denies a tool of a server that came after the mode was chosen", async () => {
+test("denies in read-only mode a tool of a server that came after the mode was chosen", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const mcpServers = [{ name: "docs", command: process.execPath, args: [MCP_SERVER, "{}"], env: [] }];
@@ -181,7 +181,7 @@ test("read-only denies a tool of a server that came after the mode was chosen", 
   await client.end();
 });
 
-test("undo returns what the user had not saved", async () => {
+test("restores on undo what the user had not saved", async () => {
   const { sandbox, env, args } = await project();
   const path = sandbox.write("a.txt", "saved\n");
   let buffer = "saved\nmine\n";
@@ -204,7 +204,7 @@ test("undo returns what the user had not saved", async () => {
   await client.end();
 });
 
-test("sessions are listed, loaded, resumed and deleted", async () => {
+test("lists, loads, resumes and deletes sessions", async () => {
   const { sandbox, env, args } = await project();
   const first = await AcpClient.start(sandbox, { env, args });
   const sessionId = await first.open(sandbox.project);
@@ -234,7 +234,7 @@ test("sessions are listed, loaded, resumed and deleted", async () => {
   await third.end();
 });
 
-test("a path is no session, not that of a file which is one", async () => {
+test("does not accept a path as a session, not even that of a session file", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args });
   const cwd = sandbox.project;
@@ -249,7 +249,7 @@ test("a path is no session, not that of a file which is one", async () => {
   await client.end();
 });
 
-test("two sessions at the same time share nothing: directory, key, mode, conversation", async () => {
+test("shares nothing between two simultaneous sessions: directory, key, mode, conversation", async () => {
   const { sandbox, model, env, args } = await project();
   const other = join(sandbox.home, "other");
   mkdirSync(join(other, ".git"), { recursive: true });
@@ -277,7 +277,7 @@ test("two sessions at the same time share nothing: directory, key, mode, convers
 });
 
 test.each(["in the first session", "in another session"])(
-  "when the editor closes the input, what a command started %s ends with it",
+  "stops what a command started %s when the editor closes the input",
   async (where) => {
     const { sandbox, env, args } = await project();
     const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
@@ -291,7 +291,7 @@ test.each(["in the first session", "in another session"])(
   },
 );
 
-test("an editor that is killed leaves no process", async () => {
+test("leaves no process when the editor is killed", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const [first, second] = [await client.open(sandbox.project), await client.open(sandbox.project)];
@@ -309,7 +309,7 @@ test("an editor that is killed leaves no process", async () => {
   for (const pid of pids) await gone(pid);
 });
 
-test("a cancelled command is gone and its call is reported as failed", async () => {
+test("stops a cancelled command and reports its call as failed", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
   const sessionId = await client.open(sandbox.project);
@@ -324,7 +324,7 @@ test("a cancelled command is gone and its call is reported as failed", async () 
   await client.end();
 });
 
-test("a read-only session is read-only after it is loaded, and its copy too", async () => {
+test("keeps a read-only session read-only after it is loaded, and its copy too", async () => {
   const { sandbox, env, args } = await project();
   const cwd = sandbox.project;
   const first = await AcpClient.start(sandbox, { env, args });
@@ -354,7 +354,7 @@ test("a read-only session is read-only after it is loaded, and its copy too", as
   await second.end();
 });
 
-test("the commands of the chat work in an editor", async () => {
+test("runs the commands of the chat in an editor", async () => {
   const { sandbox, env, args } = await project();
   const client = await AcpClient.start(sandbox, { env, args });
   const sessionId = await client.open(sandbox.project);
@@ -375,7 +375,7 @@ test("the commands of the chat work in an editor", async () => {
   await client.end();
 });
 
-test("an editor without a key is told which one to set", async () => {
+test("names the key to set to an editor without one", async () => {
   const sandbox = new Sandbox();
   const client = new AcpClient(sandbox, { env: { AGENT_LOCAL_PORTS: "" } });
   const hello = await client.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });

@@ -6,7 +6,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("background agents in the built chat (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("are listed, ask under their name while the chat is idle, and their end starts a turn", async () => {
+  test("are listed, ask under their name while the chat is idle, and start a turn when they finish", async () => {
     const { box, model, chat } = await start();
     box.link("@agent/tools-agents", "@agent/preset-default");
     box.write(

@@ -15,7 +15,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("└ ✓ exit code 0 · ");
   });
 
-  test("nothing is left twice in the scrollback, also where the chat stands at the top of the screen", async () => {
+  test("leaves nothing twice in the scrollback, also at the top of the screen", async () => {
     const terminal = await chats.start();
     terminal.press("C-l");
     await terminal.until((screen) => screen.trim() === "›");
@@ -24,7 +24,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(terminal.scrollback().match(/› hello/g)).toHaveLength(1);
   });
 
-  test("an empty answer is reported as empty", async () => {
+  test("reports an empty answer as empty", async () => {
     const terminal = await chats.start();
     terminal.send("say ");
     await terminal.until("… the model gave an empty answer");
@@ -51,7 +51,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until(/Finished\n {2}#1 {2}run_bash .* {2}✓ exit code 0 · \d.* · pid \d+/);
   });
 
-  test("a finished call is collapsed, and Ctrl-O shows all of it", async () => {
+  test("collapses a finished call, and shows all of it on Ctrl-O", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("seq 100 112"));
     const screen = await terminal.until("That is all.");
@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("That was the oldest. Ctrl+O begins anew.");
   });
 
-  test("parallel calls have a block each, in the order they were asked for; a read takes one row", async () => {
+  test("shows parallel calls in a block each, in the order of the requests, and a read in one row", async () => {
     const terminal = await chats.start({ env: { CHAT_NOTES: "on" } });
     const [first, second] = [chats.gate(), chats.gate()];
     terminal.paste(`call read_note {"path":"${first.path}"}\ncall read_note {"path":"${second.path}"}`);
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until(`● read_note  ${second.path}\n│ note ${second.path}\n└ ✓`);
   });
 
-  test("a tool error, an exit code and a missing tool are failures", async () => {
+  test("shows a tool error, an exit code and a missing tool as failures", async () => {
     const terminal = await chats.start();
     terminal.send("call run_bash {}");
     await terminal.until(/│ Error executing run_bash: .*\n└ ✗ failed/);
@@ -91,7 +91,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("└ ✗ exit code 137");
   });
 
-  test("an edit is shown as a diff in colour", async () => {
+  test("shows an edit as a diff in colour", async () => {
     const terminal = await chats.start();
     terminal.send('call edit_file {"path":"a.txt"}');
     await terminal.until("That is all.");
@@ -100,7 +100,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(screen).toContain("\x1b[32m2 +new");
   });
 
-  test("an answer streams as Markdown whose text stays as it was written", async () => {
+  test("streams an answer as Markdown and keeps its text as it was written", async () => {
     const terminal = await chats.start();
     const text =
       "# Title\\n\\nSome **bold** text, `code` and [a link](https://example.org).\\n\\n```js\\nlet a = 1;\\n```\\n- item";
@@ -110,7 +110,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(terminal.coloredScreen()).toMatch(/1m([^a-z]*m)*bold/);
   });
 
-  test("a long answer is in the scrollback once, prose broken between words and code as it was written", async () => {
+  test("keeps a long answer in the scrollback once, prose broken between words and code as it was written", async () => {
     const terminal = await chats.start({ columns: 60, rows: 12 });
     const lines = Array.from({ length: 60 }, (_, index) => `row ${index} ${"word ".repeat(index % 25)}end`);
     const answer = [...lines, "```", ...lines, "```"].join("\n");
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     for (const row of prose.split("\n")) expect(row.length).toBeLessThan(60);
   });
 
-  test("a retry takes the unfinished answer back", async () => {
+  test("removes the unfinished answer on a retry", async () => {
     const terminal = await chats.start();
     const { path, open } = chats.gate();
     terminal.paste(`write first attempt\npause ${path}\nbreak\nsay second attempt`);
@@ -137,7 +137,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(screen).toContain("↻ the stream broke off. Retrying…\n");
   });
 
-  test("a provider's error is shown, the message is back on the line, and the chat continues", async () => {
+  test("shows a provider's error, restores the message on the line, and continues", async () => {
     const terminal = await chats.start();
     terminal.send("fail no route \\x1b[2Jto host");
     await terminal.until(
@@ -148,7 +148,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await answered(terminal, "hello");
   });
 
-  test("the slash commands say what they do", async () => {
+  test("describes what each slash command does", async () => {
     const terminal = await chats.start({ rows: 60 });
     terminal.send("/help");
     const help = await terminal.until("/quit");
@@ -187,7 +187,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("left with 0\n[status 0]");
   });
 
-  test("/save writes the conversation to its file", async () => {
+  test("writes the conversation to its file with /save", async () => {
     const terminal = await chats.start({ cwd: chats.folder });
     terminal.send("hello");
     await answered(terminal, "hello");
@@ -196,7 +196,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     expect(readdirSync(chats.folder)).toContainEqual(expect.stringMatching(/^agent-session-\w+\.jsonl$/));
   });
 
-  test("/status lists background jobs and ends one", async () => {
+  test("lists background jobs with /status and stops one", async () => {
     const terminal = await chats.start();
     terminal.send("/status");
     await terminal.until(/Background\n {2}job-1 {2}npm run dev {2}pid 4242, 4243 · 1m 0\ds/);
@@ -208,7 +208,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("No tool was called yet, and nothing runs in the background.");
   });
 
-  test("/status end stops the answer too where the pack cannot end one call", async () => {
+  test("stops the answer too on /status end if the pack cannot stop one call", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");

@@ -15,7 +15,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     return terminal;
   };
 
-  test("a first run chats without a key: real tools, the real shell, a history for the next time", async () => {
+  test("chats without a key on the first run: real tools, the real shell, a history for the next time", async () => {
     const sandbox = new Sandbox();
     sandbox.write("add.js", "export const add = (a, b) => a - b;\n");
     const chat = await start(sandbox, "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
@@ -38,7 +38,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await next.until("[status 0]");
   });
 
-  test("/status end ends one running command, and the answer continues", async () => {
+  test("stops one running command with /status end, and the answer continues", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
     chat.send("run echo begun; sleep 1000");
     await chat.until("│ begun");
@@ -51,7 +51,7 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await chat.until("[status 0]");
   });
 
-  test("a tool named by --confirm asks first", async () => {
+  test("asks before running a tool named by --confirm", async () => {
     const chat = await start(new Sandbox(), "--enable", "run_bash", "--confirm", "run_bash");
     chat.send("run echo hello");
     await chat.until(/\? run_bash\n│ command: echo hello[\s\S]*Run this command\?/);

@@ -15,7 +15,7 @@ const runBash = (command: string): string => `call run_bash ${JSON.stringify({ c
 describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("the status row has mode, context, model, cost, tokens with cached ones, and directory", async () => {
+  test("shows mode, context, model, cost, tokens with cached ones, and directory in the status row", async () => {
     const { box, chat } = await start();
     box.write(
       "agent.config.json",
@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
       );
   });
 
-  test("/model changes the model, the reasoning effort, or both", async () => {
+  test("changes the model, the reasoning effort, or both with /model", async () => {
     const { chat } = await start();
     const terminal = await chat([], { columns: 120 });
     terminal.send("/model high");
@@ -68,7 +68,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(terminal.format("#{pane_title}")).not.toContain("agent");
   });
 
-  test("a long turn ends with a bell, where the config does not say otherwise", async () => {
+  test("rings a bell after a long turn, unless configured otherwise", async () => {
     const { box, chat } = await start();
     box.write("agent.config.json", JSON.stringify({ notify: 1 }));
     const terminal = await chat(["--trust"]);
@@ -88,7 +88,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(readFileSync(silence, "utf8")).not.toContain("\x07");
   });
 
-  test("an own command that is given while a shell line runs is sent after it, with the line's output", async () => {
+  test("sends a custom command entered while a shell line runs after that line, with its output", async () => {
     const { box, chat, model } = await start();
     box.write(".agent/commands/go.md", "say It went.");
     const terminal = await chat();
@@ -103,7 +103,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(terminal.scrollback().match(/^› \/go$/gm)).toHaveLength(1);
   });
 
-  test("Ctrl+B moves a running command to the background; it is named in the row, by /status, and when leaving", async () => {
+  test("moves a running command to the background with Ctrl+B, and names it in the row, by /status, and when leaving", async () => {
     const { chat } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("echo begun; sleep 600"));
@@ -118,7 +118,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until(/Ending \S+: echo begun; sleep 600[\s\S]*\[status 0\]/);
   });
 
-  test("/model completes from the server's list, lets one choose, and refuses what is not there", async () => {
+  test("completes /model from the server's list, offers a choice, and refuses an unknown model", async () => {
     const { chat } = await start(["scripted", "scripted-large", "other"]);
     const terminal = await chat();
     terminal.type("/model scripted-");
@@ -137,7 +137,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("other answers from the next message on.");
   });
 
-  test("output too long to be kept: its beginning, its end with the error, and where all of it is", async () => {
+  test("shows of output too long to be kept its beginning, its end with the error, and where all of it is", async () => {
     const { chat, model } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("seq 1 40000; echo the error at the end >&2; exit 3"));
@@ -154,7 +154,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until((text) => /left out here|│ 39990\n/.test(text));
   });
 
-  test("/expand lists every call that was shortened, and shows all of the one that is chosen", async () => {
+  test("lists every shortened call with /expand, and shows all of the one that is chosen", async () => {
     const { chat } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"], { rows: 50 });
     for (const first of [100, 200, 300]) {
@@ -173,7 +173,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("│ 200\n│ 201\n");
   });
 
-  test("one read never fills the context, and the notice says how to go on", async () => {
+  test("never fills the context with one read, and explains in the notice how to continue", async () => {
     const { box, chat, model } = await start();
     box.write("long.txt", Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n"));
     box.write("wide.txt", "x".repeat(300_000));
@@ -187,7 +187,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(model.lastRequest.match(/x{1000,}/)?.[0]?.length).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test("an HTML error page is one line, and the message is back on the line", async () => {
+  test("shows an HTML error page as one line, and restores the message on the line", async () => {
     const { chat } = await start();
     const terminal = await chat();
     const page =
@@ -198,7 +198,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     );
   });
 
-  test("an image is attached by @, by a paste of its path, and by Ctrl+V from the clipboard", async () => {
+  test("attaches an image by @, by a paste of its path, and by Ctrl+V from the clipboard", async () => {
     const { box, chat, model } = await start();
     writeFileSync(join(box.project, "shot.png"), PNG);
     mkdirSync(join(box.root, "bin"));
@@ -229,7 +229,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await terminal.until("There is no image on the clipboard that can be read here.");
   });
 
-  test("--image attaches images to a task; a file that is no image is refused", async () => {
+  test("attaches images to a task with --image, and refuses a file that is not an image", async () => {
     const { box, run, model } = await start();
     writeFileSync(join(box.project, "shot.png"), PNG);
     const terminal = run(["--image", "shot.png", "say seen"]);
@@ -239,7 +239,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     await wrong.until(/agent: --image nope\.png: there is no such image[\s\S]*\[status 2\]/);
   });
 
-  test("instructions are asked about once, told to the model, and listed by /context and agent doctor", async () => {
+  test("asks about instructions once, sends them to the model, and lists them in /context and agent doctor", async () => {
     const { box, run, model } = await start();
     box.write("AGENTS.md", "Always use tabs.\n");
     box.write("sub/AGENTS.md", "In here use spaces.\n");
@@ -263,7 +263,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     expect(model.lastRequest).not.toContain("Always use tabs.");
   });
 
-  test("agent init asks whether to ask, again where the answer is unclear, and about bash, a longer limit and the sandbox", async () => {
+  test("asks in agent init whether to ask, again if the answer is unclear, and about bash, a longer limit and the sandbox", async () => {
     const { box, run } = await start();
     const terminal = run(["init"]);
     const answers: [question: RegExp, answer: string][] = [

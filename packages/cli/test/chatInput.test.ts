@@ -7,7 +7,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  test("Alt+Enter, Ctrl+J and a backslash at the end start a new line; Enter sends", async () => {
+  test("starts a new line on Alt+Enter, Ctrl+J and a backslash at the end, and sends on Enter", async () => {
     const terminal = await chats.start();
     terminal.type("one");
     terminal.press("M-Enter");
@@ -20,7 +20,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "one\ntwo\nthree\nfour");
   });
 
-  test("a paste with line breaks is one input, and is sent only by Enter", async () => {
+  test("takes a paste with line breaks as one input, and sends it only on Enter", async () => {
     const terminal = await chats.start();
     terminal.paste("first\nsecond\r\nthird\n");
     await terminal.until("› first\n  second\n  third");
@@ -30,7 +30,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "first\nsecond\nthird");
   });
 
-  test("a paste of 200 kB is taken whole and shown as a few words", async () => {
+  test("takes a paste of 200 kB whole and shows it as a few words", async () => {
     const terminal = await chats.start();
     const lines = Array.from({ length: 10_000 }, (_, index) => `pasted line ${index}`);
     terminal.paste(`say received\n${lines.join("\n")}`);
@@ -40,7 +40,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     expect(terminal.scrollback()).toContain("› [pasted 10001 lines]\n");
   });
 
-  test("keys move and delete as in a shell", async () => {
+  test("moves and deletes with the keys of a shell", async () => {
     const terminal = await chats.start();
     terminal.type("alpha beta gamma");
     terminal.press("C-a");
@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "kept");
   });
 
-  test("wide characters and emoji are edited whole, and the cursor is where they end", async () => {
+  test("edits wide characters and emoji whole, and puts the cursor where they end", async () => {
     const terminal = await chats.start();
     terminal.type("日本語 e\u0301 👍");
     await terminal.until("👍");
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "日本語!");
   });
 
-  test("a line longer than the terminal wraps, and a resize redraws it", async () => {
+  test("wraps a line longer than the terminal, and redraws it after a resize", async () => {
     const terminal = await chats.start({ columns: 60, rows: 20 });
     const text = Array.from({ length: 20 }, (_, index) => `word${index}`).join("-");
     terminal.send("hello");
@@ -95,7 +95,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await terminal.until(`You said "${text.slice(0, 20)}`);
   });
 
-  test("a tiny terminal is enough", async () => {
+  test("works in a tiny terminal", async () => {
     const terminal = await chats.start({ columns: 26, rows: 6 });
     terminal.send(runBash("seq 50; sleep 1000"));
     await terminal.until("│ executing…");
@@ -108,7 +108,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await answered(terminal, "hello");
   });
 
-  test("history is kept across sessions, for its owner alone, and several chats share it", async () => {
+  test("keeps history across sessions, readable only by its owner and shared by several chats", async () => {
     const file = join(chats.newFolder(), "deep", "history");
     const env = { CHAT_HISTORY: file };
     const [first, second] = [await chats.start({ env }), await chats.start({ env })];
@@ -132,7 +132,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await third.until(/› draft$/);
   });
 
-  test("Tab completes commands, tool names and paths", async () => {
+  test("completes commands, tool names and paths with Tab", async () => {
     const cwd = chats.newFolder();
     mkdirSync(join(cwd, "source"));
     writeFileSync(join(cwd, "source", "main.ts"), "");
@@ -160,7 +160,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     await terminal.until("› look at source/main.ts");
   });
 
-  test("a message sent while the agent works waits for its turn", async () => {
+  test("queues a message sent while the agent works", async () => {
     const terminal = await chats.start();
     const { wait, open } = chats.gate();
     terminal.send(runBash(wait));
@@ -174,7 +174,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     expect(terminal.screen()).not.toContain("queued:");
   });
 
-  test("Esc gives queued messages back to the line", async () => {
+  test("returns queued messages to the line on Esc", async () => {
     const terminal = await chats.start();
     terminal.send("hang");
     await terminal.until("thinking…");

@@ -27,7 +27,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until(/^pasted\npasted$/m);
   };
 
-  test("the prompt comes before who answers is known; what is sent meanwhile waits", async () => {
+  test("shows the prompt before the provider is known, and queues what is sent meanwhile", async () => {
     const { path, open } = chats.gate();
     const terminal = await chats.launch({ env: { CHAT_GATE: path } });
     expect(terminal.screen()).not.toContain("A scripted model answers.");
@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     expect(screen).not.toContain("queued:");
   });
 
-  test("a chat that cannot start gives the terminal back and says why", async () => {
+  test("restores the terminal and explains why if a chat cannot start", async () => {
     const { path, open } = chats.gate();
     const terminal = await chats.launch({ env: { CHAT_GATE: path, CHAT_BROKEN: "no such tool" } });
     open();
@@ -52,14 +52,14 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("Ctrl-D leaves a chat that has not started yet", async () => {
+  test("leaves on Ctrl-D a chat that has not started yet", async () => {
     const terminal = await chats.launch({ env: { CHAT_GATE: chats.gate().path } });
     terminal.press("C-d");
     await terminal.until("[status 0]");
     await expectRestored(terminal);
   });
 
-  test("leaving a chat that has not started yet ends an agent that is made all the same, and shows nothing of it", async () => {
+  test("stops an agent created after the user left a chat that had not started, and shows nothing of it", async () => {
     const { path } = chats.gate();
     const ended = `${path}-ended`;
     const terminal = await chats.launch({ env: { CHAT_GATE: path, CHAT_ENDED: ended } });
@@ -70,7 +70,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("Ctrl-C while a tool hangs clears the indicator, shows the end, and the chat continues", async () => {
+  test("clears the indicator, shows the end and continues on Ctrl-C while a tool hangs", async () => {
     const terminal = await chats.start();
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
@@ -82,7 +82,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await answered(terminal, "hello");
   });
 
-  test("Esc stops an answer that never comes, and what was typed meanwhile stays", async () => {
+  test("stops an answer that never comes on Esc, and keeps what was typed meanwhile", async () => {
     const terminal = await chats.start();
     terminal.send("hang");
     await terminal.until("thinking…");
@@ -93,7 +93,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await answered(terminal, "my next");
   });
 
-  test("Esc stops a long answer in its middle: no word of it comes any more", async () => {
+  test("stops a long answer in its middle on Esc, and shows no more of it", async () => {
     const terminal = await chats.start();
     terminal.paste(`say ${"word ".repeat(20_000)}`);
     terminal.press("Enter");
@@ -105,7 +105,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     expect(screen.slice(screen.indexOf("› hello"))).not.toContain("word");
   });
 
-  test("Ctrl-C at a question runs nothing, and the chat continues; again it leaves", async () => {
+  test("runs nothing and continues on Ctrl-C at a question, and leaves on a second one", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}`));
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     expect(existsSync(mark)).toBe(false);
   });
 
-  test("Ctrl-C clears the line; twice on an empty one it leaves with 130", async () => {
+  test("clears the line on Ctrl-C, and leaves with 130 on two at an empty one", async () => {
     const terminal = await chats.start();
     terminal.type("never mind");
     terminal.press("C-c");
@@ -142,7 +142,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await expectRestored(terminal);
   });
 
-  test("Ctrl-D on an empty line leaves with 0, and the prompt is gone", async () => {
+  test("leaves with 0 on Ctrl-D on an empty line, and removes the prompt", async () => {
     const terminal = await chats.start();
     terminal.send("hello");
     await terminal.until("tokens in");
@@ -157,7 +157,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     ["SIGHUP", 129],
     ["SIGINT", 130],
   ] as const)(
-    "%s in the middle of an answer restores the terminal and leaves with %i",
+    "handles %s in the middle of an answer: restores the terminal and leaves with %i",
     async (signal, status) => {
       const terminal = await chats.start();
       terminal.send(runBash("sleep 1000"));
@@ -168,14 +168,14 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     },
   );
 
-  test("a crash restores the terminal before it is reported", async () => {
+  test("restores the terminal before it reports a crash", async () => {
     const terminal = await chats.start();
     terminal.send("crash");
     await terminal.until(/Error: the program has a bug[\s\S]*\[status 1\]/);
     await expectRestored(terminal);
   });
 
-  test("Ctrl-Z gives the terminal back, and fg continues", async () => {
+  test("releases the terminal on Ctrl-Z, and continues on fg", async () => {
     const terminal = await chats.shell();
     terminal.send("set -m");
     terminal.send(chats.command);

@@ -7,7 +7,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () => {
   const chats = useChatTerminals();
 
-  test.each([{ TERM: "dumb" }])("plain lines and no escape code with %o", async (env) => {
+  test.each([{ TERM: "dumb" }])("prints plain lines and no escape code with %o", async (env) => {
     const terminal = await chats.start({ env });
     const log = join(chats.folder, `raw-${Object.keys(env)[0]}`);
     terminal.record(log);
@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     expect(terminal.recorded(log)).not.toContain("\x1b");
   });
 
-  test("/help names the keys that work where it is shown, and no others", async () => {
+  test("names in /help the keys that work there, and no others", async () => {
     const keysOf = async (env: Record<string, string>): Promise<string> => {
       const terminal = await chats.start({ env, rows: 60 });
       terminal.send("/help");
@@ -47,7 +47,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     expect(plain).not.toMatch(terminalOnly);
   });
 
-  test("plain lines ask for approval", async () => {
+  test("asks for approval in plain lines", async () => {
     const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("echo ran"));
     await terminal.until(/Run this command\?.*\n\?$/);
@@ -61,7 +61,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     await terminal.until("│ ran\n└ ✓");
   });
 
-  test("the end of the input answers an open question with no, and ends the chat", async () => {
+  test("answers an open question with no at the end of the input, and ends the chat", async () => {
     const terminal = await chats.start({ env: { TERM: "dumb", CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("echo ran"));
     await terminal.until(/Run this command\?.*\n\?$/);

@@ -29,7 +29,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
   const start = useBuiltChat();
 
   test.skipIf(!canHideHome)(
-    "with HOME empty the account's home is used, and nothing gets into the project (skipped without bubblewrap)",
+    "uses the account's home if HOME is empty, and writes nothing into the project (skipped without bubblewrap)",
     async () => {
       const { chat, box } = await start();
       const before = readdirSync(box.project);
@@ -48,7 +48,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     },
   );
 
-  test("/undo reverts what a command did in a git work tree, and /redo does it again", async () => {
+  test("reverts what a command did in a git work tree with /undo, and repeats it with /redo", async () => {
     const { chat, box } = await start();
     box.write("kept.txt", "before\n");
     git(box.project, "init", "-q");
@@ -67,7 +67,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     expect(readFileSync(join(box.project, "made/file"), "utf8")).toBe("new\n");
   });
 
-  test("a server that a command leaves running is named where it starts, in the status row, and when leaving", async () => {
+  test("names a server that a command leaves running where it starts, in the status row, and when leaving", async () => {
     const { chat } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("sleep 600 & echo started"));
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/Ending job-1: sleep 600[\s\S]*\[status 0\]/);
   });
 
-  test("an AGENTS.md in a subdirectory is sent to the model when a tool first touches it, once the user agreed", async () => {
+  test("sends an AGENTS.md in a subdirectory to the model when a tool first touches it, after approval by the user", async () => {
     const { chat, run, box, model } = await start();
     box.write("part/AGENTS.md", "Speak like a pirate.\n");
     box.write("part/a.txt", "text\n");
@@ -98,7 +98,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/Instructions\n.*part\/AGENTS\.md/);
   });
 
-  test("a project's skills are asked about, and its commands take no name of a built-in one", async () => {
+  test("asks about a project's skills, and lets its commands take no name of a built-in one", async () => {
     const { run, box, model } = await start();
     box.write(".agent/skills/pirate/SKILL.md", "---\ndescription: Speak like a pirate.\n---\nArr.\n");
     box.write(".agent/commands/exit.md", "say stolen");
@@ -113,7 +113,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until("[status 0]");
   });
 
-  test("CLAUDE.md counts where there is no AGENTS.md; --no-instructions leaves it out", async () => {
+  test("uses CLAUDE.md if there is no AGENTS.md, and leaves it out with --no-instructions", async () => {
     const { run, box, model } = await start();
     box.write("CLAUDE.md", "Use tabs.\n");
     const asked = run([]);
@@ -130,7 +130,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     expect(model.lastRequest).not.toContain("Use tabs.");
   });
 
-  test("Enter uses no instructions this time only; another key asks again; /instructions changes the answer", async () => {
+  test("skips instructions this time only on Enter, asks again on another key, and changes the answer with /instructions", async () => {
     const { run, box, model } = await start();
     box.write("AGENTS.md", "Use tabs.\n");
     const first = run([]);
@@ -162,7 +162,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await run(["doctor"], { columns: 200 }).until(/AGENTS\.md \(10 bytes\), used/);
   });
 
-  test("instructions that are too large are cut, and the question, the banner, /context and doctor say so", async () => {
+  test("cuts instructions that are too large, and reports it in the question, the banner, /context and doctor", async () => {
     const { run, box, model } = await start();
     box.write("AGENTS.md", `Use tabs. ${"x".repeat(50_000)} the end\n`);
     const terminal = run([]);
@@ -178,7 +178,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await run(["doctor"]).until(/✓ instructions: \S+AGENTS\.md \(the first 32 KB of 49 KB\), used/);
   });
 
-  test("a skill and a pack's commands are listed with / and do their work; the model knows the skill", async () => {
+  test("lists and runs a skill and a pack's commands with /, and shows the skill to the model", async () => {
     const { run, box, model } = await start();
     box.write(
       ".agent/skills/greet/SKILL.md",
@@ -210,7 +210,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until("On the moon.");
   });
 
-  test("a command that takes too long tells the model how to ask for more time", async () => {
+  test("explains to the model how to ask for more time when a command takes too long", async () => {
     const { chat, model } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(`call run_bash ${JSON.stringify({ command: "echo begun; sleep 600", timeout: 700 })}`);
@@ -220,7 +220,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     );
   });
 
-  test("in 40 columns a question about instructions, an edit and its question stay readable", async () => {
+  test("keeps a question about instructions, an edit and its question readable in 40 columns", async () => {
     const { run, box } = await start();
     box.write("AGENTS.md", "Use tabs.\n");
     box.write("src/app.ts", "const port = 3000;\n");
@@ -240,7 +240,7 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     await terminal.until(/\? yes\n└ ✓ \+1 −1/);
   });
 
-  test("/compact shows what it does, Esc stops it, and a message sent meanwhile is answered after it", async () => {
+  test("shows what /compact does, stops it on Esc, and answers a message sent meanwhile after it", async () => {
     const { chat, model } = await start();
     const terminal = await chat();
     for (const number of [1, 2, 3, 4]) {

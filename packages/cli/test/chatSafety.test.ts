@@ -40,7 +40,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     }
   };
 
-  test("control sequences in tool output are not obeyed, but for colours and overwriting a line", async () => {
+  test("ignores control sequences in tool output, except for colours and overwriting a line", async () => {
     const terminal = await chats.start();
     const printed = [...ATTACKS, ...MOVES].map((attack) => `${JSON.stringify(asOctal(attack))}`);
     const commands = printed.map((text) => runBash(`printf '%b' ${text}; sleep 0.05; exit 1`));
@@ -51,7 +51,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(terminal.format("#{pane_title}")).not.toBe("title");
   });
 
-  test("the same in the command, the answer, an error and a tool's name", async () => {
+  test("ignores control sequences in the command, the answer, an error and the name of a tool", async () => {
     const terminal = await chats.start();
     const attacks = [...ATTACKS, ...MOVES];
     const messages = [
@@ -64,7 +64,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("\\u202ereversed\\u202c");
   });
 
-  test("the same in an error of the provider and of a tool", async () => {
+  test("ignores control sequences in an error of the provider and of a tool", async () => {
     const terminal = await chats.start();
     const foreign = await foreignCodes(terminal, async () => {
       terminal.send(`fail broken ${[...ATTACKS, ...MOVES].map(asEscapes).join("")} provider`);
@@ -76,13 +76,13 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(foreign).toEqual([]);
   });
 
-  test("in a narrow terminal the question breaks between its words", async () => {
+  test("breaks the question between words in a narrow terminal", async () => {
     const terminal = await chats.start({ columns: 40, rows: 12, env: { CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("true"));
     await terminal.until(/Run this command\? y yes · n no · a\nalways… · esc interrupt/);
   });
 
-  test("a call that asks runs only after yes; no goes to the model with its reason", async () => {
+  test("runs a call that asks only after yes, and sends no to the model with its reason", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     terminal.send(runBash(`touch ${mark}; echo done`));
@@ -107,7 +107,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(existsSync(mark)).toBe(true);
   });
 
-  test("always holds for this chat and this tool", async () => {
+  test("applies always to this chat and this tool", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash,edit_file" } });
     terminal.paste([runBash("echo first"), runBash("echo second")].join("\n"));
     terminal.press("Enter");
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until("? edit_file\n│ path: x");
   });
 
-  test("invisible and reordering characters are spelled out where approval is asked for", async () => {
+  test("spells out invisible and reordering characters in requests for approval", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     terminal.paste(runBash("echo safe \u202e#mr\u200b -rf\nrm -rf build\tx\u0007"));
     terminal.press("Enter");
@@ -134,7 +134,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     expect(screen).toContain("x\\x07");
   });
 
-  test("a long command is shown in full before it is asked for", async () => {
+  test("shows a long command in full before it asks", async () => {
     const terminal = await chats.start({ rows: 20, env: { CHAT_CONFIRM: "run_bash" } });
     const lines = Array.from({ length: 80 }, (_, index) => `echo line ${index}`);
     terminal.paste(runBash(lines.join("\n")));
@@ -144,7 +144,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     for (const line of lines) expect(text).toMatch(new RegExp(`^│ (command:|  ) ?${line}$`, "m"));
   });
 
-  test("what was being typed when a question came is kept, and Esc runs nothing", async () => {
+  test("keeps what was being typed when a question came, and runs nothing on Esc", async () => {
     const terminal = await chats.start({ env: { CHAT_CONFIRM: "run_bash" } });
     const mark = join(chats.newFolder(), "ran");
     const { path, open } = chats.gate();

@@ -16,7 +16,7 @@ const COLOR = /\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m/;
 describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("an answer has real tables, syntax colours, marked words and whole emoji", async () => {
+  test("shows real tables, syntax colours, marked words and whole emoji in an answer", async () => {
     const { box, chat } = await start();
     const answer = [
       `| name | n |\\n|---|--:|\\n| 日本 ${FAMILY} | 5 |\\n| b | 12 |\\n`,
@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
       expect(written()).toContain(marked);
   });
 
-  test("an edit is coloured where its line changed; what is wider than the window wraps, and Ctrl+O shows all", async () => {
+  test("colours an edit where its line changed, wraps what is wider than the window, and shows all on Ctrl+O", async () => {
     const { box, chat } = await start();
     const long = Array.from({ length: 12 }, (_, index) => `word${index}`).join(" ");
     box.write("a.ts", `const port = 3000;\n${long}\n`);
@@ -62,7 +62,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     await terminal.until(/│ 29 \+new 28\n│ 30 \+new 29\n└ ✓/);
   });
 
-  test("a line of a diff breaks between words, next to wide characters, and inside what is longer than a row", async () => {
+  test("breaks a line of a diff between words, next to wide characters, and inside what is longer than a row", async () => {
     const { box, chat } = await start();
     box.write("a.txt", "");
     const terminal = await chat([], { columns: 40 });
@@ -81,7 +81,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     );
   });
 
-  test("a command's colours and progress are shown; the rest is harmless, and the model gets clean text", async () => {
+  test("shows a command's colours and progress, makes the rest harmless, and sends the model clean text", async () => {
     const { box, chat, model } = await start();
     const { wait, open } = gateIn(box.root);
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
@@ -99,7 +99,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     expect(model.requests.at(-1)?.at(-1)?.content).toContain('"stdout":"100%\\n"');
   });
 
-  test("of a command that failed more of the end is shown: the reason is often above the last lines", async () => {
+  test("shows more of the end of a failed command: the reason is often above the last lines", async () => {
     const { chat } = await start();
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
     terminal.send(runBash("seq 1 30"));
@@ -108,7 +108,7 @@ describe.skipIf(!hasTmux)("what the built chat shows (skipped without tmux)", ()
     await terminal.until(/│ … \+18 lines \(ctrl\+o expands\)\n│ 19\n(│ .*\n){11}└ ✗ exit code 1/);
   });
 
-  test("NO_COLOR removes colour and nothing else", async () => {
+  test("removes colour and nothing else with NO_COLOR", async () => {
     const { box, chat } = await start();
     box.write("a.txt", "const a = 1;\n");
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"], {

@@ -13,7 +13,7 @@ const write = (path: string, content: string): string =>
 describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("a file that is replaced is shown as a diff, /undo takes it back and names what changed since", async () => {
+  test("shows a replaced file as a diff, reverts it with /undo and names what changed since", async () => {
     const { box, chat } = await start();
     const textOf = (name: string): string => readFileSync(join(box.project, name), "utf8");
     box.write("a.txt", "one\ntwo\n");
@@ -36,7 +36,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect([textOf("a.txt"), textOf("c.txt")]).toEqual(["one\n2\n", "fresh\n"]);
   });
 
-  test("Shift+Tab switches the mode: plan takes the tools away, ask asks before an edit with its diff", async () => {
+  test("switches the mode on Shift+Tab: plan removes the tools, ask asks before an edit with its diff", async () => {
     const { box, chat } = await start();
     box.write("a.txt", "old\n");
     const terminal = await chat();
@@ -78,7 +78,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect(readFileSync(join(box.project, "a.txt"), "utf8")).toBe("old\nother\n");
   });
 
-  test("what is allowed for the project holds in the next chat until it is revoked", async () => {
+  test("keeps what is allowed for the project in the next chat until it is revoked", async () => {
     const { box, chat } = await start();
     // Not a command that only reads: those need no rule.
     box.write("run", '#!/bin/sh\necho "$@"\n');
@@ -108,7 +108,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await next.until(/Run this command\?/);
   });
 
-  test("a message sent while it works steers the answer; ! tells the model what a line printed", async () => {
+  test("steers the answer with a message sent while it works, and sends the model what a line with ! printed", async () => {
     const { box, chat, model } = await start();
     const { wait, open } = gateIn(box.root);
     const terminal = await chat(["--enable", "run_bash", "--mode", "auto", "--no-sandbox"]);
@@ -130,7 +130,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect(model.lastRequest).toContain("<output>\\ngreen\\n</output>");
   });
 
-  test("what it does is always shown: the call being written, a rate limit, reasoning folded", async () => {
+  test("always shows what it does: the call being written, a rate limit, reasoning folded", async () => {
     const { box, chat } = await start();
     const gate = gateIn(box.root);
     const terminal = await chat();
@@ -176,7 +176,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     );
   });
 
-  test("a large paste is sent whole, Ctrl+R finds a message, Ctrl+_ takes an edit back, Ctrl+G opens $EDITOR", async () => {
+  test("sends a large paste whole, finds a message with Ctrl+R, undoes an edit with Ctrl+_, opens $EDITOR with Ctrl+G", async () => {
     const { box, chat, model } = await start();
     const editor = join(box.root, "edit");
     writeFileSync(editor, '#!/bin/sh\necho "say edited" > "$1"\n');
@@ -208,7 +208,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     await terminal.until(/^edited$/m);
   });
 
-  test("@ completes files and attaches their content; / lists the commands", async () => {
+  test("completes files with @ and attaches their content, and lists the commands with /", async () => {
     const { box, chat, model } = await start();
     mkdirSync(join(box.project, "src"));
     box.write("src/needle.ts", "alpha\nbeta\ngamma\n");

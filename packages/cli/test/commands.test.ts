@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { packSource, Sandbox } from "./agent.js";
 
 describe("agent tools", () => {
-  test("name, state and why, capability, pack and description, as text and as JSON", async () => {
+  test("lists name, state and why, capability, pack and description, as text and as JSON", async () => {
     const box = new Sandbox();
     const { stdout } = await box.run(["tools", "--confirm", "move"]);
     expect(stdout).toMatch(/^TOOL +WHY +CAN +PACK +WHAT IT DOES$/m);
@@ -42,7 +42,7 @@ describe("agent tool run", () => {
     expect(found.stdout).toContain("a.txt:2:two");
   });
 
-  test("the tool's own --cwd is not taken for the command's", async () => {
+  test("does not take the tool's own --cwd for that of the command", async () => {
     const box = new Sandbox();
     box.write("sub/x", "");
     const { stdout } = await box.run([
@@ -59,7 +59,7 @@ describe("agent tool run", () => {
     expect(JSON.parse(stdout).stdout).toBe(`${join(box.project, "sub")}\n`);
   });
 
-  test("a true exit code: 3 for a failure, also of the command; 4 if it is off; 2 if there is no such tool", async () => {
+  test("returns a true exit code: 3 for a failure, also of the command; 4 if it is off; 2 if there is no such tool", async () => {
     const box = new Sandbox();
     expect((await box.run(["tool", "run", "read_file", "--path", "nope"])).code).toBe(3);
     expect(
@@ -81,7 +81,7 @@ describe("agent tool run", () => {
     expect((await box.run(["tool", "run", "read_file"])).stdout).toContain("path");
   });
 
-  test("a result goes into a pipe byte for byte", async () => {
+  test("writes a result into a pipe byte for byte", async () => {
     const box = new Sandbox();
     box.write("a.txt", "a\x1b[31mb\u202e\r\nend\n");
     expect((await box.run(["tool", "run", "read_file", "--path", "a.txt"])).stdout).toBe(
@@ -147,7 +147,7 @@ describe("agent doctor", () => {
     expect(stdout).toMatch(/✗ pack \.\/broken\.mjs: .*bad day/);
   });
 
-  test("a config that is wrong is a finding", async () => {
+  test("reports a wrong config as a finding", async () => {
     const box = new Sandbox();
     box.write("agent.config.json", '{"enabel":[]}');
     const { code, stdout } = await box.run(["doctor", "--trust"]);
@@ -157,7 +157,7 @@ describe("agent doctor", () => {
 });
 
 describe("help, version, completion", () => {
-  test("--version and --help, for the whole and for each command", async () => {
+  test("answers --version and --help, for the program and for each command", async () => {
     const box = new Sandbox();
     expect((await box.run(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect((await box.run(["--help"])).stdout).toContain("Exit codes:");
@@ -176,14 +176,14 @@ describe("help, version, completion", () => {
     }
   });
 
-  test("--cwd works somewhere else, and must exist", async () => {
+  test("works in another directory with --cwd, which must exist", async () => {
     const box = new Sandbox();
     box.write("sub/inside.txt", "");
     expect((await box.run(["--cwd", "sub", "list files"])).stdout).toContain("inside.txt");
     expect((await box.run(["--cwd", "nowhere", "list files"])).code).toBe(2);
   });
 
-  test("--cwd before the command counts for those that load no config, too", async () => {
+  test("applies --cwd before the command also to commands that load no config", async () => {
     const box = new Sandbox();
     box.write("sub/inside.txt", "");
     await box.run(["--cwd", "sub", "list files"]);
@@ -196,13 +196,13 @@ describe("help, version, completion", () => {
     }
   });
 
-  test.each(["bash", "zsh", "fish"])("the %s script knows the commands and flags", async (shell) => {
+  test.each(["bash", "zsh", "fish"])("lists the commands and flags in the %s script", async (shell) => {
     const { code, stdout } = await new Sandbox().run(["completion", shell]);
     expect(code).toBe(0);
     for (const word of ["tools", "sessions", "read-only", "resume"]) expect(stdout).toContain(word);
   });
 
-  test("the bash script completes", async (context) => {
+  test("completes with the bash script", async (context) => {
     try {
       execFileSync("bash", ["-c", "true"]);
     } catch {
@@ -227,7 +227,7 @@ describe("help, version, completion", () => {
     expect(completed("agent runs start --prio")).toBe("--priority");
   });
 
-  test("an unknown shell is an error", async () => {
+  test("refuses an unknown shell", async () => {
     expect((await new Sandbox().run(["completion", "tcsh"])).code).toBe(2);
   });
 });

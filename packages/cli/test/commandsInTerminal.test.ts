@@ -6,13 +6,13 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("a misspelt command is corrected, and no model is asked", async () => {
+  test("corrects a misspelt command, and asks no model", async () => {
     const { run, model } = await start();
     await run(["dcotor"]).until(/Did you mean "agent doctor"\?[\s\S]*\[status 2\]/);
     expect(model.requests).toEqual([]);
   });
 
-  test("agent doctor proves each tick: an answer of the model, the server's list, a file in the state directory", async () => {
+  test("proves each tick of agent doctor: an answer of the model, the server's list, a file in the state directory", async () => {
     const { box, run, model } = await start(["scripted", "other"]);
     const doctor = await run(["doctor"], { columns: 200 }).until("[status 0]");
     expect(doctor).toMatch(/^✓ provider: scripted at 127\.0\.0\.1:\d+ .*, answered in \d/m);
@@ -33,7 +33,7 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
     );
   });
 
-  test("agent tool run NAME --help shows the tool's arguments; a flag with one value is not given twice", async () => {
+  test("shows the tool's arguments with agent tool run NAME --help, and refuses a repeated flag with one value", async () => {
     const { run } = await start();
     const help = await run(["tool", "run", "read_file", "--help"]).until("[status 0]");
     expect(help).toMatch(/Usage: agent tool run read_file[\s\S]*--path +string +required/);
@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("the built commands in a terminal (skipped without tmu
     );
   });
 
-  test("maxRepeats in the config ends a model that repeats itself, and an HTML error page is one line", async () => {
+  test("stops a model that repeats itself after maxRepeats in the config, and shows an HTML error page as one line", async () => {
     const { box, run } = await start();
     box.write("agent.config.json", JSON.stringify({ maxRepeats: 2 }));
     const call = 'call list_dir {"path":"."}';

@@ -25,7 +25,7 @@ describe("every form of config is found and works", () => {
     expect(stdout).toMatch(new RegExp(`^remove +on +enabled by ${name}`, "m"));
   });
 
-  test("a config may use top-level await and other files of the project", async () => {
+  test("allows top-level await and other files of the project in a config", async () => {
     const box = new Sandbox();
     box.write("tools.ts", 'export const on: string[] = ["remove"];');
     box.write(
@@ -37,7 +37,7 @@ describe("every form of config is found and works", () => {
 });
 
 describe("layers", () => {
-  test("defaults < user config < project config < environment < flags, and each value's origin is reported", async () => {
+  test("applies defaults < user config < project config < environment < flags, and reports the origin of each value", async () => {
     const box = new Sandbox();
     mkdirSync(join(box.home, ".config/agent"), { recursive: true });
     const own = join(box.home, ".config/agent/config.json");
@@ -56,7 +56,7 @@ describe("layers", () => {
     expect(stdout).toMatch(/^tool run_bash +on +enabled by --enable$/m);
   });
 
-  test("the mode comes from the config, the environment or a flag; a wrong one is named with those there are", async () => {
+  test("takes the mode from the config, the environment or a flag, and names a wrong one with the valid ones", async () => {
     const box = new Sandbox();
     box.write("agent.config.json", '{"mode":"auto"}');
     const explain = async (args: string[], env = {}): Promise<string> =>
@@ -72,7 +72,7 @@ describe("layers", () => {
     expect(existsSync(join(box.project, "a.txt"))).toBe(false);
   });
 
-  test("--tools applies in order, and --read-only takes away whatever can change something", async () => {
+  test("applies --tools in order, and removes whatever can change something with --read-only", async () => {
     const box = new Sandbox();
     const on = async (...args: string[]): Promise<string[]> => {
       const { stdout } = await box.run(["tools", "--json", ...args]);
@@ -88,7 +88,7 @@ describe("layers", () => {
     ]);
   });
 
-  test("a key in the config is never shown", async () => {
+  test("never shows a key in the config", async () => {
     const box = new Sandbox();
     box.write(
       "agent.config.json",
@@ -99,7 +99,7 @@ describe("layers", () => {
     expect(stdout).not.toContain("secret");
   });
 
-  test("agents of the config narrow the tools and set prompt and model; an unknown one is an error", async () => {
+  test("narrows the tools and sets prompt and model for agents of the config, and refuses an unknown one", async () => {
     const box = new Sandbox();
     box.write(
       "agent.config.ts",

@@ -6,7 +6,7 @@ import { CONFIG_SCHEMA } from "../src/settings/config/schema.js";
 import { BIN, Sandbox } from "./agent.js";
 
 describe("a config that is wrong: one message, exit code 2, nothing run", () => {
-  test("a syntax error names the file and the line", async () => {
+  test("names the file and the line of a syntax error", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {\n  enable: [\n};\n");
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -15,7 +15,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("an error thrown by the config names the file and the line, without a stack", async () => {
+  test("names the file and the line of an error thrown by the config, without a stack", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", '\nthrow new Error("no luck");\n');
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -105,7 +105,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toContain(message);
   });
 
-  test("what stands where a key belongs is not shown", async () => {
+  test("does not show a value that stands in place of a key", async () => {
     const box = new Sandbox();
     box.write("agent.config.json", '{"provider": {"apiKey": ["sk-secret"]}}');
     const { stderr } = await box.run(["--trust", "tools"]);
@@ -113,7 +113,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).not.toContain("secret");
   });
 
-  test("the published schema is that of the check, and may be named in a config", async () => {
+  test("publishes the schema of the check, which may be named in a config", async () => {
     const file = new URL("../dist/config.schema.json", import.meta.url);
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(CONFIG_SCHEMA);
     const box = new Sandbox();
@@ -121,7 +121,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect((await box.run(["tools"])).stdout).toMatch(/^mkdir +off/m);
   });
 
-  test("an unknown key is named with the nearest one", async () => {
+  test("names an unknown key with the nearest one", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {\n  enabel: [],\n};");
     const { code, stderr } = await box.run(["--trust", "tools"]);
@@ -129,7 +129,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toBe(`agent: ${file}:2: "enabel" is not known. Did you mean "enable"?\n`);
   });
 
-  test("a tool no pack declares is named with the nearest one, for enable, disable, confirm and flags", async () => {
+  test("names a tool no pack declares with the nearest one, for enable, disable, confirm and flags", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.json", '{\n"confirm": ["run_bsh"]\n}');
     expect((await box.run(["tools"])).stderr).toBe(
@@ -142,7 +142,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     );
   });
 
-  test("a config that never finishes loading is given up, with its name", async () => {
+  test("gives up a config that never finishes loading, and names it", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "await new Promise(() => {});\nexport default {};");
     const { code, stderr } = await box.run(["--trust", "tools"], { env: { AGENT_LOAD_TIMEOUT_MS: "1000" } });
@@ -150,7 +150,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     expect(stderr).toContain(`${file}: not loaded after 1000 ms.`);
   });
 
-  test("a flag that does not exist is an error of the same kind", async () => {
+  test("reports with an error of the same kind a flag that does not exist", async () => {
     const { code, stderr } = await new Sandbox().run(["--modle", "x"]);
     expect(code).toBe(2);
     expect(stderr).toContain("--model");
@@ -205,7 +205,7 @@ describe("a config that is not what it should be is refused without a hang", () 
   });
 });
 
-test("a config that may not be read is named with the reason, without a stack", async (context) => {
+test("names, with the reason and without a stack, a config that may not be read", async (context) => {
   const box = new Sandbox();
   const file = box.write("agent.config.ts", "export default {};");
   const isRoot = process.getuid?.() === 0;
@@ -229,14 +229,11 @@ test.each([
   ['{"api": "completions"}', 'OpenAIProvider: "api" must be one of "chat", "responses"'],
   ['{"baseUrl": "http://x"}', 'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?'],
   ['{"timeoutMS": 5}', 'OpenAIProvider has no option "timeoutMS". Did you mean "timeoutMs"?'],
-])(
-  "an option that the provider refuses is an error before anything is sent: %s",
-  async (options, message) => {
-    const box = new Sandbox();
-    const provider = { baseURL: "http://127.0.0.1:9/v1", apiKey: "k", ...JSON.parse(options) };
-    box.write("agent.config.json", JSON.stringify({ provider, model: "m" }));
-    const { code, stderr } = await box.run(["--trust", "Hi."]);
-    expect(code).not.toBe(0);
-    expect(stderr).toContain(message);
-  },
-);
+])("reports before anything is sent an option that the provider refuses: %s", async (options, message) => {
+  const box = new Sandbox();
+  const provider = { baseURL: "http://127.0.0.1:9/v1", apiKey: "k", ...JSON.parse(options) };
+  box.write("agent.config.json", JSON.stringify({ provider, model: "m" }));
+  const { code, stderr } = await box.run(["--trust", "Hi."]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(message);
+});

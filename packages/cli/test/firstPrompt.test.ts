@@ -45,7 +45,7 @@ describe.skipIf(!hasTmux)("the first prompt (skipped without tmux)", () => {
     await terminal.until("› words");
   });
 
-  test("a start that fails leaves its reason and no prompt", async () => {
+  test("leaves the reason and no prompt after a failed start", async () => {
     const { box, run } = await start();
     box.write("agent.config.json", "{ not json");
     const terminal = run([]);
@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux)("the first prompt (skipped without tmux)", () => {
   });
 });
 
-test("the files of the first prompt import nothing but Node and each other", () => {
+test("imports nothing but Node and each other in the files of the first prompt", () => {
   const folder = join(dirname(BIN), "dist");
   const files = new Set(["bin.js"]);
   const others = new Set<string>();

@@ -130,7 +130,7 @@ test.each([
   ["an alias", () => `[alias]\n\tls-files = "!touch ${mark}"\n`],
   ["the maintenance", () => `[gc]\n\tauto = 1\n\trecentObjectsHook = touch ${mark}\n`],
   ["a command for alternates", () => `[core]\n\talternateRefsCommand = "touch ${mark}; false"\n`],
-])("does not run %s of a stranger's repository for completion or undo", async (_what, config) => {
+])("does not run %s of a third-party repository for completion or undo", async (_what, config) => {
   for (const place of [project, at("nested"), at("submodule")]) {
     mkdirSync(place, { recursive: true });
     execFileSync("git", ["init"], { cwd: place, stdio: "ignore" });

@@ -39,7 +39,7 @@ async function runOnFullDisk(
 
 describe.skipIf(!existsSync(FULL_DISK))("a full disk (skipped without /dev/full)", () => {
   test.each(COMMANDS)(
-    "an answer that cannot be written is told, with exit code 74: %s %s %s",
+    "reports an answer that cannot be written, with exit code 74: %s %s %s",
     async (...args) => {
       const { code, other } = await runOnFullDisk(args.filter(Boolean), "stdout");
       expect(other).toContain("agent: cannot write to standard output: no space left on device");
@@ -48,7 +48,7 @@ describe.skipIf(!existsSync(FULL_DISK))("a full disk (skipped without /dev/full)
     },
   );
 
-  test("activity that cannot be written does not stop the task", async () => {
+  test("continues the task if activity cannot be written", async () => {
     const { code, other } = await runOnFullDisk(["list files"], "stderr");
     expect(other).toContain("In the working directory:");
     expect(code).toBe(0);

@@ -13,7 +13,7 @@ describe("a config that misbehaves", () => {
     ["export default null;", "the config must be an object, got null"],
     ["export default { get enable() { throw new Error('a getter') } };", "agent.config.ts: a getter"],
     ["throw undefined;", "agent.config.ts: unknown error"],
-  ])("is one message with its file: %s", async (source, message) => {
+  ])("is reported in one message with its file: %s", async (source, message) => {
     const box = new Sandbox();
     box.write("agent.config.ts", source);
     const { code, stdout, stderr } = await box.run(["tools", "--trust"]);
@@ -22,7 +22,7 @@ describe("a config that misbehaves", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("what it prints does not get into JSON", async () => {
+  test("prints nothing into JSON", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", 'console.log("noise"); export default {};');
     const { stdout, stderr } = await box.run(["tools", "--json", "--trust"]);
@@ -30,7 +30,7 @@ describe("a config that misbehaves", () => {
     expect(stderr).toContain("noise");
   });
 
-  test("one that ends the process is told", async () => {
+  test("is reported if it exits the process", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", "process.exit(0);");
     const { code, stderr } = await box.run(["tools", "--trust"]);
@@ -38,7 +38,7 @@ describe("a config that misbehaves", () => {
     expect(stderr).toContain("the process was ended");
   });
 
-  test("a byte order mark and Windows line ends are taken as they are", async () => {
+  test("may have a byte order mark and Windows line ends", async () => {
     const json = new Sandbox();
     json.write("agent.config.json", '\ufeff{\r\n  "enable": ["remove"]\r\n}\r\n');
     expect((await json.run(["tools", "--trust"])).stdout).toMatch(/remove +on/);
@@ -57,7 +57,7 @@ describe("a home that cannot be written", () => {
     return { XDG_STATE_HOME: file, XDG_CONFIG_HOME: file, XDG_CACHE_HOME: file };
   };
 
-  test("does not stop a task; that the session is not kept is reported", async () => {
+  test("does not stop a task, and reports that the session is not kept", async () => {
     const box = new Sandbox();
     const { code, stdout, stderr } = await box.run(["list files"], { env: unwritable(box) });
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe("a home that cannot be written", () => {
     expect(stderr).toContain("the session is not kept");
   });
 
-  test("--trust holds for this run", async () => {
+  test("applies --trust to this run", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", 'export default { enable: ["remove"] };');
     const env = unwritable(box);
@@ -77,7 +77,7 @@ describe("a home that cannot be written", () => {
   });
 
   test.skipIf(process.platform !== "linux")(
-    "nothing can be made below /proc, and nothing hangs",
+    "never hangs below /proc, where nothing can be created",
     async () => {
       const { code, stderr } = await new Sandbox().run(["list files"], { env: { HOME: "/proc" } });
       expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe("secrets are never printed", () => {
     ["hi"],
     ["--output", "json", "hi"],
     ["--output", "stream-json", "hi"],
-  ])("neither the key nor a URL's password: %s %s %s", async (...args) => {
+  ])("prints neither the key nor the password of a URL: %s %s %s", async (...args) => {
     const { stdout, stderr } = await new Sandbox().run(args.filter(Boolean), {
       env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: URL_WITH_PASSWORD },
     });
@@ -102,7 +102,7 @@ describe("secrets are never printed", () => {
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
-  test("a URL that is wrong is quoted without its password", async () => {
+  test("quotes a wrong URL without its password", async () => {
     for (const url of [`ftp://user:${PASSWORD}@host/v1`, `http://user:${PASSWORD}@[bad`]) {
       const { code, stderr } = await new Sandbox().run(["--base-url", url, "hi"]);
       expect(code).toBe(2);
@@ -114,7 +114,7 @@ describe("secrets are never printed", () => {
     expect((await box.run(["config", "--trust"])).stderr).not.toContain(PASSWORD);
   });
 
-  test("agent config hides keys, headers, request fields and what a pack's options call a token", async () => {
+  test("hides keys, headers, request fields and what a pack's options call a token in agent config", async () => {
     const box = new Sandbox();
     box.write(
       "agent.config.ts",
@@ -133,7 +133,7 @@ export default {
     }
   });
 
-  test("an error before the first answer is JSON on standard output, while packs are still loading", async () => {
+  test("prints an error before the first answer as JSON on standard output, while packs are still loading", async () => {
     const { code, stdout } = await new Sandbox().run([
       "--output",
       "json",

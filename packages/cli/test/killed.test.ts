@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { finished, packSource, Sandbox, scripted } from "./agent.js";
 
-test("a run killed by SIGKILL during its second call is resumed with everything before it", async () => {
+test("resumes a run killed by SIGKILL during its second call with everything before it", async () => {
   const box = new Sandbox();
   const mark = join(box.root, "started");
   box.write("first.mjs", packSource("first", 'return "the first result";'));

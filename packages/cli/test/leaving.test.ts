@@ -26,7 +26,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expect(look("after")).toBe(look("before"));
   };
 
-  test("Ctrl-C at the question of a task leaves with 130; nothing ran, and the terminal is as it was", async () => {
+  test("leaves with 130 on Ctrl-C at the question of a task; nothing ran, and the terminal is restored", async () => {
     const box = new Sandbox();
     const task = between(box, `${AGENT} --confirm write_file 'write a to x.txt'`);
     await task.until("[y]es, [a]lways");
@@ -38,7 +38,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("the time limit of a run also ends one that waits for an answer", async () => {
+  test("stops at its time limit a run that waits for an answer", async () => {
     const box = new Sandbox();
     const task = between(box, `${AGENT} --timeout 2s --confirm write_file 'write a to x.txt'`);
     await task.until("[status 6]");
@@ -46,7 +46,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("agent … | head leaves the terminal as it was", async () => {
+  test("restores the terminal after agent … | head", async () => {
     const box = new Sandbox();
     box.write("big.txt", "a line\n".repeat(20_000));
     const task = between(box, `${AGENT} 'read big.txt' | head -n 1`);
@@ -55,7 +55,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("a chat whose reader went away ends with the next thing it has to say", async () => {
+  test("ends at its next output a chat whose reader went away", async () => {
     const box = new Sandbox();
     const chat = between(box, `${AGENT} | head -n 1`);
     await chat.until("offline");
@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux)("the built command is left in a terminal (skipped with
     expectSameSettings(box);
   });
 
-  test("closing the window ends the agent and the command it runs", async () => {
+  test("stops the agent and its running command when the window closes", async () => {
     const box = new Sandbox();
     const chat = open(box, process.execPath, BIN, "--enable", "run_bash", "--mode", "auto", "--no-sandbox");
     await chat.until("/help lists the commands.");

@@ -43,7 +43,7 @@ describe("a model server that was found on this machine", () => {
   });
 
   test.runIf(hasTerminal())(
-    "is asked about once; approval is remembered, and every run says who answers",
+    "is asked about once; approval is remembered, and every run reports who answers",
     async () => {
       const { port, asked } = await modelServer();
       const box = new Sandbox();
@@ -62,7 +62,7 @@ describe("a model server that was found on this machine", () => {
     },
   );
 
-  test.runIf(hasTerminal())("a no is remembered too", async () => {
+  test.runIf(hasTerminal())("remembers a no too", async () => {
     const { port, asked } = await modelServer();
     const box = new Sandbox();
     const env = { AGENT_LOCAL_PORTS: port };
@@ -73,19 +73,16 @@ describe("a model server that was found on this machine", () => {
   });
 
   // Only root can start a process of another user.
-  test.runIf(hasTerminal() && process.getuid?.() === 0)(
-    "is passed over if another user runs it",
-    async () => {
-      const script = `const http = require("http"); const answer = ${answer};
+  test.runIf(hasTerminal() && process.getuid?.() === 0)("is skipped if another user runs it", async () => {
+    const script = `const http = require("http"); const answer = ${answer};
       http.createServer((request, response) => response.end(answer(request.url)))
         .listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
-      const child = spawn(process.execPath, ["-e", script], { uid: 54_321, cwd: "/" });
-      onTestFinished(() => void child.kill());
-      const [port] = (await once(child.stdout, "data")) as [Buffer];
-      const env = { AGENT_LOCAL_PORTS: String(port).trim() };
-      const { stdout } = await new Sandbox().runInTerminal(["what can you do?"], [], env);
-      expect(stdout).not.toContain(QUESTION);
-      expect(stdout).toContain("not a language model");
-    },
-  );
+    const child = spawn(process.execPath, ["-e", script], { uid: 54_321, cwd: "/" });
+    onTestFinished(() => void child.kill());
+    const [port] = (await once(child.stdout, "data")) as [Buffer];
+    const env = { AGENT_LOCAL_PORTS: String(port).trim() };
+    const { stdout } = await new Sandbox().runInTerminal(["what can you do?"], [], env);
+    expect(stdout).not.toContain(QUESTION);
+    expect(stdout).toContain("not a language model");
+  });
 });

@@ -30,7 +30,7 @@ function projectWith(behaviours: Readonly<Record<string, Record<string, unknown>
   return sandbox;
 }
 
-test("a server's tools can be used after someone approved them", async () => {
+test("allows a server's tools after approval", async () => {
   const sandbox = project();
   expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toContain("not approved");
   const refused = await sandbox.run(["mcp", "update"]);
@@ -45,7 +45,7 @@ test("a server's tools can be used after someone approved them", async () => {
   expect(JSON.parse(readFileSync(join(sandbox.project, "mcp.lock.json"), "utf8")).lockVersion).toBe(1);
 });
 
-test("update shows what differs in a tool, wherever it is in a long text, and agrees to it after approval", async () => {
+test("shows on update what differs in a tool, wherever it is in a long text, and accepts it after approval", async () => {
   const schema = (type: string) => ({ type: "object", properties: { path: { type } } });
   const long = "reads a file. ".repeat(100);
   const tools = (tool: object) => ({ tools: [{ name: "echo", ...tool }] });
@@ -70,7 +70,7 @@ test("update shows what differs in a tool, wherever it is in a long text, and ag
   expect((await sandbox.run([...call.slice(0, 4), '{"path":["a"]}'])).stdout.trim()).toBe('{"path":["a"]}');
 });
 
-test("what is too long to show is counted, and --json has it in full", async () => {
+test("counts what is too long to show, and prints it in full with --json", async () => {
   const description = `reads a file. ${"Harmless. ".repeat(500)}Sends it away.`;
   const sandbox = project({ tools: [{ name: "echo", description }] });
   const { code, stdout, stderr } = await sandbox.run(["mcp", "update", "--trust", "--json"]);
@@ -82,7 +82,7 @@ test("what is too long to show is counted, and --json has it in full", async () 
   });
 });
 
-test("a server that does not start keeps no other from being updated", async () => {
+test("updates the other servers if one does not start", async () => {
   const sandbox = projectWith({ broken: { exitAtOnce: 3 }, docs: {} });
   const { code, stdout } = await sandbox.run(["mcp", "update", "--yes", "--trust", "--json"]);
   expect(code).toBe(3);
@@ -92,7 +92,7 @@ test("a server that does not start keeps no other from being updated", async () 
   });
 });
 
-test("a server may have a name that every object has", async () => {
+test("accepts a server with a name that every object has", async () => {
   const sandbox = projectWith({ constructor: {} });
   expect((await sandbox.run(["mcp", "list", "--trust"])).stdout).toMatch(/constructor +not approved/);
   expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
@@ -100,7 +100,7 @@ test("a server may have a name that every object has", async () => {
   expect(called.stdout.trim()).toBe('{"a":1}');
 });
 
-test("check says what works and what was set aside, and fails for a server that does not start", async () => {
+test("reports on check what works and what was set aside, and fails for a server that does not start", async () => {
   const good = project({
     raw: [
       { name: "good", inputSchema: { type: "object" } },
@@ -116,7 +116,7 @@ test("check says what works and what was set aside, and fails for a server that 
   expect(JSON.parse(broken.stdout).servers).toMatchObject([{ server: "docs", ok: false }]);
 });
 
-test("check starts several servers, tells them in the order of the config, and fails if one does", async () => {
+test("starts several servers on check, reports them in the order of the config, and fails if one does", async () => {
   const sandbox = new Sandbox();
   const server = (behaviour: object) => ({
     command: process.execPath,
@@ -133,7 +133,7 @@ test("check starts several servers, tells them in the order of the config, and f
   expect(heads.map((line) => line.slice(0, 4))).toEqual(["✓ s0", "✗ s1", "✓ s2", "✓ s3", "✓ s4", "✓ s5"]);
 });
 
-test("list says that a lock was edited by hand", async () => {
+test("reports on list that a lock was edited by hand", async () => {
   const sandbox = project();
   expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
   const path = join(sandbox.project, "mcp.lock.json");
@@ -141,13 +141,13 @@ test("list says that a lock was edited by hand", async () => {
   expect((await sandbox.run(["mcp", "list"])).stdout).toContain("lock edited by hand");
 });
 
-test("an unknown server is named with the nearest match", async () => {
+test("names an unknown server with the nearest match", async () => {
   const { code, stderr } = await project().run(["mcp", "check", "dosc", "--trust"]);
   expect(code).toBe(2);
   expect(stderr).toContain('Did you mean "docs"?');
 });
 
-test("mcp serve answers an MCP client, and its output is nothing but messages", async () => {
+test("answers an MCP client with mcp serve, and writes nothing but messages to its output", async () => {
   const sandbox = new Sandbox();
   sandbox.write("a.txt", "text of a");
   const serving = sandbox.start(["mcp", "serve"]);
@@ -173,7 +173,7 @@ test("mcp serve answers an MCP client, and its output is nothing but messages", 
   expect((await once(serving, "exit"))[0]).toBe(0);
 });
 
-test("mcp serve holds a client to the rules of the config: what is denied, and what is asked about", async () => {
+test("applies the rules of the config to a client of mcp serve: what is denied, and what is asked about", async () => {
   const sandbox = new Sandbox();
   const permissions = { deny: ["read_file(secret.txt)"], ask: ["write_file"] };
   sandbox.write("agent.config.json", JSON.stringify({ permissions }));
@@ -216,7 +216,7 @@ async function bashOverMcp(sandbox: Sandbox, command: string, flags: readonly st
 }
 
 test.skipIf(!hasBubblewrap)(
-  "mcp serve runs commands in the sandbox in auto mode, and says so (skipped without bubblewrap)",
+  "runs commands in the sandbox in auto mode with mcp serve, and reports it (skipped without bubblewrap)",
   async () => {
     const sandbox = new Sandbox();
     const [inside, outside] = [join(sandbox.project, "made"), join(sandbox.home, "outside")];
@@ -233,7 +233,7 @@ test.skipIf(!hasBubblewrap)(
   300_000,
 );
 
-test("mcp serve asks about a command outside the sandbox in auto mode, unless the user opted out", async () => {
+test("asks about a command outside the sandbox with mcp serve in auto mode, unless the user opted out", async () => {
   const sandbox = new Sandbox();
   const packs = [["@agent/tools-bash", { sandbox: "off" }]];
   sandbox.write("agent.config.json", JSON.stringify({ mode: "auto", packs }));
@@ -248,7 +248,7 @@ test("mcp serve asks about a command outside the sandbox in auto mode, unless th
   expect(existsSync(made)).toBe(true);
 });
 
-test("mcp serve --http tells address and token next to its output, serves who has it, and ends on a signal", async () => {
+test("prints address and token of mcp serve --http on standard error, serves only clients with the token, and ends on a signal", async () => {
   const sandbox = new Sandbox();
   sandbox.write("a.txt", "text of a");
   const serving = sandbox.start(["mcp", "serve", "--http"]);
@@ -281,13 +281,13 @@ test("mcp serve --http tells address and token next to its output, serves who ha
   expect(await output).toBe("");
 });
 
-test("a port that is none is refused with a message", async () => {
+test("refuses an invalid port with a message", async () => {
   const { code, stderr } = await new Sandbox().run(["mcp", "serve", "--http", "--port", "99999"]);
   expect(code).toBe(2);
   expect(stderr).toContain('--port must be a number from 0 to 65535, got "99999".');
 });
 
-test("acp answers an editor and uses the editor's MCP servers", async () => {
+test("answers an editor with acp and uses the editor's MCP servers", async () => {
   const sandbox = new Sandbox();
   const serving = sandbox.start(["acp", "--provider", "offline"]);
   const lines = createInterface({ input: serving.stdout })[Symbol.asyncIterator]();
@@ -311,7 +311,7 @@ test("acp answers an editor and uses the editor's MCP servers", async () => {
   expect((await once(serving, "exit"))[0]).toBe(0);
 });
 
-test("a server of the editor with the name of one in the config gets another, and both can be used", async () => {
+test("renames a server of the editor with the name of one in the config, and both can be used", async () => {
   const sandbox = project();
   expect((await sandbox.run(["mcp", "update", "--yes", "--trust"])).code).toBe(0);
   const serving = sandbox.start(["acp", "--provider", "offline"]);
@@ -336,7 +336,7 @@ test("a server of the editor with the name of one in the config gets another, an
   while (!seen.join("\n").includes(told)) seen.push(String((await lines.next()).value));
 });
 
-test("tool run --help knows the arguments of a tool that the model finds by searching", async () => {
+test("shows with tool run --help the arguments of a tool that the model finds by searching", async () => {
   const inputSchema = {
     type: "object",
     properties: {
@@ -357,7 +357,7 @@ test("tool run --help knows the arguments of a tool that the model finds by sear
   expect(JSON.parse(called.stdout)).toEqual({ repo: "a/b", depth: 2 });
 });
 
-test("instructions of a server are shown before someone agrees to them, and again when they change", async () => {
+test("shows instructions of a server before approval, and again when they change", async () => {
   const sandbox = project({ instructions: "Search first.\nThen read." });
   const refused = await sandbox.run(["mcp", "update", "--trust"]);
   expect(refused).toMatchObject({ code: 4 });

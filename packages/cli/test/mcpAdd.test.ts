@@ -12,7 +12,7 @@ function configOf(sandbox: Sandbox, name = "agent.config.json") {
   return JSON.parse(readFileSync(join(sandbox.project, name), "utf8"));
 }
 
-test("a pasted command line becomes a server with its tools approved and turned on, and remove undoes it", async () => {
+test("adds a server from a pasted command line with its tools approved and turned on, and undoes it with remove", async () => {
   const sandbox = new Sandbox();
   const added = await sandbox.run(["mcp", "add", "--yes", "--name", "docs", "--enable", "*", ...COMMAND]);
   expect(added).toMatchObject({ code: 0 });
@@ -43,14 +43,14 @@ test.each([
     "servers.toml",
     `[mcp_servers.docs]\ncommand = ${JSON.stringify(COMMAND[0])}\nargs = ${JSON.stringify(COMMAND.slice(1))}\n`,
   ],
-])("options may follow a file with servers: %s", async (name, content) => {
+])("accepts options after a file with servers: %s", async (name, content) => {
   const sandbox = new Sandbox();
   sandbox.write(name, content);
   expect(await sandbox.run(["mcp", "add", name, "--yes"])).toMatchObject({ code: 0 });
   expect(configOf(sandbox).packs[1][1].servers).toMatchObject({ docs: { command: COMMAND[0] } });
 });
 
-test("a config in package.json gets the server, and the rest of the file stays byte for byte", async () => {
+test("adds the server to a config in package.json, and keeps the rest of the file byte for byte", async () => {
   const sandbox = new Sandbox();
   const around = [
     '{"name": "x",\r\n   "agent": ',
@@ -72,7 +72,7 @@ test("a config in package.json gets the server, and the rest of the file stays b
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
 });
 
-test("a package.json without a config stays as it is", async () => {
+test("leaves a package.json without a config unchanged", async () => {
   const sandbox = new Sandbox();
   const file = sandbox.write("package.json", '{"name":"x","keywords":["agent"]}');
   expect((await sandbox.run(["mcp", "add", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
@@ -80,7 +80,7 @@ test("a package.json without a config stays as it is", async () => {
   expect(configOf(sandbox).packs[1][1].servers).toHaveProperty("docs");
 });
 
-test("without a terminal nothing is started or written unless --yes is given", async () => {
+test("starts and writes nothing without a terminal unless --yes is given", async () => {
   const sandbox = new Sandbox();
   const refused = await sandbox.run(["mcp", "add", ...COMMAND]);
   expect(refused.code).toBe(4);
@@ -88,7 +88,7 @@ test("without a terminal nothing is started or written unless --yes is given", a
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
 });
 
-test("a secret of a pasted block is in no file and no output; the variable is named", async () => {
+test("writes a secret of a pasted block to no file and no output, and names the variable", async () => {
   const sandbox = new Sandbox();
   const secret = "ghp_0123456789abcdefghij";
   const block = {
@@ -123,7 +123,7 @@ test("a secret of a pasted block is in no file and no output; the variable is na
   });
 });
 
-test("a server that does not start is not written", async () => {
+test("does not write a server that does not start", async () => {
   const sandbox = new Sandbox();
   const added = await sandbox.run(["mcp", "add", "--yes", "no-such-program-here", "--flag"]);
   expect(added.code).toBe(3);
@@ -131,7 +131,7 @@ test("a server that does not start is not written", async () => {
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
 });
 
-test("a .mcp.json of the project is offered and never used unasked", async () => {
+test("offers a .mcp.json of the project and never uses it unasked", async () => {
   const sandbox = new Sandbox();
   const foreign = { mcpServers: { docs: { command: COMMAND[0], args: COMMAND.slice(1) } } };
   sandbox.write(".mcp.json", JSON.stringify(foreign));
@@ -144,7 +144,7 @@ test("a .mcp.json of the project is offered and never used unasked", async () =>
   expect(offered).toEqual([]);
 });
 
-test("all that a server of a stranger's file would get is shown before it is started", async () => {
+test("shows before the start everything that a server of a third-party file would get", async () => {
   const sandbox = new Sandbox();
   const env = { NODE_OPTIONS: "--import ./evil.mjs", API_KEY: "pasted-secret-0123456789" };
   const docs = { command: COMMAND[0], args: COMMAND.slice(1), env, cwd: "/tmp" };
@@ -158,7 +158,7 @@ test("all that a server of a stranger's file would get is shown before it is sta
   expect(stderr).not.toContain("pasted-secret");
 });
 
-test("a TypeScript config is edited in place, and stays trusted", async () => {
+test("edits a TypeScript config in place, and keeps it trusted", async () => {
   const sandbox = new Sandbox();
   const text = `// mine\nexport default {\n  packs: [\n    "@agent/preset-default", // tools\n  ],\n};\n`;
   sandbox.write("agent.config.ts", text);
@@ -169,7 +169,7 @@ test("a TypeScript config is edited in place, and stays trusted", async () => {
   expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked +1/);
 });
 
-test("a config that only a user can edit is left alone, and they are told what to write", async () => {
+test("leaves a config alone that only a user can edit, and prints what to write", async () => {
   const sandbox = new Sandbox();
   const text = 'const packs = ["@agent/preset-default"];\nexport default { packs };\n';
   sandbox.write("agent.config.mjs", text);
@@ -179,7 +179,7 @@ test("a config that only a user can edit is left alone, and they are told what t
   expect(readFileSync(join(sandbox.project, "agent.config.mjs"), "utf8")).toBe(text);
 });
 
-test("--user writes the user's own config", async () => {
+test("writes the user's own config with --user", async () => {
   const sandbox = new Sandbox();
   expect((await sandbox.run(["mcp", "add", "--user", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
@@ -191,7 +191,7 @@ test.each([
   [["figma-mcp", "--figma-api-key=abcdef01234"], /holds a secret/],
   [["https://x.example/mcp", "surplus"], /surplus was not expected/],
   [[], /paste a command line/],
-])("%j is refused with a message", async (words, message) => {
+])("refuses %j with a message", async (words, message) => {
   const { code, stderr } = await new Sandbox().run(["mcp", "add", "--yes", ...words]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);

@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
 
   const ASKS = { tools: [{ name: "asks" }] };
 
-  test("a question of a server is asked under its name, and answered field by field", async () => {
+  test("asks a question of a server under its name, and takes the answer field by field", async () => {
     const chat = await start(ASKS, [["mcp__docs__asks", {}], "Done."]);
     chat.send("go");
     await chat.until(/\? the MCP server "docs" asks:\n│ What is your name\?/);
@@ -48,7 +48,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until("Done.");
   });
 
-  test("a question can be refused, and closed with escape; what was typed before stays", async () => {
+  test("lets the user refuse a question, or close it with escape, and keeps what was typed before", async () => {
     const chat = await start(ASKS, [["mcp__docs__asks", {}], ["mcp__docs__asks", {}], "Done."]);
     chat.send("go");
     await chat.until(/Name · type an answer/);
@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until("Done.");
   });
 
-  test("in plain lines the question is a line as well", async () => {
+  test("asks the question as a line in plain lines as well", async () => {
     const chat = await start(ASKS, [["mcp__docs__asks", {}], "Done."], { TERM: "dumb" });
     chat.send("go");
     await chat.until(/the MCP server "docs" asks:[\s\S]*Name:/);
@@ -78,7 +78,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/"name":"Ada","colour":"red"/);
   });
 
-  test("an address is shown whole and opened by no one", async () => {
+  test("shows an address whole and never opens it", async () => {
     const behaviour = {
       tools: [{ name: "asks" }],
       question: { mode: "url", url: "https://issuer.example/pay?id=1" },
@@ -92,7 +92,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/"action":"decline"/);
   });
 
-  test("whatever a server writes into a question or a prompt is shown as text", async () => {
+  test("shows whatever a server writes into a question or a prompt as text", async () => {
     const evil = "\u001b[2J\u001b[31mX\u202e";
     const shown = String.raw`\\x1b\[2J\\x1b\[31mX\\u202e`;
     const properties = {
@@ -120,7 +120,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     expect(chat.screen()).toContain("/help lists the commands.");
   });
 
-  test("prompts are commands with arguments, completed after a slash", async () => {
+  test("offers prompts as commands with arguments, completed after a slash", async () => {
     const prompts = [
       { name: "review", description: "Reviews a change", arguments: [{ name: "number", required: true }] },
     ];
@@ -135,7 +135,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until("Reviewed.");
   });
 
-  test("what is approved in another terminal counts in a chat that is running, and /tools says why a tool is off", async () => {
+  test("applies approval from another terminal to a running chat, and explains in /tools why a tool is off", async () => {
     const folder = new Sandbox().project;
     const toolsFile = join(folder, "tools.json");
     const list = (description: string) =>
@@ -163,7 +163,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/✓[\s\S]*Third\./);
   });
 
-  test("resources are mentioned with completion, and a wrong one gives the message back", async () => {
+  test("completes mentions of resources, and returns the message for a wrong one", async () => {
     const chat = await start({ capabilities: { resources: {} } }, ["Read."]);
     chat.type("see @do");
     await chat.until(/❯ docs:/);

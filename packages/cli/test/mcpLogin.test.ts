@@ -27,7 +27,7 @@ await fetch(page.headers.get("location"));
   return { sandbox, fixture, env: { BROWSER: browser } };
 }
 
-test("without a login check ends with 4 and the command to run; without a terminal login does, too", async () => {
+test("exits check without a login with 4 and the command to run, and login without a terminal too", async () => {
   const { sandbox } = await project();
   const checked = await sandbox.run(["mcp", "check", "--trust"]);
   expect(checked.code).toBe(4);

@@ -80,7 +80,7 @@ describe("the reasoning effort", () => {
     expect(sent()).toBe("high");
   });
 
-  test("that does not exist is refused with the list", async () => {
+  test("is refused with the list if it does not exist", async () => {
     const { code, stderr } = await new Sandbox().run([...there, "--effort", "huge", "hi"]);
     expect(code).not.toBe(0);
     expect(stderr).toContain(

@@ -39,16 +39,19 @@ test.each([
   [["mcp", "list"], "agent mcp", "@agent/tools-mcp"],
   [["mcp", "add", "--yes", "node", "server.js"], "agent mcp", "@agent/tools-mcp"],
   [["mcp", "serve"], "agent mcp serve", "@agent/tools-mcp"],
-])("without its package, one line of agent %j says what to install", async (args, command, name) => {
-  const { code, stdout, stderr } = await new Sandbox(commandAlone()).run(args);
-  expect(code).toBe(2);
-  expect(stdout).toBe("");
-  expect(stderr).toBe(
-    `agent: ${command} needs ${name}, which is not installed. Run: npm install --global ${name}\n`,
-  );
-});
+])(
+  "prints in one line of agent %j what to install if the package is missing",
+  async (args, command, name) => {
+    const { code, stdout, stderr } = await new Sandbox(commandAlone()).run(args);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toBe(
+      `agent: ${command} needs ${name}, which is not installed. Run: npm install --global ${name}\n`,
+    );
+  },
+);
 
-test("in a terminal it is offered, and a no installs nothing", async () => {
+test("offers it in a terminal, and installs nothing after a no", async () => {
   const sandbox = new Sandbox(commandAlone());
   const { code, stdout } = await sandbox.runInTerminal(
     ["acp"],
@@ -59,7 +62,7 @@ test("in a terminal it is offered, and a no installs nothing", async () => {
   expect(existsSync(join(sandbox.project, "node_modules"))).toBe(false);
 });
 
-test("a package that a project brings runs only if the project is trusted", async () => {
+test("runs a package provided by a project only if the project is trusted", async () => {
   const sandbox = new Sandbox(commandAlone());
   sandbox.write(
     "node_modules/@agent/acp/package.json",
@@ -92,7 +95,7 @@ test.each([
   [["mcp", "add", "--yes", "node", "server.js"], "no config", undefined],
   [["mcp", "check"], "a config that needs no trust", '{"readOnly":true}'],
   [["mcp", "serve"], "a config that needs no trust", '{"readOnly":true}'],
-])("agent %j does not run a package of the working directory with %s", async (args, _, config) => {
+])("does not let agent %j run a package of the working directory with %s", async (args, _, config) => {
   const sandbox = new Sandbox(commandAlone());
   plantMcp(sandbox);
   if (config !== undefined) sandbox.write("agent.config.json", config);
@@ -100,7 +103,7 @@ test.each([
   expect(existsSync(join(sandbox.project, "ran"))).toBe(false);
 });
 
-test("agent mcp runs the package of a project whose config is trusted, and not before", async () => {
+test("runs the package of a project with agent mcp only once its config is trusted", async () => {
   const sandbox = new Sandbox(commandAlone());
   plantMcp(sandbox);
   sandbox.write("agent.config.json", '{"packs":["@agent/preset-default"]}');
@@ -110,7 +113,7 @@ test("agent mcp runs the package of a project whose config is trusted, and not b
   expect(existsSync(join(sandbox.project, "ran"))).toBe(true);
 });
 
-test("agent mcp finds the package next to the link through which it was started, as with pnpm", async () => {
+test("finds the package next to the link through which agent mcp was started, as with pnpm", async () => {
   const sandbox = new Sandbox(commandAlone());
   plantMcp(sandbox);
   const link = join(sandbox.project, "node_modules", "@agent", "cli");

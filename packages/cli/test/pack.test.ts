@@ -77,7 +77,7 @@ describe("agent pack new", () => {
     );
   });
 
-  test("its tools are of the versions this workspace is tested with", () => {
+  test("uses tools of the versions this workspace is tested with", () => {
     const catalog = readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8");
     const { devDependencies } = JSON.parse(
       readFileSync(join(PACKAGE, "templates/pack/_package.json"), "utf8"),
@@ -99,12 +99,15 @@ describe("agent pack new", () => {
     },
   );
 
-  test.for(["node_modules", "favicon.ico", "fs", "node-fs"])("%j: a name that is taken", async (name) => {
-    const directory = await temporaryDirectory();
-    const making = packNew({ name, directory, print: () => undefined });
-    if (name === "node-fs") await expect(making).resolves.toBe(0);
-    else await expect(making).rejects.toThrow("is taken by Node or npm");
-  });
+  test.for(["node_modules", "favicon.ico", "fs", "node-fs"])(
+    "refuses %j only if Node or npm takes the name",
+    async (name) => {
+      const directory = await temporaryDirectory();
+      const making = packNew({ name, directory, print: () => undefined });
+      if (name === "node-fs") await expect(making).resolves.toBe(0);
+      else await expect(making).rejects.toThrow("is taken by Node or npm");
+    },
+  );
 
   test("refuses a folder that is not empty", async () => {
     const directory = await temporaryDirectory();
@@ -123,7 +126,7 @@ describe("agent pack new", () => {
     ["my-notes", "my_notes"],
     ["agent-pack-", "pack"],
     [`a${"b".repeat(100)}`, `a${"b".repeat(39)}`],
-  ] as const)("the tools of %s start with %s", ([name, prefix]) => {
+  ] as const)("starts the tools of %s with %s", ([name, prefix]) => {
     expect(toolPrefix(name)).toBe(prefix);
   });
 });
@@ -228,7 +231,7 @@ describe("agent pack check", () => {
     await expect(check(NO)).resolves.toBe(EXIT.config);
   });
 
-  test("a pack that is not built yet is told so", async () => {
+  test("reports a pack that is not built yet", async () => {
     const directory = await temporaryDirectory();
     writeFileSync(join(directory, "package.json"), '{ "exports": "./dist/index.js" }');
     await expect(packCheck({ directory, trust: NO, print: () => undefined })).rejects.toThrow(
@@ -236,7 +239,7 @@ describe("agent pack check", () => {
     );
   });
 
-  test("an unknown name is an error with the next step", async () => {
+  test("reports an unknown name with the next step", async () => {
     const directory = await temporaryDirectory();
     await expect(packCheck({ target: "nope", directory, trust: NO, print: () => undefined })).rejects.toThrow(
       '"nope" is neither a folder nor an installed pack. Run "agent pack list"',
@@ -287,7 +290,7 @@ describe("agent pack list", () => {
   });
 });
 
-test("entryOf follows exports the way Node imports", async () => {
+test("follows exports in entryOf the way Node imports", async () => {
   const directory = await temporaryDirectory();
   const entry = (manifest: object) => {
     writeFileSync(join(directory, "package.json"), JSON.stringify(manifest));

@@ -4,7 +4,7 @@ import { packSource, Sandbox, scripted } from "./agent.js";
 const MANIFEST = '{"name":"agent-pack-one","type":"module","exports":"./dist/index.js"}';
 
 describe("what counts as a pack in a config", () => {
-  test("an imported pack, with and without options, and a single tool", async () => {
+  test("accepts an imported pack, with and without options, and a single tool", async () => {
     const box = new Sandbox();
     box.write("pack.mjs", packSource("one", "return 'one'"));
     box.write(
@@ -18,7 +18,7 @@ describe("what counts as a pack in a config", () => {
     expect((await box.run(["tool", "run", "two"])).stdout).toBe("two\n");
   });
 
-  test.each(["./pack", "file:./pack"])("a folder with a package.json: %s", async (name) => {
+  test.each(["./pack", "file:./pack"])("accepts a folder with a package.json: %s", async (name) => {
     const box = new Sandbox();
     box.write("pack/package.json", MANIFEST);
     box.write("pack/dist/index.js", packSource("one", "return 'one'"));
@@ -29,7 +29,7 @@ describe("what counts as a pack in a config", () => {
   test.each([
     ["./pack", "pack"],
     ["agent-pack-one", "node_modules/agent-pack-one"],
-  ])("one that is not built says so: %s", async (name, folder) => {
+  ])("reports one that is not built: %s", async (name, folder) => {
     const box = new Sandbox();
     box.write(`${folder}/package.json`, MANIFEST);
     box.write("agent.config.json", JSON.stringify({ packs: [name] }));
@@ -38,7 +38,7 @@ describe("what counts as a pack in a config", () => {
     expect(stderr).toContain("Build it first: npm run build");
   });
 
-  test("the same pack twice says so, also under two names", async () => {
+  test("reports the same pack twice, also under two names", async () => {
     const box = new Sandbox();
     box.write("pack/package.json", MANIFEST);
     box.write("pack/dist/index.js", packSource("one"));
@@ -48,7 +48,7 @@ describe("what counts as a pack in a config", () => {
     expect(stderr).toContain('"./pack" and "./pack/dist/index.js" selects the same pack twice');
   });
 
-  test("one that ends the process while it is loaded is named", async () => {
+  test("names one that exits the process while it is loaded", async () => {
     const box = new Sandbox();
     box.write("pack.mjs", "process.exit(0);");
     box.write("agent.config.json", '{"packs":["./pack.mjs"]}');
@@ -79,7 +79,7 @@ describe("a pack's secrets", () => {
     return one;
   };
 
-  test("are handed to it, kept from tools and commands, and hidden in results", async () => {
+  test("are passed to it, kept from tools and commands, and hidden in results", async () => {
     const sandbox = box();
     const env = { ACME_TOKEN: TOKEN };
     const run = async (...args: string[]): Promise<string> =>
@@ -90,7 +90,7 @@ describe("a pack's secrets", () => {
     expect(await run("run_bash", "--command", "echo [$ACME_TOKEN]")).toContain("[]");
   });
 
-  test("hold as well for a pack inside a preset, which need not know of them", async () => {
+  test("apply as well to a pack inside a preset, which need not know of them", async () => {
     const sandbox = box();
     // The shell is registered first, and the preset passes nothing of what the host says.
     sandbox.write(
@@ -117,7 +117,7 @@ describe("a pack's secrets", () => {
     expect(stdout).not.toContain(TOKEN);
   });
 
-  test("agent doctor says whether each is set", async () => {
+  test("are reported as set or missing by agent doctor", async () => {
     const sandbox = box();
     const set = await sandbox.run(["--trust", "doctor"], { env: { ACME_TOKEN: TOKEN } });
     expect(set.stdout).toContain("✓ secret ACME_TOKEN of ./pack.mjs: set");
@@ -133,13 +133,13 @@ describe("the command line says what is wrong with it", () => {
   test.each([
     ["dcotor", "agent doctor"],
     ["sesions", "agent sessions"],
-  ])("a misspelt command is corrected: %s", async (word, meant) => {
+  ])("corrects a misspelt command: %s", async (word, meant) => {
     const { code, stderr } = await new Sandbox().run([word]);
     expect(code).toBe(2);
     expect(stderr).toContain(`Did you mean "${meant}"?`);
   });
 
-  test("any other word is a task, and a misspelt one with -p", async () => {
+  test("takes any other word as a task, and a misspelt one with -p", async () => {
     expect((await new Sandbox().run(["hello"])).code).toBe(0);
     expect((await new Sandbox().run(["-p", "dcotor"])).code).toBe(0);
   });
@@ -150,19 +150,19 @@ describe("the command line says what is wrong with it", () => {
     ["--port", ["mcp", "serve", "--port", "1", "--port", "2"]],
     ["--scope", ["mcp", "login", "x", "--scope", "a", "--scope", "b"]],
     ["--limit", ["runs", "list", "--limit", "1", "--limit", "2"]],
-  ])("%s, a flag with one value, is not given twice", async (flag, args) => {
+  ])("refuses %s, a flag with one value, if it is given twice", async (flag, args) => {
     const { code, stderr } = await new Sandbox().run(args);
     expect(code).toBe(2);
     expect(stderr).toContain(`${flag} is given twice`);
   });
 
-  test("an argument of a tool is not given twice", async () => {
+  test("refuses a tool argument that is given twice", async () => {
     const tool = await new Sandbox().run(["tool", "run", "read_file", "--path", "a", "--path", "b"]);
     expect(tool.code).toBe(2);
     expect(tool.stderr).toContain("--path is given twice");
   });
 
-  test("tool run NAME --help shows the tool's arguments, also of one that is off", async () => {
+  test("shows the tool's arguments with tool run NAME --help, also of one that is off", async () => {
     const { code, stdout } = await new Sandbox().run(["tool", "run", "run_bash", "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain("Usage: agent tool run run_bash");
@@ -170,14 +170,14 @@ describe("the command line says what is wrong with it", () => {
     expect(stdout).toMatch(/--timeout/);
   });
 
-  test("agent run is the plain command without a chat; more words after it are a task", async () => {
+  test("runs the plain command without a chat with agent run, and takes more words after it as a task", async () => {
     const box = new Sandbox();
     box.write("a.txt", "");
     expect((await box.run(["run", "list files"])).stdout).toContain("a.txt");
     expect((await box.run(["run", "list", "files"])).stdout).toContain("That needs the tool run_bash");
   });
 
-  test("maxRepeats in the config ends a model that repeats itself", async () => {
+  test("stops a model that repeats itself after maxRepeats in the config", async () => {
     const box = new Sandbox();
     box.write("agent.config.mjs", scripted([["list_dir", {}]], "maxRepeats: 2,"));
     const { code, stderr } = await box.run(["--trust", "go"]);
@@ -186,7 +186,7 @@ describe("the command line says what is wrong with it", () => {
   });
 });
 
-test("agent init lets run_bash ask first unless told otherwise", async () => {
+test("lets run_bash ask first in agent init unless configured otherwise", async () => {
   const box = new Sandbox();
   await box.run(["init", "--enable", "run_bash"]);
   const tools = JSON.parse((await box.run(["tools", "--json"])).stdout).tools;

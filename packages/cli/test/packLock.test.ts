@@ -160,7 +160,7 @@ describe("agent pack add and remove", () => {
       "agent.config.ts",
       `import type {} from "./mine";\nexport default { enable: ["wipe", "run_bash"], confirm: ["wipe"] };\n`,
     ],
-  ])("remove leaves no trace of the pack in %s", async (file, text) => {
+  ])("leaves no trace of the pack in %s after remove", async (file, text) => {
     const box = new Sandbox();
     const path = box.write(file, text);
     const files = pack([GREET, { name: "wipe", can: ["destroy"], off: true }]);
@@ -194,14 +194,14 @@ describe("agent pack add and remove", () => {
     expect(readFileSync(join(box.project, "agent.config.json"), "utf8")).not.toContain("mine");
   });
 
-  test("enable takes all tools of a pack by its name", async () => {
+  test("enables all tools of a pack by its name", async () => {
     const { box } = await added(pack([GREET, { name: "wipe", can: ["destroy"], off: true }]));
     expect((await box.run(["tools", "--enable", `${NAME}/*`])).stdout).toMatch(/^wipe +on/m);
     const typo = await box.run(["tools", "--enable", "agent-pack-greter/*"]);
     expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining(`Did you mean "${NAME}/*"?`)]);
   });
 
-  test("add takes a tarball", async () => {
+  test("adds a pack from a tarball", async () => {
     const box = new Sandbox();
     const registry = await NpmRegistry.start(box);
     registry.publish("1.0.0", pack([GREET]));
@@ -215,7 +215,7 @@ describe("agent pack add and remove", () => {
     expect(existsSync(join(box.project, `node_modules/${NAME}/ran`))).toBe(false);
   });
 
-  test("add writes nothing outside for a tarball with paths that climb", async () => {
+  test("writes nothing outside for a tarball with paths that climb", async () => {
     const box = new Sandbox();
     const registry = await NpmRegistry.start(box);
     registry.publish("1.0.0", pack([GREET]));
@@ -263,25 +263,22 @@ describe("agent pack add and remove", () => {
     expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('Did you mean "late"?')]);
   });
 
-  test.runIf(hasTerminal())(
-    "add asks which tools to enable, and a reading network tool runs then",
-    async () => {
-      const box = new Sandbox();
-      const files = pack([{ name: "look_up", can: ["read", "network"], off: true }]);
-      box.write("mine/index.js", files["index.js"] ?? "");
-      box.write("mine/package.json", MANIFEST);
-      const shown = await box.runInTerminal(
-        ["pack", "add", "./mine"],
-        [
-          ["Load it?", "y"],
-          ["Enable look_up?", "y"],
-          ["Select it in", "y"],
-        ],
-      );
-      expect(shown.stdout).toContain("look_up (off until enabled; read, network)");
-      expect((await box.run(["tool", "run", "look_up"])).stdout).toBe("look_up ran\n");
-    },
-  );
+  test.runIf(hasTerminal())("asks which tools to enable, and runs a reading network tool then", async () => {
+    const box = new Sandbox();
+    const files = pack([{ name: "look_up", can: ["read", "network"], off: true }]);
+    box.write("mine/index.js", files["index.js"] ?? "");
+    box.write("mine/package.json", MANIFEST);
+    const shown = await box.runInTerminal(
+      ["pack", "add", "./mine"],
+      [
+        ["Load it?", "y"],
+        ["Enable look_up?", "y"],
+        ["Select it in", "y"],
+      ],
+    );
+    expect(shown.stdout).toContain("look_up (off until enabled; read, network)");
+    expect((await box.run(["tool", "run", "look_up"])).stdout).toBe("look_up ran\n");
+  });
 });
 
 describe("packs from git", () => {

@@ -34,7 +34,7 @@ function withFolder(): Sandbox {
 }
 
 describe("agent pack search, add and remove", () => {
-  test("search finds packages with the keyword, and no others", async () => {
+  test("finds packages with the keyword, and no others", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     const { code, stdout } = await box.run(["pack", "search", "hello"], { env });
@@ -49,7 +49,7 @@ describe("agent pack search, add and remove", () => {
   });
 
   test.each(["add", "remove"])(
-    "%s runs nothing of a stranger's project: no install script of its dependencies, no git",
+    "runs nothing of a third-party project on %s: no install script of its dependencies, no git",
     async (action) => {
       const box = new Sandbox();
       const env = await registryWith(box, PACK);
@@ -91,7 +91,7 @@ describe("agent pack search, add and remove", () => {
     },
   );
 
-  test.runIf(hasTerminal())("add changes nothing in the project before approval", async () => {
+  test.runIf(hasTerminal())("changes nothing in the project before approval", async () => {
     const box = new Sandbox();
     const ran = join(box.root, "ran");
     const code = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(ran)}, "");\n`;
@@ -121,7 +121,7 @@ describe("agent pack search, add and remove", () => {
     expect(readdirSync(join(box.home, ".local/state/agent/staged"))).toEqual([]);
   });
 
-  test("add installs, shows the tools, and selects the pack; remove undoes it", async () => {
+  test("installs, shows the tools, and selects the pack on add, and undoes it on remove", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     box.write("package.json", "{}");
@@ -145,7 +145,7 @@ describe("agent pack search, add and remove", () => {
     expect((await box.run(["pack", "remove", NAME], { env })).code).toBe(2);
   });
 
-  test("--user installs for every project of the user", async () => {
+  test("installs for every project of the user with --user", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     expect(
@@ -164,7 +164,7 @@ describe("agent pack search, add and remove", () => {
       /# ours\nmodel: m # fast\npacks:\n {2}- "@agent\/preset-default"\n/,
     ],
     ["agent.config.ts", "export default { model: 'm' };\n", /packs: \["@agent\/preset-default"\]/],
-  ])("%s is edited, stays trusted, and what was in it stays", async (file, before, after) => {
+  ])("edits %s, keeps it trusted, and keeps its other content", async (file, before, after) => {
     const box = withFolder();
     const path = box.write(file, before);
     expect((await box.run(["tools", "--trust"])).code).toBe(0);
@@ -178,7 +178,7 @@ describe("agent pack search, add and remove", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
-  test("a config in package.json is edited in place, and stays trusted", async () => {
+  test("edits a config in package.json in place, and keeps it trusted", async () => {
     const box = withFolder();
     const path = box.write("package.json", '{\n\t"name": "own",\n\t"agent": {\n\t\t"model": "m"\n\t}\n}\n');
     expect((await box.run(["tools", "--trust"])).code).toBe(0);
@@ -199,7 +199,7 @@ describe("agent pack search, add and remove", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
-  test("remove of a pack that package.json has as a dependency alone leaves the config as it is", async () => {
+  test("leaves the config unchanged on remove of a pack that package.json has only as a dependency", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     const path = box.write("package.json", `{"agent":{"model":"m"}}`);
@@ -212,7 +212,7 @@ describe("agent pack search, add and remove", () => {
     expect(JSON.parse(readFileSync(path, "utf8")).agent).toEqual({ model: "m" });
   });
 
-  test("next to yarn.lock, npm is not run: yarn installs, and the pack is selected then", async () => {
+  test("does not run npm next to yarn.lock: yarn installs, and the pack is selected then", async () => {
     const program = "yarn";
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
@@ -240,7 +240,7 @@ describe("agent pack search, add and remove", () => {
     expect(existsSync(join(box.root, "ran"))).toBe(false);
   });
 
-  test("a package that is no pack is named, and not selected", async () => {
+  test("names a package that is not a pack, and does not select it", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, { "index.js": "export const x = 1;" });
     const { code, stderr } = await box.run(["pack", "add", NAME, "--yes", "--isolation", "none"], { env });
@@ -259,7 +259,7 @@ describe("agent pack search, add and remove", () => {
     },
   );
 
-  test("without a terminal and without --yes nothing is installed", async () => {
+  test("installs nothing without a terminal and without --yes", async () => {
     const box = new Sandbox();
     const { code, stderr } = await box.run(["pack", "add", NAME]);
     expect(code).toBe(4);
@@ -287,7 +287,7 @@ describe("a hostile project's npm settings", () => {
     return { origin, requests };
   }
 
-  test("search sends nothing to the project's registry", async () => {
+  test("do not make search send anything to the project's registry", async () => {
     const box = new Sandbox();
     const { npm_config_registry: registry } = await registryWith(box, PACK);
     const { origin, requests } = await trap();
@@ -315,7 +315,7 @@ describe("a hostile project's npm settings", () => {
     expect(requests).toEqual([]);
   });
 
-  test("add and remove run no npm under settings that load or send something", async () => {
+  test("keep add and remove from running npm if they load or send something", async () => {
     const text = `registry=TRAP/${LEAK}/\nglobal=true\nforce=true\nprefix=PREFIX\nscript-shell=./evil.cjs`;
     const names = '"registry", "global", "force", "prefix", "script-shell"';
     const box = new Sandbox();
@@ -345,7 +345,7 @@ describe("a hostile project's npm settings", () => {
     expect([existsSync(prefix), existsSync(join(box.root, "ran")), requests]).toEqual([false, false, []]);
   });
 
-  test("add follows harmless settings of the project, and does not link a pack's bin", async () => {
+  test("are followed by add if they are harmless, without a link to the bin of a pack", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK, { bin: { git: "index.js" } });
     box.write("package.json", "{}");
@@ -358,7 +358,7 @@ describe("a hostile project's npm settings", () => {
     expect(existsSync(join(box.project, "node_modules/.bin"))).toBe(false);
   });
 
-  test("add runs no npm in a workspace, whose root has settings too", async () => {
+  test("keep add from running npm in a workspace, whose root has settings too", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     const { origin, requests } = await trap();
@@ -377,7 +377,7 @@ describe("a hostile project's npm settings", () => {
     expect(requests).toEqual([]);
   });
 
-  test("add refuses a pack that the project replaces with other code", async () => {
+  test("make add refuse a pack that the project replaces with other code", async () => {
     const box = new Sandbox();
     const env = await registryWith(box, PACK);
     box.write("package.json", JSON.stringify({ dependencies: { [NAME]: "1.2.3" } }));
@@ -394,7 +394,7 @@ describe("a hostile project's npm settings", () => {
     expect(existsSync(join(box.project, "agent.config.json"))).toBe(false);
   });
 
-  test("npm gets no variable with a key, except those that the user's own .npmrc names", async () => {
+  test("give npm no variable with a key, except those that the user's own .npmrc names", async () => {
     const box = new Sandbox();
     const dump = join(box.root, "dump.json");
     const program = join(box.root, "bin/npm");

@@ -17,7 +17,7 @@ function select(box: Sandbox, ...packs: unknown[]): string {
 }
 
 describe("packs", () => {
-  test("a package of the project, a relative file and TypeScript all work, with options", async () => {
+  test("loads a package of the project, a relative file and TypeScript, with options", async () => {
     const box = new Sandbox();
     install(box, "my-pack", packSource("from_package"));
     box.write("packs/local.mjs", packSource("from_file"));
@@ -39,7 +39,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "greet"])).stdout).toBe("good day\n");
   });
 
-  test("a built-in pack that the project did not install comes from the CLI's own preset", async () => {
+  test("loads from the CLI's own preset a built-in pack that the project did not install", async () => {
     const box = new Sandbox();
     box.write("agent.config.json", '{ "packs": ["@agent/tools-fs"] }');
     const { code, stdout, stderr } = await box.run(["tools", "--trust"]);
@@ -48,7 +48,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stdout).not.toContain("search_text");
   });
 
-  test("a pack that is not installed: the file, the line and how to install it, exit code 2", async () => {
+  test("names the file, the line and how to install a pack that is not installed, with exit code 2", async () => {
     const box = new Sandbox();
     const file = select(box, "@acme/tools");
     const { code, stderr } = await box.run(["tools", "--trust"]);
@@ -58,7 +58,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     );
   });
 
-  test("a relative pack that does not exist", async () => {
+  test("reports a relative pack that does not exist", async () => {
     const box = new Sandbox();
     const file = select(box, "./nope.ts");
     const { code, stderr } = await box.run(["tools", "--trust"]);
@@ -98,7 +98,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
       'export function register(registry) { registry.disable("read_file"); }',
       "not its own tool",
     ],
-  ])("a pack that %s is named, and the rest works", async (_, source, message) => {
+  ])("names a pack that %s, and the rest works", async (_, source, message) => {
     const box = new Sandbox();
     install(box, "broken-pack", source);
     select(box, "@agent/preset-default", "broken-pack");
@@ -112,7 +112,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("a CommonJS pack works, also one whose exports Node cannot see", async () => {
+  test("loads a CommonJS pack, also one whose exports Node cannot see", async () => {
     const box = new Sandbox();
     const body = packSource("from_cjs")
       .replaceAll("export ", "")
@@ -122,7 +122,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "--trust", "from_cjs"])).stdout).toBe("it ran\n");
   });
 
-  test("a pack that exists only for import is found", async () => {
+  test("finds a pack that exists only for import", async () => {
     const box = new Sandbox();
     install(box, "esm-pack", packSource("from_esm"), {
       type: "module",
@@ -132,7 +132,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect((await box.run(["tool", "run", "--trust", "from_esm"])).stdout).toBe("it ran\n");
   });
 
-  test("two packs with one tool name: both are named, and neither wins", async () => {
+  test("names both of two packs with one tool name, and neither wins", async () => {
     const box = new Sandbox();
     install(box, "other-pack", packSource("read_file"));
     select(box, "@agent/preset-default", "other-pack");
@@ -143,7 +143,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     );
   });
 
-  test("a pack that patches globals or tries to pollute prototypes gets no further than any code would", async () => {
+  test("confines a pack that patches globals or tries to pollute prototypes like any other code", async () => {
     const box = new Sandbox();
     install(
       box,
@@ -160,7 +160,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stdout).toMatch(/^run_bash +off/m);
   });
 
-  test("with a broken pack an unknown tool in the config is not a second error", async () => {
+  test("does not report an unknown tool in the config as a second error after a broken pack", async () => {
     const box = new Sandbox();
     install(box, "broken-pack", 'throw new Error("bad day");');
     box.write("agent.config.ts", 'export default { packs: ["broken-pack"], enable: ["its_tool"] };');
@@ -169,7 +169,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(stderr).toContain("bad day");
   });
 
-  test("an error in a pack's timer ends the run, says what was running, and shows no stack", async () => {
+  test("stops the run after an error in a pack's timer, names what was running, and shows no stack", async () => {
     const box = new Sandbox();
     box.write(
       "late.mjs",
@@ -188,7 +188,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     expect(debug.stderr).toContain("\n    at ");
   });
 
-  test("a tool that ends the process is reported", async () => {
+  test("reports a tool that exits the process", async () => {
     const box = new Sandbox();
     box.write("rude.mjs", packSource("rude", "process.exit(0);"));
     select(box, "./rude.mjs");

@@ -38,20 +38,23 @@ describe("who answers", () => {
     ["an empty list", (response) => response.end(JSON.stringify({ data: [] }))],
     ["no list", (response) => response.end(JSON.stringify({ data: "x" }))],
     ["nothing, ever", () => undefined],
-  ])("something that listens on a known port and answers with %s is no model server", async (_, answer) => {
-    const asked: (string | undefined)[] = [];
-    const { port } = await serve((request, response) => {
-      asked.push(request.url);
-      answer(response);
-    });
-    const { stdout } = await new Sandbox().runInTerminal(["what can you do?"], [], {
-      AGENT_LOCAL_PORTS: port,
-    });
-    expect(stdout).toContain("not a language model");
-    expect(asked).toEqual(["/v1/models"]);
-  });
+  ])(
+    "does not take something that listens on a known port and answers with %s for a model server",
+    async (_, answer) => {
+      const asked: (string | undefined)[] = [];
+      const { port } = await serve((request, response) => {
+        asked.push(request.url);
+        answer(response);
+      });
+      const { stdout } = await new Sandbox().runInTerminal(["what can you do?"], [], {
+        AGENT_LOCAL_PORTS: port,
+      });
+      expect(stdout).toContain("not a language model");
+      expect(asked).toEqual(["/v1/models"]);
+    },
+  );
 
-  test("a model that says nothing is no success: the run says so", async () => {
+  test("reports an empty answer of the model, and not a success", async () => {
     const { port } = await modelServer({ data: [{ id: "tiny" }] }, "");
     const url = `http://127.0.0.1:${port}/v1`;
     const result = await new Sandbox().run(["--base-url", url, "--model", "tiny", "hi"]);
@@ -59,7 +62,7 @@ describe("who answers", () => {
     expect(result.stderr).toContain("The model gave an empty answer. Ask again, or try another model");
   });
 
-  test("OPENAI_API_KEY and OPENAI_BASE_URL come before a server on this machine, flags before both", async () => {
+  test("prefers OPENAI_API_KEY and OPENAI_BASE_URL to a server on this machine, and flags to both", async () => {
     const local = await modelServer({ data: [{ id: "tiny" }] });
     const named = await modelServer({ data: [] });
     const flag = await modelServer({ data: [] });
@@ -79,7 +82,7 @@ describe("who answers", () => {
     );
   });
 
-  test("the config decides before the environment's key; its agents bring their own model", async () => {
+  test("prefers the config to the environment's key, and uses the model of an agent in the config", async () => {
     const { port, seen } = await modelServer({ data: [] });
     const box = new Sandbox();
     box.write(
@@ -92,7 +95,7 @@ describe("who answers", () => {
     expect(seen.map(({ model }) => model)).toEqual(["mine", "theirs"]);
   });
 
-  test("the config decides which of OpenAI's APIs is spoken", async () => {
+  test("chooses between OpenAI's APIs by the config", async () => {
     const { port, seen } = await modelServer({ data: [] });
     const baseURL = `http://127.0.0.1:${port}/v1`;
     for (const api of [undefined, "chat", "responses"]) {
@@ -104,7 +107,7 @@ describe("who answers", () => {
     expect(seen.filter(({ url }) => url === "/v1/chat/completions")).toHaveLength(2);
   });
 
-  test("a model without anybody to ask is an error that says what to do", async () => {
+  test("reports what to do for a model without a provider", async () => {
     const { code, stderr } = await new Sandbox().run(["--model", "gpt-5", "hi"]);
     expect(code).toBe(2);
     expect(stderr).toContain("there is no one to ask. Set OPENAI_API_KEY");
@@ -114,19 +117,16 @@ describe("who answers", () => {
     ["antropic/claude-x", 'there is no provider "antropic". Did you mean "anthropic"?'],
     ["Google/gemini-x", 'there is no provider "Google". Did you mean "google"?'],
     ["anthropic/", "it names a provider and no model."],
-  ])(
-    "the model %s is an error that says what is wrong with it, and no one is asked",
-    async (model, words) => {
-      for (const flag of ["--model", "--fallback"]) {
-        const { code, stderr } = await new Sandbox().run([flag, model, "hi"], {
-          env: { ANTHROPIC_API_KEY: "sk-test", OPENAI_API_KEY: "sk-test" },
-        });
-        expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
-      }
-    },
-  );
+  ])("reports what is wrong with the model %s, and sends no request", async (model, words) => {
+    for (const flag of ["--model", "--fallback"]) {
+      const { code, stderr } = await new Sandbox().run([flag, model, "hi"], {
+        env: { ANTHROPIC_API_KEY: "sk-test", OPENAI_API_KEY: "sk-test" },
+      });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+    }
+  });
 
-  test("provider openai without a key is an error", async () => {
+  test("refuses provider openai without a key", async () => {
     const { code, stderr } = await new Sandbox().run(["--provider", "openai", "hi"]);
     expect(code).toBe(2);
     expect(stderr).toContain("There is no API key");

@@ -38,14 +38,14 @@ function installProvider(box: Sandbox, packages = ".local/share/agent/node_modul
 const KEY = { ANTHROPIC_API_KEY: "sk-ant-secret" };
 
 describe("a provider is chosen by name", () => {
-  test("one that is not installed says what to install", async () => {
+  test("reports what to install if one is not installed", async () => {
     const { code, stderr } = await new Sandbox().run(["--model", "anthropic/claude-x", "hi"], { env: KEY });
     expect(code).toBe(2);
     expect(stderr).toContain('The provider "anthropic" is not installed. Run: npm install');
     expect(stderr).toContain("@agent/provider-anthropic");
   });
 
-  test("one that is not installed is offered in a terminal, and answers after approval", async () => {
+  test("offers one that is not installed in a terminal, and uses it after approval", async () => {
     const box = new Sandbox();
     installProvider(box, "registry");
     // Outside the project: a program of the project is not run.
@@ -87,7 +87,7 @@ describe("a provider is chosen by name", () => {
     expect((await box.run(["--trust", "hi"], { env: KEY })).stdout).toBe("claude-z with the key\n");
   });
 
-  test("no key is an error that names its variable", async () => {
+  test("names the variable if there is no key", async () => {
     const box = new Sandbox();
     installProvider(box);
     const { code, stderr } = await box.run(["--provider", "anthropic", "hi"]);
@@ -95,13 +95,13 @@ describe("a provider is chosen by name", () => {
     expect(stderr).toContain("There is no API key for anthropic. Set ANTHROPIC_API_KEY");
   });
 
-  test("a misspelt one is corrected", async () => {
+  test("corrects a misspelt one", async () => {
     const { code, stderr } = await new Sandbox().run(["--provider", "antropic", "hi"]);
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean "anthropic"?');
   });
 
-  test("an untrusted project's own package of that name does not run", async () => {
+  test("does not run an untrusted project's own package of that name", async () => {
     const box = new Sandbox();
     box.write("node_modules/@agent/provider-anthropic/package.json", '{"name":"x","exports":"./i.cjs"}');
     box.write("node_modules/@agent/provider-anthropic/i.cjs", 'require("fs").writeFileSync("ran", "")');
@@ -109,7 +109,7 @@ describe("a provider is chosen by name", () => {
     expect(stderr).toContain("is not installed");
   });
 
-  test("agent models lists what the server offers; agent doctor proves that the model answers", async () => {
+  test("lists with agent models what the server offers, and proves with agent doctor that the model answers", async () => {
     const box = new Sandbox();
     installProvider(box);
     const models = await box.run(["models", "--provider", "anthropic"], { env: KEY });
@@ -123,7 +123,7 @@ describe("a provider is chosen by name", () => {
   });
 });
 
-test("agent doctor gives no tick to a server that refuses the key", async () => {
+test("gives no tick in agent doctor to a server that refuses the key", async () => {
   const url = await refusingServer();
   const { code, stdout } = await new Sandbox().run(["doctor", "--base-url", url], {
     env: { OPENAI_API_KEY: "sk-wrong-key" },
@@ -133,7 +133,7 @@ test("agent doctor gives no tick to a server that refuses the key", async () => 
   expect(stdout).not.toContain("sk-wrong-key");
 });
 
-test("a fallback answers where the first model fails, and is announced each time", async () => {
+test("answers with a fallback if the first model fails, and announces it each time", async () => {
   const box = new Sandbox();
   installProvider(box);
   const url = await refusingServer();
@@ -144,7 +144,7 @@ test("a fallback answers where the first model fails, and is announced each time
   expect(stderr).toMatch(/↻ first failed \(.*bad key.*\); the fallback claude-x answers/);
 });
 
-test("a fallback costs its own price, and no cost is reported where it has none", async () => {
+test("charges a fallback at its own price, and reports no cost if it has none", async () => {
   const box = new Sandbox();
   installProvider(box);
   const env = { ...KEY, OPENAI_API_KEY: "sk-wrong-key" };
@@ -158,7 +158,7 @@ test("a fallback costs its own price, and no cost is reported where it has none"
   expect(await run({ first })).not.toHaveProperty("cost");
 });
 
-test("prices in the config are shown as cost", async () => {
+test("shows prices in the config as cost", async () => {
   const box = new Sandbox();
   box.write(
     "agent.config.mjs",

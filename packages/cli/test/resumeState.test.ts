@@ -84,7 +84,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     expect(off.screen()).not.toContain("Restored from the session");
   });
 
-  test("is named by the small model or /name, and found by its name and by what was said", async () => {
+  test("is named by the small model or /name, and found by its name and by its messages", async () => {
     const { box, chat } = await start(["scripted", "small"]);
     box.write(
       "agent.config.json",

@@ -6,7 +6,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("rewind in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("Esc Esc goes back to an earlier message, and the old session stays resumable", async () => {
+  test("returns to an earlier message on Esc Esc, and keeps the old session resumable", async () => {
     const { box, chat, model } = await start();
     const terminal = await chat();
     const write = (file: string): string => `call write_file {"path":"${file}","content":"x"}`;

@@ -16,7 +16,7 @@ function events(stdout: string): Record<string, unknown>[] {
 }
 
 describe("one task, no key and no network", () => {
-  test("the answer is on standard output, the activity on standard error", async () => {
+  test("prints the answer on standard output, and the activity on standard error", async () => {
     const box = new Sandbox();
     box.write("src/a.ts", "// TODO: more\n");
     const { code, stdout, stderr } = await box.run(["list the files in src"]);
@@ -27,7 +27,7 @@ describe("one task, no key and no network", () => {
     expect(stdout).not.toContain("list_dir");
   });
 
-  test("several steps run in order, and each result is reported", async () => {
+  test("runs several steps in order, and reports each result", async () => {
     const box = new Sandbox();
     const { code, stdout } = await box.run(['write "hello" to a.txt then move a.txt to b.txt then read it']);
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe("one task, no key and no network", () => {
     expect(silent.stderr).toContain('Add "-" to wait for it');
   });
 
-  test("standard input is a task too, also with -p; a dash puts it behind the words", async () => {
+  test("takes standard input as a task too, also with -p, and appends it after the task with a dash", async () => {
     const box = new Sandbox();
     box.write("a.txt", "content\n");
     expect((await box.run([], { input: "read a.txt\n" })).stdout).toContain("content");
@@ -79,19 +79,19 @@ describe("one task, no key and no network", () => {
     expect((await box.run(["read", "-"], { input: "a.txt" })).stdout).toContain("do not understand");
   });
 
-  test("a pipe that stays open does not keep a task waiting", async () => {
+  test("does not wait for a pipe that stays open", async () => {
     const box = new Sandbox();
     const child = box.start(["list files"]);
     expect((await finished(child)).code).toBe(0);
   });
 
-  test("nothing to do is an error", async () => {
+  test("reports an error if there is nothing to do", async () => {
     const { code, stderr } = await new Sandbox().run([], { input: "  \n" });
     expect(code).toBe(2);
     expect(stderr).toContain("The task is empty");
   });
 
-  test("a request that is not understood is answered honestly, with examples, and nothing is called", async () => {
+  test("answers a request that is not understood honestly, with examples, and calls nothing", async () => {
     const { code, stdout, stderr } = await new Sandbox().run(["write me a poem about the sea"]);
     expect(code).toBe(0);
     expect(stdout).toContain(
@@ -101,7 +101,7 @@ describe("one task, no key and no network", () => {
     expect(stderr).not.toContain("executing…");
   });
 
-  test("a third-party pack's tool is called by its name and schema", async () => {
+  test("calls a third-party pack's tool by its name and schema", async () => {
     const box = new Sandbox();
     box.write("p.mjs", packSource("tell_time", 'return "it is noon";'));
     box.write("agent.config.json", '{"packs":["./p.mjs"]}');
@@ -156,7 +156,7 @@ describe("exit codes tell the real outcome", () => {
     expect(stderr).not.toContain("sk-secret-key");
   });
 
-  test("4: a call that needs approval, and no one to say it; the run says so", async () => {
+  test("4: a call that needs approval without a user to give it; the run reports it", async () => {
     const box = new Sandbox();
     const { code, stdout, stderr } = await box.run(["--confirm", "write_file", 'write "x" to a.txt']);
     expect(code).toBe(4);
@@ -248,7 +248,7 @@ describe("--output", () => {
 });
 
 describe("H: standard output that is no terminal", () => {
-  test("no escape code anywhere, whatever TERM says", async () => {
+  test("prints no escape code anywhere, whatever TERM is", async () => {
     const box = new Sandbox();
     for (const env of [
       {},
@@ -263,7 +263,7 @@ describe("H: standard output that is no terminal", () => {
     }
   });
 
-  test("escape codes in file names and tool results do not reach standard error", async () => {
+  test("keeps escape codes in file names and tool results out of standard error", async () => {
     const box = new Sandbox();
     const { stderr } = await box.run(["read \x1b]52;c;aGk=\x07\x1b[2Jnope\u202e.txt"]);
     for (const character of ["\x1b", "\x07", "\u202e"]) expect(stderr).not.toContain(character);
@@ -271,7 +271,7 @@ describe("H: standard output that is no terminal", () => {
     expect(flag.stderr).not.toContain("\x1b");
   });
 
-  test("a reader that goes away ends the run cleanly", async () => {
+  test("ends the run cleanly when the reader goes away", async () => {
     const box = new Sandbox();
     box.write("big.txt", "x".repeat(100).concat("\n").repeat(2000));
     for (const args of [["read big.txt"], ["--output", "stream-json", "read big.txt"], ["--help"]]) {
@@ -293,7 +293,7 @@ describe("signals", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)(
-    "%s ends the run with %i, the running command with it, and keeps a conversation that can be resumed",
+    "%s stops the run with %i and its running command, and keeps a conversation that can be resumed",
     async (signal, expected) => {
       const box = new Sandbox();
       const child = box.start([
@@ -320,7 +320,7 @@ describe("signals", () => {
 });
 
 describe("sessions", () => {
-  test("a run is kept, listed and gone on with; --no-session keeps nothing", async () => {
+  test("keeps, lists and continues a run, and keeps nothing with --no-session", async () => {
     const box = new Sandbox();
     expect((await box.run(["sessions"])).stdout).toContain("No sessions");
     await box.run(["list files", "--no-session"]);
@@ -336,13 +336,13 @@ describe("sessions", () => {
     ]);
   });
 
-  test("an unknown session is an error", async () => {
+  test("reports an unknown session", async () => {
     const { code, stderr } = await new Sandbox().run(["--resume", "20200101-000000-abcd", "list files"]);
     expect(code).toBe(2);
     expect(stderr).toContain('There is no session "20200101-000000-abcd". See: agent sessions');
   });
 
-  test("a file of the project with the name of a session is not gone on with, and brings no system prompt", async () => {
+  test("does not continue with a file of the project that has the name of a session, nor use its system prompt", async () => {
     const box = new Sandbox();
     const session = [
       {
@@ -368,7 +368,7 @@ describe("sessions", () => {
     expect(byPath.stdout).not.toContain("Obey strangers.");
   });
 
-  test('"save the session" writes where --resume finds it', async () => {
+  test('writes on "save the session" to where --resume finds it', async () => {
     const box = new Sandbox();
     const { code, stdout } = await box.run(["save the session"]);
     expect(code).toBe(0);
@@ -376,7 +376,7 @@ describe("sessions", () => {
   });
 });
 
-test("a request for a number is answered with the number", async () => {
+test("answers a request for a number with the number", async () => {
   const box = new Sandbox();
   for (const name of ["a", "b", "c"]) box.write(`src/${name}.ts`, "import x;\n");
   expect((await box.run(["how many lines mention import in src?"])).stdout).toContain(

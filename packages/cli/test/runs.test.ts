@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { finished, Sandbox, said } from "./agent.js";
 import { runsConfig, runsProject, serveRuns, startRun, workOff } from "./runsProject.js";
 
-test("a run is started, executed by another process, listed, shown and followed", async () => {
+test("starts a run, executes it in another process, lists, shows and follows it", async () => {
   const sandbox = runsProject();
   const id = await startRun(sandbox);
   expect((await sandbox.run(["runs", "list"])).stdout).toContain("queued");
@@ -23,7 +23,7 @@ test("a run is started, executed by another process, listed, shown and followed"
   expect((await sandbox.run(["runs", "list"])).stdout).toContain("No runs.");
 });
 
-test("a call that needs approval waits without a process; a denial reaches the model with its reason", async () => {
+test("waits without a process for a call that needs approval, and sends a denial to the model with its reason", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"],');
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -37,7 +37,7 @@ test("a call that needs approval waits without a process; a denial reaches the m
   expect(stdout).toContain("Tool call denied: not that file");
 });
 
-test("the question about a call spells out what cannot be seen, in the terminal and on the page", async () => {
+test("spells out invisible characters in the question about a call, in the terminal and on the page", async () => {
   const sandbox = new Sandbox();
   const hidden = JSON.stringify({ path: "a\u202etxt.sh", content: "x\u200b" });
   const call = { id: "1'; id #", type: "function", function: { name: "write_file", arguments: hidden } };
@@ -66,7 +66,7 @@ export default {
   expect(run.approvals[0]?.preview).toMatchObject({ changes: [{ hunks: [{ lines: ["+x\\u200b"] }] }] });
 });
 
-test("what people see of a run: its title, when it was queued, that it waits for a worker, why it was cancelled", async () => {
+test("shows users of a run its title, when it was queued, that it waits for a worker, why it was cancelled", async () => {
   const sandbox = runsProject();
   const started = await sandbox.run([
     "runs",
@@ -108,7 +108,7 @@ test("what people see of a run: its title, when it was queued, that it waits for
   expect(wrong.stderr).toContain('--priority must be a whole number from -1000 to 1000, got "high".');
 });
 
-test("a run can be cancelled and retried, from any process", async () => {
+test("cancels and retries a run, from any process", async () => {
   const sandbox = runsProject();
   const id = await startRun(sandbox);
   expect((await sandbox.run(["runs", "cancel", id, "not", "needed"])).stdout).toBe(`${id}: cancelled\n`);
@@ -119,7 +119,7 @@ test("a run can be cancelled and retried, from any process", async () => {
   expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
 });
 
-test("what a run cost is listed and shown, where prices are configured", async () => {
+test("lists and shows what a run cost, if prices are configured", async () => {
   const sandbox = runsProject("All done.", "prices: { scripted: { input: 1000, output: 2000 } },");
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -130,7 +130,7 @@ test("what a run cost is listed and shown, where prices are configured", async (
   expect(shown.runs[0].cost).toBeCloseTo(0.04);
 });
 
-test("a run that continues after the settings have changed says so, and one that did not does not", async () => {
+test("reports a run that continues after the settings have changed, and not one whose settings are the same", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"],');
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -164,7 +164,7 @@ test("limits of a tenant are set, kept and taken away", async () => {
   expect(await sandbox.run(["runs", "limit", "acme", "--concurrency", "0"])).toMatchObject({ code: 2 });
 });
 
-test("every command of runs answers in JSON", async () => {
+test("answers every command of runs in JSON", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"],');
   const json = async (...args: string[]) => (await sandbox.run(["runs", ...args, "--json"])).stdout;
   const id = await startRun(sandbox);
@@ -184,7 +184,7 @@ test("every command of runs answers in JSON", async () => {
   expect(JSON.parse(await json("prune", "--older", "0s"))).toEqual({ v: 1, removed: 0 });
 });
 
-test("a server that does not answer is named as soon as it takes longer than a second, without its password", async () => {
+test("names a server that does not answer within a second, without its password", async () => {
   const silent = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void silent.close());
   await once(silent, "listening");
@@ -211,7 +211,7 @@ test("runs go only to workers in the directory they were started in", async () =
   expect((await sandbox.run(["runs", "show", id])).stdout).toContain("All done.");
 });
 
-test("--drain does not wait for a run that only a worker elsewhere can take", async () => {
+test("does not wait with --drain for a run that only a worker elsewhere can take", async () => {
   const sandbox = runsProject();
   const foreign = await sandbox.run(["runs", "start", "--label", "nowhere", "look at a.txt"]);
   const id = await startRun(sandbox);
@@ -220,7 +220,7 @@ test("--drain does not wait for a run that only a worker elsewhere can take", as
   expect((await sandbox.run(["runs", "show", foreign.stdout.trim()])).stdout).toMatch(/state:\s+queued/);
 });
 
-test("a worker with --drain that is interrupted lets its step end, gives the run back and ends with 130", async () => {
+test("lets an interrupted worker with --drain finish its step, returns the run and exits with 130", async () => {
   const sandbox = new Sandbox();
   const gate = join(sandbox.project, "gate");
   sandbox.write(
@@ -259,14 +259,14 @@ test.each([
   [["runs", "start", "x", "--id", "a b"], "id must be 1 to 100 letters"],
   [["runs", "serve", "--port", "70000"], "--port must be a number from 0 to 65535"],
   [["runs", "serve", "--board", "javascript:alert(1)"], "--board must be an address such as https://"],
-])("%j is refused with words", async (args, message) => {
+])("refuses %j with a message", async (args, message) => {
   const { code, stderr } = await new Sandbox().run(args);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain("secret");
 });
 
-test("the page sends many large events without a warning, and takes no other methods than its own", async () => {
+test("sends many large events to the page without a warning, and accepts no methods except its own", async () => {
   const sandbox = runsProject();
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -293,7 +293,7 @@ test("the page sends many large events without a warning, and takes no other met
   expect(warnings).toBe("");
 });
 
-test("an outage of the provider is waited for, and runs that failed are queued again together", async () => {
+test("waits for an outage of the provider, and queues failed runs again together", async () => {
   const sandbox = new Sandbox();
   sandbox.write(
     "agent.config.mjs",
@@ -333,7 +333,7 @@ export default {
   expect(wrong.stderr).toContain('--max-retries must be a whole number of at least 0, got "-1".');
 });
 
-test("a run is started for later, found by its text, listed page by page and started now", async () => {
+test("starts a run for later, finds it by its text, lists it page by page and starts it now", async () => {
   const sandbox = runsProject();
   const later = await sandbox.run(["runs", "start", "write the report", "--id", "report", "--delay", "2h"]);
   expect(later).toMatchObject({ code: 0, stdout: "report\n" });
@@ -359,7 +359,7 @@ test("a run is started for later, found by its text, listed page by page and sta
   expect((await sandbox.run(["runs", "list", "--state", "done"])).stdout).toContain("write the report");
 });
 
-test("a call about which no decision is made in time is denied", async () => {
+test("denies a call about which no decision is made in time", async () => {
   const sandbox = runsProject("Understood.", 'confirm: ["read_file"], runs: { approvalTimeoutMs: 1 },');
   const id = await startRun(sandbox);
   await workOff(sandbox);

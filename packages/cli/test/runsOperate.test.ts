@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runsProject, serveRuns, startRun, workOff } from "./runsProject.js";
 
-test("a run that is done continues with a message, its steps are listed, and a fork begins with some of them", async () => {
+test("continues a finished run with a message, lists its steps, and starts a fork with some of them", async () => {
   const sandbox = runsProject();
   const id = await startRun(sandbox);
   await workOff(sandbox);
@@ -81,7 +81,7 @@ test("ends a worker with --drain although runs of a paused tenant are left", asy
   expect(states).toEqual(["queued", "done"]);
 });
 
-test("a schedule is added, listed, started by a worker and removed; one that cannot be read is refused", async () => {
+test("adds, lists, starts and removes a schedule, and refuses one that cannot be read", async () => {
   const sandbox = runsProject();
   const added = await sandbox.run([
     "runs",
@@ -144,7 +144,7 @@ test("notifies a webhook and a command that a run waits, without arguments or ti
   expect(wrong.stderr).toContain("--notify-on takes waiting, failed, done, cancelled");
 });
 
-test("each role of the page may do what it is for, and metrics are served to all of them", async () => {
+test("lets each role of the page do what it is for, and serves metrics to all of them", async () => {
   const sandbox = runsProject();
   await startRun(sandbox);
   const tokens = { viewer: "viewer-token-0123", approver: "approver-token-01", admin: "admin-token-012345" };

@@ -9,7 +9,7 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 if (!CHROMIUM) process.stdout.write("Skipped: tests of the page of runs. They need Chromium.\n");
 
 test.skipIf(!CHROMIUM)(
-  "the page shows runs live, and decides, in a real browser by keyboard alone",
+  "shows runs live on the page, and decides, in a real browser by keyboard alone",
   async () => {
     const more = 'confirm: ["read_file"], prices: { scripted: { input: 1000, output: 2000 } },';
     const sandbox = runsProject("<img src=x onerror=alert(1)> All done.", more);

@@ -135,7 +135,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     return found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
   }
 
-  test("every view is free of faults in light and dark, on a phone and on a desktop", async () => {
+  test("has no faults in any view in light and dark, on a phone and on a desktop", async () => {
     const { href, engine } = await fleet(12);
     const [waiting] = await engine.list({ state: "waiting" });
     const page = await open(href);
@@ -184,7 +184,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect(decided?.decisions).toMatchObject([{ decision: { always: "edit_file(src/**)" } }]);
   });
 
-  test("a run shows all kinds of views, times, and first the decision with its diff", async () => {
+  test("shows all kinds of views of a run, times, and first the decision with its diff", async () => {
     const { href, engine } = await fleet(1);
     const [waiting] = await engine.list({ state: "waiting" });
     const page = await open(href);
@@ -211,7 +211,7 @@ describe.skipIf(!CHROMIUM)("the page of runs in a browser", () => {
     expect((await engine.get(waiting?.id ?? ""))?.decisions).toMatchObject([{ decision: "allow" }]);
   });
 
-  test("a run shows a child agent under its call, with what it did inside", async () => {
+  test("shows a child agent under its call in a run, with what it did inside", async () => {
     const { href, engine } = await fleet(1);
     const [waiting] = await engine.list({ state: "waiting" });
     const page = await open(`${href}`);

@@ -25,7 +25,7 @@ function createDatabase(): string {
 }
 
 test.skipIf(!withServers)(
-  "what the units and containers of the docs start executes runs of other processes, and ends on SIGTERM",
+  "executes runs of other processes with the units and containers of the docs, and ends on SIGTERM",
   { timeout: 120_000 },
   async () => {
     const sandbox = new Sandbox();
@@ -52,7 +52,7 @@ test.skipIf(!withServers)(
 );
 
 test.skipIf(!withServers)(
-  "a run continues in a database that was restored from a dump, with a queue that never heard of it",
+  "continues a run in a database that was restored from a dump, with a queue that never heard of it",
   { timeout: 120_000 },
   async () => {
     const sandbox = runsProject("All done.", 'confirm: ["read_file"],');

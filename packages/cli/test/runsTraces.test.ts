@@ -7,7 +7,7 @@ const SDK = new URL("./fixtures/openTelemetry.mjs", import.meta.url).href;
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const REQUEST = "00f067aa0ba902b7";
 
-test("a run that is started within a trace is executed within it, by a worker with OpenTelemetry", async () => {
+test("executes a run that is started within a trace inside it, by a worker with OpenTelemetry", async () => {
   const sandbox = runsProject();
   const spans = join(sandbox.home, "spans");
   const started = await sandbox.run(["runs", "start", "--json", "look"], {

@@ -73,7 +73,7 @@ describe("a call in a script", () => {
     ["a rule that asks", 'mode: "auto", permissions: { allow: ["run_script"], ask: ["put"] },'],
     ["the mode that asks", 'mode: "ask", permissions: { allow: ["run_script"] },'],
     ["confirm", 'mode: "auto", confirm: ["put"],'],
-  ])("does not run under %s where no one can be asked", async (_name, config) => {
+  ])("does not run under %s if no user can be asked", async (_name, config) => {
     const { box, isWritten, note } = project(config);
     await box.run(["--trust", "go"]);
     expect(note()).toMatch(/^denied: /);

@@ -27,7 +27,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     return { mark, call: `call run_bash ${JSON.stringify({ command: `echo $$ > ${mark}; sleep 600` })}` };
   };
 
-  test("leaving says how to come back; the start of an id is enough, and the conversation is shown again", async () => {
+  test("prints on leaving how to come back, accepts the start of an id, and shows the conversation again", async () => {
     const { box, chat, model } = await start();
     box.write("a.txt", "content of a\n");
     const first = await chat();
@@ -45,7 +45,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(model.lastRequest).toContain("forty two");
   });
 
-  test("--resume lists the sessions with first words, time and size; typing filters", async () => {
+  test("lists the sessions on --resume with first words, time and size; typing filters", async () => {
     const { chat, run } = await start();
     const first = await chat();
     await say(first, "about apples");
@@ -71,7 +71,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     );
   });
 
-  test("a session that began with an own command is listed, shown and exported by what was typed", async () => {
+  test("lists, shows and exports by what was typed a session that began with a custom command", async () => {
     const { box, chat, run, model } = await start();
     box.write(".agent/commands/review.md", "say Review of $1 with all the care in the world.");
     const first = await chat();
@@ -100,7 +100,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await next.until(/^› \/review src\/a\.ts\n\nReview of src\/a\.ts [^\n]*\n\nresumed, 2 messages/m);
   });
 
-  test("/clear starts a new session and the old one stays, /resume goes back, /fork continues in a copy", async () => {
+  test("starts a new session with /clear and keeps the old one, returns with /resume, continues in a copy with /fork", async () => {
     const { chat, model } = await start();
     const terminal = await chat();
     await say(terminal, "first talk");
@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(model.lastRequest).not.toContain("only in the copy");
   });
 
-  test("/compact puts a summary in place of older messages", async () => {
+  test("replaces older messages by a summary with /compact", async () => {
     const { box, chat, model } = await start();
     const terminal = await chat([], { columns: 200 });
     for (const number of [1, 2, 3, 4])
@@ -150,7 +150,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     );
   });
 
-  test("/export writes over its own file, and over no other", async () => {
+  test("overwrites only its own file with /export", async () => {
     const { box, chat } = await start();
     box.write("README.md", "mine");
     const terminal = await chat([], { columns: 200 });
@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(screen).not.toContain(".tmp");
   });
 
-  test("/export creates nothing where a dangling link leads", async () => {
+  test("creates nothing with /export at the target of a dangling link", async () => {
     const { box, chat } = await start();
     const target = join(box.home, "target");
     symlinkSync(target, join(box.project, "talk.md"));
@@ -183,7 +183,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(existsSync(target)).toBe(false);
   });
 
-  test("/export writes Markdown, and one HTML page that holds everything", async () => {
+  test("writes Markdown with /export, and one HTML page that contains everything", async () => {
     const { box, chat } = await start();
     const terminal = await chat();
     await say(terminal, "exported words");
@@ -197,7 +197,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(page).not.toMatch(/<script|<link|src="http/);
   });
 
-  test("kill -9 in the middle of a call loses nothing that was complete", async () => {
+  test("loses after kill -9 in the middle of a call nothing that was complete", async () => {
     const built = await start();
     const { chat, box } = built;
     box.write("a.txt", "the first result\n");
@@ -218,7 +218,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await next.until('You said "hello".');
   });
 
-  test("kill -9 in the middle of an answer keeps all messages before it and the question", async () => {
+  test("keeps all messages before it and the question after kill -9 in the middle of an answer", async () => {
     const { chat, box, model } = await start();
     const gate = gateIn(box.root);
     const terminal = await chat();
@@ -237,7 +237,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(model.lastRequest).toContain("hello");
   });
 
-  test("a window that is closed during a call, with several SIGHUPs, loses nothing and leaves nothing running", async () => {
+  test("loses nothing and leaves nothing running if the window closes during a call, with several SIGHUPs", async () => {
     const built = await start();
     const { chat, box } = built;
     box.write("a.txt", "the first result\n");
@@ -255,7 +255,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     await next.until('You said "hello".');
   });
 
-  test("a home that cannot be written is named once, and nothing is written into the project", async () => {
+  test("names once a home that cannot be written, and writes nothing into the project", async () => {
     const { chat, box } = await start();
     const before = tree(box.project);
     const terminal = await chat([], { env: { HOME: "/dev/null" } });

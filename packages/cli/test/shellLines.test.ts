@@ -8,7 +8,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("a line whose shell cannot be started fails, and the chat continues", async () => {
+  test("fails for a line whose shell cannot be started, and the chat continues", async () => {
     const { chat } = await start();
     // Node throws for this one, instead of emitting an error.
     const terminal = await chat([], { env: { SHELL: "/etc/passwd/sh" } });
@@ -18,7 +18,7 @@ describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)
     await terminal.until('You said "hello');
   });
 
-  test("a line that runs next to an answer ends with the chat", async () => {
+  test("stops a line that runs next to an answer when the chat ends", async () => {
     const { box, chat } = await start();
     const terminal = await chat();
     terminal.send("hang");
@@ -31,7 +31,7 @@ describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("a line that outlives the answer it runs next to is shown until it ends", async () => {
+  test("shows a line that outlives the answer it runs next to until it ends", async () => {
     const { box, chat } = await start();
     const [answer, line] = [gateIn(box.root), gateIn(box.root)];
     const terminal = await chat();
@@ -48,7 +48,7 @@ describe.skipIf(!hasTmux)("lines with ! in the built chat (skipped without tmux)
     expect(terminal.scrollback().match(/● ! /g)).toHaveLength(1);
   });
 
-  test("what a line printed is told with the next message, if its message got no answer", async () => {
+  test("sends what a line printed with the next message, if its message got no answer", async () => {
     const { chat, model } = await start();
     const terminal = await chat();
     terminal.send("!echo mar''ker");

@@ -138,7 +138,7 @@ describe("agent runs", () => {
   );
 });
 
-test("agent init and agent mcp add say what will ask", async () => {
+test("announces in agent init and agent mcp add what will ask", async () => {
   const box = new Sandbox();
   const confirmed = await box.run(["init", "--enable", "run_bash,remove"]);
   expect(confirmed.stderr).toContain("Asks before each call, in every mode: run_bash.");
@@ -155,7 +155,7 @@ test("agent init and agent mcp add say what will ask", async () => {
 describe.skipIf(!hasTmux)("in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("an enabled command asks; a chat in auto says so when it starts, and runs it", async () => {
+  test("asks before an enabled command; announces auto when a chat starts in it, and runs the command", async () => {
     const { box, chat } = await start();
     const asking = await chat(["--enable", "run_bash"]);
     expect(asking.status()).toMatch(/^accept edits/);
@@ -177,7 +177,7 @@ describe.skipIf(!hasTmux)("in a terminal (skipped without tmux)", () => {
     expect(isMade(box)).toBe(true);
   });
 
-  test("one task asks before a command, and runs what is allowed", async () => {
+  test("asks before a command in one task, and runs what is allowed", async () => {
     const { box, run } = await start();
     const terminal = run(["--enable", "run_bash", runBash("echo yes > made")]);
     await terminal.until("Run this command?");

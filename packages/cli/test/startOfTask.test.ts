@@ -43,7 +43,7 @@ async function loadedBeforeRequest(...args: string[]): Promise<string> {
   return loaded;
 }
 
-test("a task asks the model before anything is loaded that reads configs, asks questions or defines other commands", async () => {
+test("asks the model in a task before anything is loaded that reads configs, asks questions or defines other commands", async () => {
   const built = readdirSync(join(dirname(BIN), "dist"));
   // A file that has another name now would never be loaded under the old one.
   for (const name of LATER) expect(built).toContainEqual(expect.stringMatching(`^${name}-[^.]+\\.js$`));

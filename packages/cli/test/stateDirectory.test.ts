@@ -28,7 +28,7 @@ function openBelow(directory: string): string[] {
 
 describe("what decides what may run is the user's own", () => {
   test.runIf(process.getuid?.() === 0).each(["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"])(
-    "a directory that another user made beforehand in %s is refused",
+    "refuses a directory that another user made beforehand in %s",
     async (name) => {
       const box = new Sandbox();
       const { code, stderr } = await box.run(["tools"], { env: { [name]: sharedPlace(box) } });
@@ -37,7 +37,7 @@ describe("what decides what may run is the user's own", () => {
     },
   );
 
-  test.runIf(process.getuid?.() === 0)("a link to one is refused too", async () => {
+  test.runIf(process.getuid?.() === 0)("refuses a link to one too", async () => {
     const box = new Sandbox();
     const place = sharedPlace(box, "theirs");
     symlinkSync("theirs", join(place, "agent"));
@@ -45,7 +45,7 @@ describe("what decides what may run is the user's own", () => {
     expect(code).toBe(4);
   });
 
-  test("a directory of one's own that others could enter is closed to them", async () => {
+  test("closes the user's own directory to others who could enter it", async () => {
     const box = new Sandbox();
     const state = join(box.home, ".local", "state", "agent");
     mkdirSync(state, { recursive: true });
@@ -54,7 +54,7 @@ describe("what decides what may run is the user's own", () => {
     expect(statSync(state).mode & 0o777).toBe(0o700);
   });
 
-  test("with a umask that forbids nothing, nothing that is kept is open to others", async () => {
+  test("keeps stored files closed to others with a umask that forbids nothing", async () => {
     const box = new Sandbox();
     box.write("agent.config.mjs", "export default {};");
     const before = process.umask(0);

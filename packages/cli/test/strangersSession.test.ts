@@ -49,7 +49,7 @@ describe.skipIf(!hasTmux)("a session's file in a stranger's project (skipped wit
   });
 });
 
-test("continuing with a session's file elsewhere removes no sessions that lie next to it", async () => {
+test("removes no sessions next to a session file that it continues elsewhere", async () => {
   const box = new Sandbox();
   const names = Array.from(
     { length: 120 },

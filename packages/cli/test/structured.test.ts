@@ -20,7 +20,7 @@ describe("--schema", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ exitCode: 0, output: { total: 5 } });
   });
 
-  test("a model that never gets it right is a failure, and prints nothing", async () => {
+  test("fails for a model that never gets it right, and prints nothing", async () => {
     const box = new Sandbox();
     box.write("schema.json", SCHEMA);
     box.write("agent.config.mjs", scripted(["no"]));
@@ -35,7 +35,7 @@ describe("--schema", () => {
     ["is not JSON", "{", "JSON"],
     ["is no schema", '{"type": 5}', "type"],
     ["holds a list", "[]", "must hold a JSON Schema object, got an empty array"],
-  ])("a file that %s is an error", async (_, content, message) => {
+  ])("reports an error for a file that %s", async (_, content, message) => {
     const box = new Sandbox();
     if (content !== undefined) box.write("schema.json", content);
     const { code, stderr } = await box.run(["--schema", "schema.json", "count"]);
@@ -53,7 +53,7 @@ describe("standard output belongs to the caller", () => {
     return box;
   };
 
-  test("what a tool prints there goes to standard error", async () => {
+  test("redirects what a tool prints there to standard error", async () => {
     const box = noisy('console.log("from console"); process.stdout.write("from write\\n"); return "ok";');
     const { stdout, stderr } = await box.run(["--trust", "--output", "json", "go"]);
     expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0, text: "done" });
@@ -61,7 +61,7 @@ describe("standard output belongs to the caller", () => {
     expect((await box.run(["go"])).stdout).toBe("done\n");
   });
 
-  test("a crash prints the JSON object too", async () => {
+  test("prints the JSON object also after a crash", async () => {
     const box = noisy(
       'setTimeout(() => { throw new Error("boom"); }, 0); await new Promise(() => undefined);',
     );

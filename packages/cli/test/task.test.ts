@@ -6,7 +6,7 @@ import { hasTmux } from "./terminal.js";
 describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () => {
   const start = useBuiltChat();
 
-  test("the answer streams, and what continues is shown with its time", async () => {
+  test("streams the answer, and shows what continues with its time", async () => {
     const { box, run } = await start();
     const [first, second] = [gateIn(box.root), gateIn(box.root)];
     const task = `write The first words\npause ${first.path}\nwrite  and **more**.\npause ${second.path}\nsay  The end.`;
@@ -23,7 +23,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     expect(terminal.scrollback().match(/The first words/g)).toHaveLength(1);
   });
 
-  test("words between calls are shown, a running command with its output, a failed one with its reason", async () => {
+  test("shows text between calls, a running command with its output, a failed one with its reason", async () => {
     const { box, run } = await start();
     const { wait, open } = gateIn(box.root);
     const command = JSON.stringify({ command: `echo begun; ${wait}; exit 3` });
@@ -47,7 +47,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     expect(screen).toContain("agent: The last tool call failed: run_bash (exit code 3).");
   });
 
-  test("a question stands below what was said, and what is drawn continues after it", async () => {
+  test("shows a question below the previous output, and continues drawing after it", async () => {
     const { box, run } = await start();
     box.write("a.txt", "old\n");
     const terminal = run([
@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     expect(screen).toMatch(/Apply this edit to a\.txt\?.*y\n└ ✓ \+1 −1 · [\d.]+s\n\nThat is all\./);
   });
 
-  test("Ctrl-C stops it with 130; what was written stays", async () => {
+  test("stops with 130 on Ctrl-C, and keeps what was written", async () => {
     const { run } = await start();
     const terminal = run(["write Half an answer\nhang"]);
     await terminal.until(/^Half an answer$/m);
@@ -77,7 +77,7 @@ describe.skipIf(!hasTmux)("agent TASK in a terminal (skipped without tmux)", () 
     expect(terminal.cursor().visible).toBe(true);
   });
 
-  test("where the answer goes into a file, it is there alone, and the activity stays on the terminal", async () => {
+  test("writes the answer alone into a file, and keeps the activity on the terminal", async () => {
     const { box, run } = await start();
     box.write("a.txt", "content\n");
     const terminal = run(['call read_file {"path":"a.txt"}\nthen say The answer.'], {

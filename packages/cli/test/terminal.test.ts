@@ -8,7 +8,7 @@ const OWN_CODES = /\x1b\[(\?(2026|25)[hl]|\d*(;\d+)*[mABCJK])/g;
 
 // Needs `script` of util-linux, which gives a program a terminal.
 describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
-  test("an untrusted config is shown and asked about; yes is remembered", async () => {
+  test("shows an untrusted config and asks about it; remembers yes", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", 'export default { enable: ["remove"] };');
     const { code, stdout } = await box.runInTerminal(["tools"], [["Trust it as it is now?", "yes"]]);
@@ -18,7 +18,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
-  test("no runs without it, and nothing of it was executed", async () => {
+  test("runs without it after no, and executes nothing of it", async () => {
     const box = new Sandbox();
     box.write(
       "agent.config.ts",
@@ -31,7 +31,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
-  test("a call to confirm is shown in full, with invisible characters made visible", async () => {
+  test("shows a call to confirm in full, with invisible characters made visible", async () => {
     const box = new Sandbox();
     const task = "write \"a\u202eb\u200b\" to 'x.txt'";
     const { code, stdout } = await box.runInTerminal(["--confirm", "write_file", task], [["Create", "y"]]);
@@ -44,7 +44,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect(readFileSync(join(box.project, "x.txt"), "utf8")).toBe("a\u202eb\u200b");
   });
 
-  test("no with a reason refuses the call, and the reason is passed on", async () => {
+  test("refuses the call after no with a reason, and passes the reason on", async () => {
     const box = new Sandbox();
     const { code, stdout } = await box.runInTerminal(
       ["--confirm", "write_file", "write hello to x.txt"],
@@ -55,7 +55,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect(existsSync(join(box.project, "x.txt"))).toBe(false);
   });
 
-  test("always holds for the rest of the run", async () => {
+  test("applies always to the rest of the run", async () => {
     const box = new Sandbox();
     const { code } = await box.runInTerminal(
       ["--confirm", "write_file", "write a to x.txt then write b to y.txt"],
@@ -65,7 +65,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect(readFileSync(join(box.project, "y.txt"), "utf8")).toBe("b");
   });
 
-  test("what a file holds cannot control the terminal", async () => {
+  test("keeps the content of a file from controlling the terminal", async () => {
     const box = new Sandbox();
     box.write("evil.txt", "a\x1b]52;c;aGk=\x07b\x1b[2Jc\rd\x9b31me\u202ef\x08g\n");
     for (const args of [
@@ -81,7 +81,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     }
   });
 
-  test("agent init asks for packs and opt-ins", async () => {
+  test("asks for packs and opt-ins in agent init", async () => {
     const box = new Sandbox();
     const { code } = await box.runInTerminal(
       ["init"],
@@ -102,7 +102,7 @@ describe.skipIf(!hasTerminal())("with a user at the terminal", () => {
     expect(text).toContain('confirm: ["run_bash"]');
   });
 
-  test("agent init --no-confirm does not ask which tools ask first", async () => {
+  test("does not ask in agent init --no-confirm which tools ask first", async () => {
     const box = new Sandbox();
     const { code } = await box.runInTerminal(
       ["init", "--no-confirm"],

@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     await expect.poll(() => terminal.status()).toMatch(/^accept edits/);
   });
 
-  test("is named with its cure when the chat starts and when it is called; the model can ask for it", async () => {
+  test("is named with its remedy when the chat starts and when it is called; the model can ask for it", async () => {
     const { box, chat, model } = await start();
     const terminal = await chat();
     expect(terminal.screen()).toContain("commands: off (/enable run_bash)");

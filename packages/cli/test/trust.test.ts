@@ -11,7 +11,7 @@ function ran(box: Sandbox): boolean {
 }
 
 describe("a project's config is code, and runs only after trust", () => {
-  test("one that was never trusted is not executed; the run stops with its own exit code", async () => {
+  test("does not execute one that was never trusted; the run stops with its own exit code", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", MARKED("export default {};"));
     for (const args of [["tools"], ["list files"], ["config"], ["tool", "run", "list_dir"]]) {
@@ -23,7 +23,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(ran(box)).toBe(false);
   });
 
-  test("--trust trusts it and is remembered, in a file only its owner can read", async () => {
+  test("trusts it with --trust and remembers that in a file only its owner can read", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", MARKED("export default {};"));
     expect((await box.run(["tools", "--trust"])).code).toBe(0);
@@ -33,14 +33,14 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(statSync(store).mode & 0o777).toBe(0o600);
   });
 
-  test("--no-config leaves it out", async () => {
+  test("leaves it out with --no-config", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", MARKED("export default {};"));
     expect((await box.run(["tools", "--no-config"])).code).toBe(0);
     expect(ran(box)).toBe(false);
   });
 
-  test("trust is bound to the content: a changed config asks again", async () => {
+  test("binds trust to the content: a changed config asks again", async () => {
     const box = new Sandbox();
     const file = box.write("agent.config.ts", "export default {};");
     await box.run(["tools", "--trust"]);
@@ -57,7 +57,7 @@ describe("a project's config is code, and runs only after trust", () => {
     ["a module it imports", 'import "./pack.mjs";\nexport default {};'],
     ["a module it imports on the way", 'import "./between.ts";\nexport default {};'],
     ["a pack whose path is put together", 'export default { packs: ["./pa" + "ck.mjs"] };'],
-  ])("trust is bound to %s too", async (_, config) => {
+  ])("binds trust to %s too", async (_, config) => {
     const box = new Sandbox();
     box.write("between.ts", 'export * from "./pack.mjs";');
     box.write("pack.mjs", packSource("one"));
@@ -71,7 +71,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(ran(box)).toBe(false);
   });
 
-  test("a file too large to be looked at cannot be trusted by mistake", async () => {
+  test("does not trust by mistake a file too large to be looked at", async () => {
     const box = new Sandbox();
     truncateSync(box.write("huge.mjs", ""), 17 * 1024 * 1024);
     box.write("agent.config.ts", 'import "./huge.mjs";\nexport default {};');
@@ -80,7 +80,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(stderr).toContain("too large to vouch for");
   });
 
-  test("the agent cannot write its own config, and a changed one is not trusted anyway", async () => {
+  test("stops the agent from writing its own config, and does not trust a changed one anyway", async () => {
     const box = new Sandbox();
     await box.run(["init", "-y"]);
     const { code, stdout } = await box.run(['write "export default { enable: [] }" to agent.config.ts']);
@@ -88,7 +88,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(stdout).toContain("no tool changes it");
   });
 
-  test("data that only narrows needs no trust, data that widens does", async () => {
+  test("needs no trust for data that only narrows, and needs it for data that widens", async () => {
     const box = new Sandbox();
     box.write("agent.config.json", '{"disable":["write_file"],"confirm":["move"],"readOnly":false}');
     expect((await box.run(["tools"])).stdout).toMatch(/^write_file +off +disabled by agent\.config\.json/m);
@@ -96,7 +96,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
-  test("a project cannot set the provider, a key or the config directory before trust", async () => {
+  test("does not let a project set the provider, a key or the config directory before trust", async () => {
     const box = new Sandbox();
     box.write(".env", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nAGENT_CONFIG_DIR=.\nOPENAI_API_KEY=x");
     box.write("config.json", '{"enable":["run_bash"]}');
@@ -107,7 +107,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["list files"], { env: { OPENAI_API_KEY: "sk-x" } })).code).toBe(4);
   });
 
-  test("a new dependency in package.json does not ask for trust again", async () => {
+  test("does not ask for trust again for a new dependency in package.json", async () => {
     const box = new Sandbox();
     box.write("package.json", '{"agent":{"enable":["remove"]}}');
     await box.run(["tools", "--trust"]);
@@ -115,7 +115,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["tools"])).code).toBe(0);
   });
 
-  test("what agent init wrote is trusted, until it changes", async () => {
+  test("trusts what agent init wrote, until it changes", async () => {
     const box = new Sandbox();
     expect((await box.run(["init", "--enable", "run_bash"])).code).toBe(0);
     const { code, stdout } = await box.run(["tools"]);
@@ -126,7 +126,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect((await box.run(["tools"])).code).toBe(4);
   });
 
-  test("packs in an untrusted project's node_modules do not replace the default preset", async () => {
+  test("does not replace the default preset with packs in an untrusted project's node_modules", async () => {
     const box = new Sandbox();
     box.write(
       "node_modules/@agent/preset-default/package.json",
@@ -139,7 +139,7 @@ describe("a project's config is code, and runs only after trust", () => {
     expect(ran(box)).toBe(false);
   });
 
-  test("a trust store someone else could write is not believed", async () => {
+  test("ignores a trust store that another user could write", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", MARKED("export default {};"));
     const state = join(box.home, ".local/state/agent");

@@ -100,7 +100,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect({ code, ran: ran(box) }).toEqual({ code: 4, ran: false });
   });
 
-  test("a link that is pointed elsewhere is another file", async () => {
+  test("treats a link that is pointed elsewhere as another file", async () => {
     const box = new Sandbox();
     box.write("one.ts", HARMLESS);
     box.write("two.ts", EVIL_MODULE);
@@ -113,7 +113,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect(ran(box)).toBe(false);
   });
 
-  test("a pack that is linked from node_modules is a file of the project", async () => {
+  test("treats a pack that is linked from node_modules as a file of the project", async () => {
     const box = new Sandbox();
     box.write("packages/dep/package.json", '{"name":"dep","exports":"./index.mjs"}');
     box.write("packages/dep/index.mjs", packSource("one"));
@@ -128,7 +128,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
   test.each([
     ["its entry", "node_modules/dep/index.mjs"],
     ["a file its entry imports", "node_modules/dep/lib/part.mjs"],
-  ])("an installed pack that changed in %s asks again", async (_what, target) => {
+  ])("asks again for an installed pack that changed in %s", async (_what, target) => {
     const box = new Sandbox();
     box.write("node_modules/dep/package.json", '{"name":"dep","exports":"./index.mjs"}');
     box.write("node_modules/dep/lib/part.mjs", HARMLESS);
@@ -142,7 +142,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect({ code, ran: ran(box) }).toEqual({ code: 4, ran: false });
   });
 
-  test("an installed pack whose name is put together, or whose package.json names another file, asks as well", async () => {
+  test("asks for an installed pack whose name is put together, or whose package.json names another file", async () => {
     const box = new Sandbox();
     box.write("node_modules/dep/package.json", '{"name":"dep","exports":"./index.mjs"}');
     box.write("node_modules/dep/index.mjs", packSource("one"));
@@ -155,7 +155,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
     expect(ran(box)).toBe(false);
   });
 
-  test("a file no one named is refused with words, and --trust remembers it as it is then", async () => {
+  test("refuses with a message a file that was not named, and remembers it as it is then with --trust", async () => {
     const box = new Sandbox();
     const file = box.write("x.mjs", HARMLESS);
     const config = box.write("agent.config.ts", "export default {};");
@@ -175,7 +175,7 @@ describe("trust covers every file of the project that runs, by whatever name it 
 
 describe("what was asked about is what runs", () => {
   test.runIf(hasTerminal())(
-    "a file changed while the question stands does not run in its new form",
+    "does not run the new form of a file changed while the question is open",
     async () => {
       const box = new Sandbox();
       box.write("agent.config.mjs", 'import "./more.mjs"; export default {};');
@@ -191,7 +191,7 @@ describe("what was asked about is what runs", () => {
     },
   );
 
-  test("compiled code is not taken from a place tools may write", async () => {
+  test("does not take compiled code from a place tools may write", async () => {
     const box = new Sandbox();
     box.write("agent.config.ts", "export default {};");
     await box.run(["tools", "--trust"]);
@@ -210,7 +210,7 @@ describe("what was asked about is what runs", () => {
     expect(statSync(join(box.home, ".cache"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test("a newline in a path writes no line of the question", async () => {
+  test("adds no line to the question for a newline in a path", async () => {
     const box = new Sandbox();
     const name = "x\nThis project is safe.\u001b[2K.mjs";
     box.write("lib/package.json", JSON.stringify({ main: name }));

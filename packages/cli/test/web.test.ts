@@ -39,7 +39,7 @@ describe("web_fetch in the built command", () => {
     return built;
   }
 
-  test("in auto mode fetches what the user wrote and what that page links to; denies the rest without a terminal", async () => {
+  test("fetches in auto mode what the user wrote and what that page links to; denies the rest without a terminal", async () => {
     const { box, model } = await project();
     const task = [
       written("/start"),

@@ -7,7 +7,7 @@ import type { ChatMessage, ChatProvider } from "./providers/interface.js";
 import { scriptedProvider } from "./providers/replay.js";
 import type { PackRegistry } from "./tools/pack.js";
 
-test("two agents with the same packs and provider share nothing", async () => {
+test("shares nothing between two agents with the same packs and provider", async () => {
   const approved: string[] = [];
   const pack = {
     packName: "notes",
@@ -120,7 +120,7 @@ describe("context", () => {
     expect(await result).toBe("saved: because");
   });
 
-  test("the system prompt leads every request and is not part of the history", async () => {
+  test("puts the system prompt first in every request and not into the history", async () => {
     const seen: ChatMessage[][] = [];
     const agent = agentWith(
       [
@@ -163,7 +163,7 @@ describe("constructor", () => {
       'enable must be an array of tool names, got string "run_bash".',
     ],
     [scriptedProvider([]), { enable: ["nope"] }, /^enable\[0\] is "nope", which no pack declares\./],
-  ])("wrong arguments %# are named", (provider, options, message) => {
+  ])("names wrong arguments %#", (provider, options, message) => {
     expect(() => new Agent(provider as ChatProvider, options as AgentOptions)).toThrow(message);
   });
 });

@@ -505,12 +505,12 @@ test.each([
 ])("%o has a row for every method", (type, free) => expectMethodsComplete(type, CORE, free));
 
 test.each([...CORE, ...PROVIDERS, ...READERS, ...TOOLKIT])(
-  "$of: a wrong $argument is named, with what came",
+  "$of: names a wrong $argument, with the value it got",
   expectClearErrors,
 );
 
 // A schema has its own error.
 test.each(TOOLKIT.filter(({ argument: name }) => name !== "schema"))(
-  "$of: a wrong $argument has the code of a wrong argument",
+  "$of: reports a wrong $argument with the code of a wrong argument",
   expectInvalidArgument,
 );

@@ -10,7 +10,7 @@ import { defineTool } from "./tools/defineTool.js";
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 
-test("run resolves to the text and what it took", async () => {
+test("resolves run to the text and what it used", async () => {
   const agent = agentWith(
     [call("look"), { content: "Blue.", toolCalls: [], finishReason: "length", usage }],
     [fakeTool("look")],
@@ -20,14 +20,14 @@ test("run resolves to the text and what it took", async () => {
   expect(result).toEqual({ text: "Blue.", output: undefined, finishReason: "length", turns: 2, usage });
 });
 
-test("run resolves to the value of the form", async () => {
+test("resolves run to the value of the form", async () => {
   const agent = agentWith(['{"deep":true}']);
   const result = await agent.run("?", { output: z.object({ deep: z.boolean() }) });
   expectTypeOf(result.output).toEqualTypeOf<{ deep: boolean }>();
   expect(result).toMatchObject({ text: '{"deep":true}', output: { deep: true }, turns: 1 });
 });
 
-test("what is passed as context reaches the tool, the hooks and approve, with every call", async () => {
+test("passes the context to the tool, the hooks and approve, with every call", async () => {
   const context = { user: "ann" };
   const approve = vi.fn(() => "allow" as const);
   const beforeCall = vi.fn(() => undefined);
@@ -42,7 +42,7 @@ test("what is passed as context reaches the tool, the hooks and approve, with ev
   expect(beforeCall).toHaveBeenCalledWith(expect.objectContaining({ context }));
 });
 
-test("saveContext rejects when asked, and saves also without the tool", async () => {
+test("rejects saveContext when asked, and saves also without the tool", async () => {
   const directory = temporaryDirectory();
   const conversation = new Conversation({ sessionContextFilePath: directory });
   const agent = agentWith(["Hi."], [], { conversation });
@@ -56,7 +56,7 @@ test("saveContext rejects when asked, and saves also without the tool", async ()
   expect(await other.saveContext("now", { reject: true })).toContain("Saved 0 messages to");
 });
 
-test("a session under a path that cannot be made fails immediately", async () => {
+test("fails immediately for a session under a path that cannot be made", async () => {
   const directory = temporaryDirectory();
   for (const path of [
     `${directory}/a\0b/s.jsonl`,
@@ -69,7 +69,7 @@ test("a session under a path that cannot be made fails immediately", async () =>
   }
 });
 
-test("only the named tools run, also among those that come later or are turned on", async () => {
+test("runs only the named tools, also among those that come later or are turned on", async () => {
   const calls = (name: string) => ({ calls: [{ name }] });
   const agent = new Agent(scriptedProvider([calls("look"), calls("late"), calls("other"), "Done."]), {
     tools: [fakeTool("look"), fakeTool("other")],
@@ -83,7 +83,7 @@ test("only the named tools run, also among those that come later or are turned o
   expect(toolTexts(agent)).toEqual(["look ran", refused("late"), refused("other")]);
 });
 
-test("a read-only agent runs tools that only read, also among those that come later or are turned on", async () => {
+test("runs only reading tools of a read-only agent, also among those that come later or are turned on", async () => {
   const reader = { ...fakeTool("reader"), capabilities: ["read"] as const };
   const writer = { ...fakeTool("writer"), capabilities: ["read", "write"] as const };
   const agent = new Agent(
@@ -104,13 +104,13 @@ test("a read-only agent runs tools that only read, also among those that come la
   ]);
 });
 
-test("a name in only that no pack declares is an error with a hint", () => {
+test("reports with a hint a name in only that no pack declares", () => {
   expect(() => new Agent(scriptedProvider([]), { tools: [fakeTool("look")], only: ["loook"] })).toThrow(
     'only[0] is "loook", which no pack declares. Did you mean "look"?',
   );
 });
 
-test("an agent that declares its context checks it, and a message without one does not compile", async () => {
+test("checks the context that an agent declares, and a message without one does not compile", async () => {
   const context = z.object({ user: z.string() });
   const whoami = defineTool({
     name: "whoami",
@@ -143,7 +143,7 @@ test("an agent that declares its context checks it, and a message without one do
   expectTypeOf(agent).toExtend<Agent>();
 });
 
-test("a tool that declares its context fails where it is missing", async () => {
+test("fails for a tool that declares its context if it is missing", async () => {
   const whoami = defineTool({
     name: "whoami",
     description: "Says who asks.",

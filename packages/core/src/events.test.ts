@@ -54,7 +54,7 @@ describe("streamChat", () => {
     ]);
   });
 
-  test("an early break aborts the request and the tools, and the conversation continues", async () => {
+  test("aborts the request and the tools on an early break, and the conversation continues", async () => {
     const signalled = deferred();
     const stuck = fakeTool("stuck", (_, toolCall) => {
       toolCall?.signal.addEventListener("abort", () => signalled.resolve());
@@ -67,7 +67,7 @@ describe("streamChat", () => {
     expect(await agent.chat("again")).toBe("later");
   });
 
-  test("an early break while text streams aborts the request; what was written is kept as stopped by the user", async () => {
+  test("aborts the request on an early break while text streams, and keeps what was written as stopped by the user", async () => {
     const aborted = deferred();
     const agent = new Agent({
       respond: ({ onText, signal }) => {
@@ -85,7 +85,7 @@ describe("streamChat", () => {
     ]);
   });
 
-  test("anyone who hears that it is done can send the next message immediately", async () => {
+  test("accepts the next message as soon as it reports that it is done", async () => {
     const agent = agentWith(["one", "two"]);
     let second = "";
     for await (const event of agent.streamChat("first")) {
@@ -94,13 +94,13 @@ describe("streamChat", () => {
     expect(second).toBe("two");
   });
 
-  test("nothing happens before the first event is asked for", () => {
+  test("does nothing before the first event is asked for", () => {
     const respond = vi.fn();
     new Agent({ respond }).streamChat("go");
     expect(respond).not.toHaveBeenCalled();
   });
 
-  test("a retry is reported, so that a display can revert what it showed", async () => {
+  test("reports a retry, so that a display can revert what it showed", async () => {
     const agent = new Agent({
       async respond({ onText, onRetry }) {
         onText?.("first try");
@@ -128,7 +128,7 @@ describe("streamChat", () => {
     ["is another one", [["Hello"], ["Good ", "day."]], "Hello\n\n[The answer starts again.]\n\nGood day."],
     ["is shorter", [["Hello, you."], ["Hello"]], "Hello, you.\n\n[The answer starts again.]\n\nHello"],
   ])(
-    "a loop that prints every text prints the answer once if the new attempt %s",
+    "prints the answer once in a loop that prints every text if the new attempt %s",
     async (_, attempts, printed) => {
       const agent = new Agent({
         async respond({ onText, onRetry }) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-test("the public API of @agent/core", async () => {
+test("exports the public API of @agent/core", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "Agent",
     "AgentError",
@@ -29,7 +29,7 @@ test("the public API of @agent/core", async () => {
   ]);
 });
 
-test("the public API of @agent/core/provider and @agent/core/replay", async () => {
+test("exports the public API of @agent/core/provider and @agent/core/replay", async () => {
   expect(Object.keys(await import("./providers/index.js")).sort()).toEqual([
     "AnswerBuilder",
     "AnswerLimits",
@@ -87,7 +87,7 @@ test("the public API of @agent/core/provider and @agent/core/replay", async () =
   ]);
 });
 
-test("the public API of @agent/core/toolkit", async () => {
+test("exports the public API of @agent/core/toolkit", async () => {
   expect(Object.keys(await import("./toolkit/index.js")).sort()).toEqual([
     "GitConfigs",
     "HELPER_ENVIRONMENT",
@@ -166,7 +166,7 @@ test("the public API of @agent/core/toolkit", async () => {
   ]);
 });
 
-test("isAgentError knows an error of another copy of core by its shape", async () => {
+test("recognises an error of another copy of core by its shape with isAgentError", async () => {
   const { isAgentError } = await import("./index.js");
   const foreign = Object.assign(new Error("x"), { name: "AgentError", code: "busy" });
   expect(isAgentError(foreign)).toBe(true);

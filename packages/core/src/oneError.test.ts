@@ -13,7 +13,7 @@ const thrown = async (run: () => unknown): Promise<unknown> => {
   return undefined;
 };
 
-test("an error of any entry point is an instance of the one AgentError", async () => {
+test("throws an instance of the one AgentError from any entry point", async () => {
   const { AgentError, Agent } = (await dist("index")) as never as typeof import("./index.js");
   const { packOptions } = await dist("toolkit");
   const { scriptedProvider } = await dist("replay");
@@ -30,7 +30,7 @@ test("an error of any entry point is an instance of the one AgentError", async (
   }
 });
 
-test("an error of another copy of core is recognised by isAgentError", async () => {
+test("recognises an error of another copy of core with isAgentError", async () => {
   const { isAgentError } = (await dist("index")) as never as typeof import("./index.js");
   const { AgentError } = await import("./errors.js");
   const other = new AgentError("aborted", "stopped");

@@ -61,7 +61,7 @@ function observed(answers: readonly ScriptedAnswer[], options: OpenTelemetryOpti
   };
 }
 
-test("spans are nested as the work is: agent, model, tool, child agent", async () => {
+test("nests spans as the work is: agent, model, tool, child agent", async () => {
   const { agent, spans } = observed([{ calls: [{ name: "delegate" }] }, "Found.", answer], {
     agentName: "helper",
     attributes: { "gen_ai.conversation.id": "c-1" },
@@ -83,7 +83,7 @@ test("spans are nested as the work is: agent, model, tool, child agent", async (
   expect(all.every(({ attributes }) => attributes["gen_ai.conversation.id"] === "c-1")).toBe(true);
 });
 
-test("attributes follow the conventions, and no content is kept unless asked for", async () => {
+test("follows the conventions for attributes, and keeps no content unless asked for", async () => {
   const { agent, spans } = observed([answer]);
   await agent.chat("my secret plan");
   const chat = spans().find(({ name }) => name === "chat acme-1");
@@ -100,7 +100,7 @@ test("attributes follow the conventions, and no content is kept unless asked for
   expect(JSON.stringify(spans().map(({ attributes }) => attributes))).not.toContain("secret plan");
 });
 
-test("content is kept where the program asks for it", async () => {
+test("keeps content if the program asks for it", async () => {
   const { agent, spans } = observed([{ calls: [{ name: "fail", args: { a: 1 } }] }, answer], {
     captureContent: true,
   });
@@ -111,7 +111,7 @@ test("content is kept where the program asks for it", async () => {
   expect(JSON.parse(kept["gen_ai.input.messages"])[0]).toEqual({ role: "user", content: "my plan" });
 });
 
-test("a tool that fails and a provider that fails mark their spans", async () => {
+test("marks the spans of a tool that fails and of a provider that fails", async () => {
   const { agent, spans } = observed([{ calls: [{ name: "fail" }] }]);
   await expect(agent.chat("Go.")).rejects.toThrow("asked for one more");
   const failed = spans().filter(({ status }) => status.code === 2);
@@ -122,7 +122,7 @@ test("a tool that fails and a provider that fails mark their spans", async () =>
   ]);
 });
 
-test("durations of every operation and tokens of every request are measured once", async () => {
+test("measures durations of every operation and tokens of every request once", async () => {
   const { agent, metrics } = observed([{ calls: [{ name: "fail" }] }, answer]);
   await agent.chat("Go.");
   const found = await metrics();
@@ -148,16 +148,16 @@ test("durations of every operation and tokens of every request are measured once
   expect(tokens[0]?.value.buckets.boundaries.slice(0, 3)).toEqual([1, 4, 16]);
 });
 
-test("without an SDK the agent works and nothing is recorded", async () => {
+test("works without an SDK and records nothing", async () => {
   const agent = new Agent(scriptedProvider(["Hello."]), { telemetry: openTelemetry() });
   expect(await agent.chat("Hi.")).toBe("Hello.");
 });
 
-test("options that are none are refused", () => {
+test("refuses invalid options", () => {
   expect(() => openTelemetry({ agentNam: "x" } as never)).toThrow('Did you mean "agentName"?');
 });
 
-test("spans have the attributes that the context of the message gives, and the server's address", async () => {
+test("gives spans the attributes from the context of the message, and the server's address", async () => {
   const spans = new InMemorySpanExporter();
   const telemetry = openTelemetry({
     tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
@@ -180,7 +180,7 @@ test("spans have the attributes that the context of the message gives, and the s
   expect(spans.getFinishedSpans()).toHaveLength(2);
 });
 
-test("a message that waits for a decision is not an error", async () => {
+test("does not report a message that waits for a decision as an error", async () => {
   const spans = new InMemorySpanExporter();
   const agent = new Agent(scriptedProvider([{ calls: [{ name: "t" }] }]), {
     telemetry: openTelemetry({

@@ -52,7 +52,7 @@ test.each<[what: string, call: () => unknown, message: string]>([
     () => functionTool("t", "Test.", { path: { type: "string" } }, ["paht"]),
     'functionTool "t": optional names "paht", which is not a property.',
   ],
-])("%s that is wrong is named, with what came", async (_, call, message) => {
+])("names %s that is wrong, with the value it got", async (_, call, message) => {
   await expect((async () => await call())()).rejects.toThrow(message);
 });
 
@@ -83,6 +83,6 @@ test.each<[what: string, call: () => unknown, message: string]>([
     () => writeFileAtomic("never written", "", { folow: false } as object),
     'writeFileAtomic has no option "folow". Did you mean "follow"?',
   ],
-])("an unknown option of %s is named, with the nearest there is", async (_, call, message) => {
+])("names an unknown option of %s, with the nearest valid one", async (_, call, message) => {
   await expect((async () => await call())()).rejects.toThrow(message);
 });

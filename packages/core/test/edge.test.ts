@@ -33,7 +33,7 @@ async function bundle(format: "esm" | "iife", after: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-test("core loads and chats where there is nothing but the web's own functions", async () => {
+test("loads and chats where only the web's own functions exist", async () => {
   // Of one realm with the encoder that makes them.
   const web = {
     Uint8Array,

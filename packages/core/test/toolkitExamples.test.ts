@@ -29,7 +29,7 @@ function examples(): Map<string, string> {
 }
 
 test.each(Object.keys(toolkit))(
-  "%s has an example, which prints what it says in an empty directory",
+  "has an example of %s, which prints the documented output in an empty directory",
   async (name) => {
     const code = examples().get(name) ?? expect.unreachable(`${name} has no @example`);
     const expected = Array.from(code.matchAll(PRINTED), ([, text]) => text);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-test("the public API of @agent/durable", async () => {
+test("exports the public API of @agent/durable", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "OVERLAPS",
     "RUN_STATES",

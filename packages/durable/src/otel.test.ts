@@ -22,7 +22,7 @@ function collect() {
   return { exporter, tracerProvider };
 }
 
-test("the claims of a run are one trace from anyone who started it, linked across workers, with the agent inside", async () => {
+test("records the claims of a run as one trace from any starter, linked across workers, with the agent inside", async () => {
   const { exporter, tracerProvider } = collect();
   const engine = openEngine();
   const input = { type: "object", properties: {} } as const;
@@ -59,7 +59,7 @@ test("the claims of a run are one trace from anyone who started it, linked acros
   expect(tools.at(-1)?.spanContext().traceId).toBe(request?.spanContext().traceId);
 });
 
-test("without a trace to join, the first claim begins one; nonsense is ignored", async () => {
+test("starts a trace with the first claim if there is none to join, and ignores nonsense", async () => {
   const { exporter, tracerProvider } = collect();
   const engine = openEngine();
   const definition = scripted(["Done."]);

@@ -33,7 +33,7 @@ describe.each(ENGINES)("a clock that jumps, on %s", (_, canRun, prepare) => {
   test.skipIf(!canRun).each([
     ["forward", DAY_MS],
     ["back", -DAY_MS],
-  ])("%s by a day takes no run away from its worker", async (_name, jump) => {
+  ])("takes no run away from its worker: %s by a day", async (_name, jump) => {
     const open = await prepare();
     const [engine, other] = [await open(), await open()];
     onTestFinished(async () => {

@@ -67,7 +67,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
   });
   afterAll(() => servers.stop());
 
-  test("Postgres restarts as after a power failure: every run continues", async () => {
+  test("continue every run after Postgres restarts as after a power failure", async () => {
     const place = await open(servers);
     const ids = await startRuns(place.engine, 20);
     await startWorkers(place.crowd, 2);
@@ -76,7 +76,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     await checkRuns(place, ids);
   });
 
-  test("Redis restarts without its data: what was queued there comes back from Postgres", async () => {
+  test("restore from Postgres what was queued in Redis when it restarts without its data", async () => {
     const place = await open(servers);
     const ids = await startRuns(place.engine, 20);
     await startWorkers(place.crowd, 2);
@@ -85,7 +85,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     await checkRuns(place, ids);
   });
 
-  test("Redis is flushed while no one works: the next worker finds every run", async () => {
+  test("find every run with the next worker after Redis is flushed while no one works", async () => {
     const place = await open(servers);
     const ids = await startRuns(place.engine, 3);
     const { Redis } = await import("ioredis");
@@ -96,7 +96,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     await checkRuns(place, ids);
   });
 
-  test("a worker that was stopped past its lease writes nothing when it wakes", async () => {
+  test("get nothing from a worker that wakes after it was stopped past its lease", async () => {
     const place = await open(servers);
     const { engine, crowd, schema } = place;
     const [stopped] = await startWorkers(crowd, 1);
@@ -120,7 +120,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     }
   });
 
-  test("a run that kills its worker every time is set aside with its reason", async () => {
+  test("set aside a run that kills its worker every time, with its reason", async () => {
     const { engine, crowd } = await open(servers);
     const [id = ""] = await startRuns(engine, 1);
     const poison = { ...crowd, maxCrashes: 2 };
@@ -136,7 +136,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     expect(error?.message).toMatch(/^2 workers were lost with it\. The last: killable .*no sign of life/);
   });
 
-  test("a database that is read-only refuses with words, and runs go on when it is not any more", async () => {
+  test("refuse with a message while the database is read-only, and continue runs when it is not any more", async () => {
     const { engine } = await open(servers);
     // Its own connection that may write in any case.
     const writing = `${servers.postgres}?options=${encodeURIComponent("-c default_transaction_read_only=off")}`;
@@ -159,7 +159,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
 });
 
 test.skipIf(!canMount)(
-  "a database whose disk is full loses nothing, and runs go on when there is room (needs root)",
+  "loses nothing in a database whose disk is full, and continues runs when there is room (needs root)",
   async () => {
     const servers = await startServers({ smallDisk: "24m" });
     onTestFinished(() => servers.stop());

@@ -67,7 +67,7 @@ async function expectOneTrace(engine: RunEngine, module: string, address: string
   expect(find(last.spans, "end", "execute_tool write")).toBeDefined();
 }
 
-test("a run on files is one trace over the process that started it, one that was killed and one that ended it", {
+test("records a run on files as one trace over the process that started it, one that was killed and one that finished it", {
   timeout: 60_000,
 }, async () => {
   const address = join(temporaryDirectory(), "runs");
@@ -75,7 +75,7 @@ test("a run on files is one trace over the process that started it, one that was
 });
 
 test.skipIf(!withServers)(
-  "a run on BullMQ and Postgres is one trace over the same",
+  "records a run on BullMQ and Postgres as one trace over the same",
   {
     timeout: 60_000,
   },

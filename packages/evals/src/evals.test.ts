@@ -156,7 +156,7 @@ describe("a run", () => {
       /^The check itself failed/,
     ],
     ["a pack that does not load", { packs: () => Promise.reject(new Error("no pack")) }, /no pack/],
-  ])("is an error and no failure of the model with %s", async (_, change, problem) => {
+  ])("is an error and not a failure of the model with %s", async (_, change, problem) => {
     expect(await outcomeOf(change)).toEqual({ status: "error", problem: expect.stringMatching(problem) });
   });
 

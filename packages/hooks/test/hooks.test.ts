@@ -184,14 +184,14 @@ describe("PreToolUse", () => {
 });
 
 describe("other events", () => {
-  test("PostToolUse adds to the result, and withholds it if it fails", async () => {
+  test("adds to the result with PostToolUse, and withholds it if the hook fails", async () => {
     const added = await chat({ hooks: hook("PostToolUse", "echo formatted >&2; exit 2") });
     expect(added.results[0]).toBe("it ran\nformatted");
     const failed = await chat({ hooks: hook("PostToolUse", "exit 1") });
     expect(failed.results[0]).toContain("its result is withheld");
   });
 
-  test("UserPromptSubmit adds to the message, and refuses it", async () => {
+  test("adds to the message with UserPromptSubmit, and refuses it", async () => {
     await chat({ hooks: hook("UserPromptSubmit", `${SAVE()}; echo today is Monday`) });
     expect(seen()).toMatchObject({ hook_event_name: "UserPromptSubmit", prompt: "do it" });
     await expect(chat({ hooks: hook("UserPromptSubmit", "echo no >&2; exit 2") })).rejects.toThrow("no");

@@ -5,7 +5,7 @@ test.each<[what: string, value: unknown]>([
   ["an object", {}],
   ["an object without a prototype", Object.create(null)],
   ["an instance of a class", new (class Point {})()],
-])("%s is a record", (_what, value) => {
+])("accepts %s as a record", (_what, value) => {
   expect(isRecord(value)).toBe(true);
 });
 
@@ -16,6 +16,6 @@ test.each<[what: string, value: unknown]>([
   ["a function", () => undefined],
   ["a string", "text"],
   ["a number", 4],
-])("%s is none", (_what, value) => {
+])("does not accept %s as a record", (_what, value) => {
   expect(isRecord(value)).toBe(false);
 });

@@ -22,6 +22,6 @@ const CASES = [
 ];
 const FREE = ["diagnose"];
 
-test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+test("has a row for every function", () => expectComplete(module, CASES, FREE));
 
-test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
+test.each(CASES)("$of: names a wrong $argument, with the value it got", expectClearErrors);

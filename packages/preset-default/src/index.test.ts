@@ -64,7 +64,7 @@ describe("createDefaultToolRegistry", () => {
     );
   });
 
-  test("each tool is listed under its own pack", () => {
+  test("lists each tool under its own pack", () => {
     const sources = Object.fromEntries(
       createDefaultToolRegistry(context)
         .describeTools()
@@ -92,7 +92,7 @@ describe("Agent", () => {
     expect(result).toMatchObject({ stdout: "test\n", stderr: "", exit_code: 0 });
   });
 
-  test("packs in the options are added to the built-in ones", () => {
+  test("adds packs in the options to the built-in ones", () => {
     const agent = new Agent(scriptedProvider([]), {
       tools: [{ packName: "mine", register: (registry) => registry.register(hello) }],
     });
@@ -101,7 +101,7 @@ describe("Agent", () => {
   });
 });
 
-test("options go to the pack they are for, and a misspelt block is an error", async () => {
+test("passes options to the pack they are for, and reports a misspelt block", async () => {
   const { registerPack } = await import("@agent/core");
   const preset = { packName: "preset", register };
   expect(() => registerPack(new ToolRegistry(), preset, { context, options: { bsh: {} } })).toThrow(
@@ -112,7 +112,7 @@ test("options go to the pack they are for, and a misspelt block is an error", as
   ).toThrow(/@agent\/tools-fs: option "rooot" is not known\. Did you mean "root"\?/);
 });
 
-test("the public API of @agent/preset-default", async () => {
+test("exports the public API of @agent/preset-default", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "Agent",
     "createDefaultToolRegistry",

@@ -26,7 +26,7 @@ function tools(options: PresetOptions, host: Partial<PackHost> = {}): ToolRegist
   return registry;
 }
 
-test("one root confines file and search tools alike", async () => {
+test("confines file and search tools alike to one root", async () => {
   const { project, outside } = scene();
   const registry = tools({ root: project });
   const calls: [string, (directory: string) => Record<string, unknown>][] = [
@@ -42,7 +42,7 @@ test("one root confines file and search tools alike", async () => {
   }
 });
 
-test("relative paths start in the root, which is not where the server works", async () => {
+test("starts relative paths in the root, which is not where the server works", async () => {
   const { project } = scene();
   const registry = tools({ root: project });
   const calls: [string, Record<string, unknown>, string][] = [
@@ -62,7 +62,7 @@ test("relative paths start in the root, which is not where the server works", as
   expect(existsSync(join(project, "kept.txt"))).toBe(true);
 });
 
-test("where the process works inside the root, relative paths start at the working directory", async () => {
+test("starts relative paths at the working directory if the process works inside the root", async () => {
   const { project } = scene();
   mkdirSync(join(project, "sub"));
   writeFileSync(join(project, "sub", "own.txt"), "eggs\n");
@@ -74,14 +74,14 @@ test("where the process works inside the root, relative paths start at the worki
   expect(await registry.execute("read_file", { path: "../notes.txt" })).toBe("milk\n");
 });
 
-test("a block's own root comes before the common one", async () => {
+test("prefers a block's own root to the common one", async () => {
   const { project, outside } = scene();
   const registry = tools({ root: project, search: { root: outside } });
   expect(await registry.execute("list_dir", { path: outside })).toContain("is outside");
   expect(await registry.execute("search_files", { pattern: "*.txt", path: outside })).toContain("notes.txt");
 });
 
-test("the host's access rules and protected paths reach the packs", async () => {
+test("passes the host's access rules and protected paths to the packs", async () => {
   const { project, outside } = scene();
   const registry = tools({}, { access: { writable: [project] }, protectedPaths: [join(project, "trust")] });
   const write = (path: string) => registry.execute("write_file", { path, content: "x" });
@@ -90,7 +90,7 @@ test("the host's access rules and protected paths reach the packs", async () => 
   expect(await write(join(project, "new.txt"))).toContain("Created");
 });
 
-test("an agent in its own program does not write the configs of the agent command", async () => {
+test("does not let an agent in its own program write the configs of the agent command", async () => {
   const { project } = scene();
   const registry = createToolRegistry(context, [[preset, { root: project }]]);
   const write = (path: string, content: string) =>
@@ -102,6 +102,6 @@ test("an agent in its own program does not write the configs of the agent comman
   expect(await write("package.json", '{"name":"x"}')).toContain("Created");
 });
 
-test("a root that is no text is an error when the preset registers", () => {
+test("reports a root that is not text when the preset registers", () => {
   expect(() => tools({ root: 1 } as never)).toThrow(/@agent\/preset-default: option .*root/);
 });

@@ -137,27 +137,24 @@ describe.each(VERSIONS)("a model of specification %s", (version, finishReason, u
 test.each([
   ["reasoning", [{ type: "reasoning", text: "Hm." }]],
   ["nothing", []],
-])(
-  "an answer of %s goes back with words in its place, for servers that refuse it",
-  async (_name, content) => {
-    const { model, calls } = modelOf("v3", { content, finishReason: "length" });
-    const provider = fromLanguageModel(model);
-    const { content: text, state } = await provider.respond(request());
-    expect(text).toBeNull();
-    const answer: ChatMessage = {
-      role: "assistant",
-      content: "",
-      ...(state !== undefined && { state: { provider: "ai-sdk:test", value: state } }),
-    };
-    const messages: ChatMessage[] = [
-      { role: "user", content: "hello" },
-      answer,
-      { role: "user", content: "go on" },
-    ];
-    await provider.respond(request({ messages }));
-    expect(calls.at(-1)?.prompt[1]?.content).toEqual([{ type: "text", text: "(no text)" }]);
-  },
-);
+])("sends text in place of an answer of %s, for servers that refuse it", async (_name, content) => {
+  const { model, calls } = modelOf("v3", { content, finishReason: "length" });
+  const provider = fromLanguageModel(model);
+  const { content: text, state } = await provider.respond(request());
+  expect(text).toBeNull();
+  const answer: ChatMessage = {
+    role: "assistant",
+    content: "",
+    ...(state !== undefined && { state: { provider: "ai-sdk:test", value: state } }),
+  };
+  const messages: ChatMessage[] = [
+    { role: "user", content: "hello" },
+    answer,
+    { role: "user", content: "go on" },
+  ];
+  await provider.respond(request({ messages }));
+  expect(calls.at(-1)?.prompt[1]?.content).toEqual([{ type: "text", text: "(no text)" }]);
+});
 
 test.each([
   ["no finish", [{ type: "text-delta", id: "t", delta: "half" }]],
@@ -175,7 +172,7 @@ test.each([
   );
 });
 
-test("structured answers use responseFormat only if nativeOutput is set", async () => {
+test("uses responseFormat for structured answers only if nativeOutput is set", async () => {
   const output = { name: "answer", schema: { type: "object" } };
   const result = { content: [{ type: "text", text: "{}" }], finishReason: "stop" };
   const { model, calls } = modelOf("v3", result);
@@ -190,11 +187,11 @@ test.each([
   [modelOf("v2", {}).model, { accept: [] }, 'fromLanguageModel has no option "accept"'],
   [modelOf("v2", {}).model, { secrets: [4] }, "secrets must be an array of strings"],
   [modelOf("v2", {}).model, { timeoutMs: 0 }, "timeoutMs must be a number greater than 0"],
-])("a wrong argument is named", (model, options, message) => {
+])("names a wrong argument", (model, options, message) => {
   expect(() => fromLanguageModel(model as never, options as never)).toThrow(message);
 });
 
-test("the public API of @agent/provider-ai-sdk", async () => {
+test("exports the public API of @agent/provider-ai-sdk", async () => {
   expect(Object.keys(await import("./index.js"))).toEqual(["fromLanguageModel"]);
 });
 

@@ -22,11 +22,11 @@ const ask = (asked: AnthropicProvider, request: Partial<ChatRequest> = {}) =>
   });
 const sent = () => server.requests.at(-1)?.body as Record<string, unknown>;
 
-test("the public API of @agent/provider-anthropic", async () => {
+test("exports the public API of @agent/provider-anthropic", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual(["AnthropicProvider", "provider"]);
 });
 
-test("a host finds what it needs to offer the provider by name", () => {
+test("provides what a host needs to offer the provider by name", () => {
   expect(provider).toMatchObject({
     name: "anthropic",
     keyVariables: ["ANTHROPIC_API_KEY"],
@@ -35,7 +35,7 @@ test("a host finds what it needs to offer the provider by name", () => {
   });
 });
 
-test("all pages of the models are listed, with what the server says about each", async () => {
+test("lists all pages of the models, with what the server reports about each", async () => {
   server.script(
     json({ data: [{ id: "a", display_name: "A", max_input_tokens: 9 }, {}], has_more: true, last_id: "a" }),
     json({ data: [{ id: "b" }], has_more: false }),
@@ -50,7 +50,7 @@ test("all pages of the models are listed, with what the server says about each",
   });
 });
 
-test("a server that offers the same next page for ever is asked for it once", async () => {
+test("asks once for the next page from a server that offers the same one forever", async () => {
   server.script(
     ...Array.from({ length: 9 }, () => json({ data: [{ id: "a" }], has_more: true, last_id: "a" })),
   );
@@ -63,12 +63,12 @@ test.each([
   ["cache", "1d", '"cache" must be one of "5m", "1h", false, got string "1d"'],
   ["body", { messages: [] }, 'body must not hold "messages"'],
   ["cashe", "5m", 'has no option "cashe". Did you mean "cache"?'],
-])("a wrong option is named: %s %j", (option, value, message) => {
+])("names a wrong option: %s %j", (option, value, message) => {
   expect(() => create({ [option]: value })).toThrow(message);
 });
 
 describe("after a refusal the request is changed, and so are all later ones", () => {
-  test("a max_tokens above the limit of the model is lowered", async () => {
+  test("lowers a max_tokens above the limit of the model", async () => {
     const asked = create();
     const words = "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for m";
     server.script(
@@ -82,7 +82,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     expect(sent().max_tokens).toBe(8192);
   });
 
-  test("a response format is replaced by a request in the prompt", async () => {
+  test("replaces a response format with a request in the prompt", async () => {
     const output = {
       name: "answer",
       schema: { type: "object", properties: { a: { type: "integer", minimum: 1 } } },
@@ -104,7 +104,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
   });
 });
 
-test("thinking, also redacted thinking, goes back unchanged and in its place", async () => {
+test("returns thinking, also redacted thinking, unchanged and in its place", async () => {
   const content = [
     { type: "thinking", thinking: "Hm.", signature: "s1" },
     text("One."),
@@ -130,7 +130,7 @@ test("thinking, also redacted thinking, goes back unchanged and in its place", a
   expect((sent().messages as { content: unknown }[])[1]?.content).toEqual(content);
 });
 
-test("thinking of another model, and of a state that someone damaged, is left out", async () => {
+test("leaves out thinking of another model, and of a state that was damaged", async () => {
   for (const value of [
     { model: "other", pieces: [{ own: { type: "thinking" } }] },
     { model: "m", pieces: [7] },
@@ -165,7 +165,7 @@ test("replaces an image that is too large by a description, with a notice to the
   expect(JSON.stringify(sent()).length).toBeLessThan(5000);
 });
 
-test("ids that another provider used twice, or that do not fit, become ones that do", async () => {
+test("replaces ids that another provider used twice, or that do not fit, with ones that do", async () => {
   const call = (id: string) => ({ id, type: "function" as const, function: { name: "t", arguments: "{}" } });
   const turn = (id: string): ChatMessage[] => [
     { role: "assistant", content: null, tool_calls: [call(id)] },
@@ -184,7 +184,7 @@ test("ids that another provider used twice, or that do not fit, become ones that
   expect(ids.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true);
 });
 
-test("a message that two conversations share gets the ids of each", async () => {
+test("uses the ids of each conversation for a message that two share", async () => {
   const called = (id: string): ChatMessage[] => [
     {
       role: "assistant",
@@ -212,7 +212,7 @@ test("a message that two conversations share gets the ids of each", async () => 
   expect(await idsOf([question, ...shared])).toEqual(["a", "a"]);
 });
 
-test("no cache points are set where caching is off", async () => {
+test("sets no cache points if caching is off", async () => {
   server.script(answer(text("a")));
   await ask(create({ cache: false }), {
     messages: [

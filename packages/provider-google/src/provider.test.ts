@@ -24,11 +24,11 @@ const tool = (name: string, parameters: object = { type: "object", properties: {
   function: { name, description: name, parameters: parameters as Record<string, unknown> },
 });
 
-test("the public API of @agent/provider-google", async () => {
+test("exports the public API of @agent/provider-google", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual(["GoogleProvider", "provider"]);
 });
 
-test("only models that can chat are listed, on all pages", async () => {
+test("lists only models that can chat, on all pages", async () => {
   server.script(
     json({
       models: [
@@ -53,7 +53,7 @@ test("only models that can chat are listed, on all pages", async () => {
   expect(headers?.["x-goog-api-key"]).toBe(KEY);
 });
 
-test("a name that the API refuses is changed there and back, and the user is informed", async () => {
+test("maps a name that the API refuses in both directions, and informs the user", async () => {
   const notices: string[] = [];
   server.script(answer({ functionCall: { name: "__2d", args: { a: 1 } } }));
   const { toolCalls } = await ask(create(), {
@@ -67,7 +67,7 @@ test("a name that the API refuses is changed there and back, and the user is inf
   expect(notices).toEqual([expect.stringContaining("2d is called __2d there")]);
 });
 
-test("an earlier call gets the wire name that its tool has in each request", async () => {
+test("uses for an earlier call the wire name that its tool has in each request", async () => {
   const asked = create();
   const history: ChatMessage[] = [
     { role: "user", content: "hello" },
@@ -89,7 +89,7 @@ test("an earlier call gets the wire name that its tool has in each request", asy
   expect(await namesWith(tool("2d"))).toEqual(["_2d", "_2d"]);
 });
 
-test("keywords that the API does not know are left out, and the user is informed once", async () => {
+test("leaves out keywords that the API does not know, and informs the user once", async () => {
   const notices: string[] = [];
   const parameters = {
     type: "object",
@@ -114,12 +114,12 @@ test("keywords that the API does not know are left out, and the user is informed
 });
 
 describe("blocked, malformed and filtered answers", () => {
-  test("a request that was blocked fails immediately, with the reason", async () => {
+  test("fails immediately for a request that was blocked, with the reason", async () => {
     server.script(json({ promptFeedback: { blockReason: "SAFETY" } }));
     await expect(ask(create())).rejects.toThrow("the server blocked the request: SAFETY");
   });
 
-  test("the request is repeated after a malformed call", async () => {
+  test("repeats the request after a malformed call", async () => {
     server.script(
       json({ candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "t(" }] }),
       answer({ text: "fine" }),
@@ -132,7 +132,7 @@ describe("blocked, malformed and filtered answers", () => {
     expect(await ask(create())).toMatchObject({ content: "a", finishReason: "content_filter" });
   });
 
-  test("the wait that an error asks for is obeyed", async () => {
+  test("follows the wait that an error asks for", async () => {
     const waits: number[] = [];
     const error = { code: 429, message: "slow", details: [{ "@type": "x.RetryInfo", retryDelay: "0.02s" }] };
     server.script(json([{ error }], 429), answer({ text: "fine" }));
@@ -141,7 +141,7 @@ describe("blocked, malformed and filtered answers", () => {
   });
 });
 
-test("signatures go back where they came: on a call, on a text, and on an empty part", async () => {
+test("returns signatures where they came from: on a call, on a text, and on an empty part", async () => {
   const parts = [
     { text: "One.", thoughtSignature: "s1" },
     { text: "Two." },
@@ -170,7 +170,7 @@ test.each([
   ["gemini-3-pro", [tool("t")], "native"],
   ["gemini-2.5-flash", [], "native"],
   ["gemini-2.5-flash", [tool("t")], "words"],
-])("a structured answer of %s with %j is asked for by %s", async (model, tools, how) => {
+])("requests a structured answer of %s with %j by %s", async (model, tools, how) => {
   server.script(answer({ text: "{}" }));
   await ask(create(model), { tools, output: { name: "answer", schema: { type: "object" } } });
   const { generationConfig, systemInstruction } = sent();

@@ -30,11 +30,11 @@ const CASES = [
   ),
 ];
 
-test("there is a row for every function", () => expectComplete(module, CASES, []));
+test("has a row for every function", () => expectComplete(module, CASES, []));
 
-test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
+test.each(CASES)("$of: names a wrong $argument, with the value it got", expectClearErrors);
 
-test("a misspelt option is an error that names the right one", () => {
+test("reports a misspelt option with the right one", () => {
   expect(() => new module.OpenAIProvider({ model: "m", baseUrl: "http://a" } as never)).toThrow(
     'OpenAIProvider has no option "baseUrl". Did you mean "baseURL"?',
   );

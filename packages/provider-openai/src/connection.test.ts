@@ -92,7 +92,7 @@ describe.each(MODES)("fails immediately, with what to do, %s", (mode) => {
   );
 });
 
-test.each(MODES)("a request to an unknown host is repeated once, %s", async (mode) => {
+test.each(MODES)("repeats a request to an unknown host once, %s", async (mode) => {
   const { message, retries } = await failureAt("http://no-such-host.invalid/v1", mode);
   // Without a reachable DNS resolver the error is EAI_AGAIN, a temporary failure with more retries.
   if (message.includes("EAI_AGAIN")) return;
@@ -102,7 +102,7 @@ test.each(MODES)("a request to an unknown host is repeated once, %s", async (mod
   expect(retries).toHaveLength(1);
 });
 
-test("an event stream labelled text/html is still read", async () => {
+test("reads an event stream labelled text/html", async () => {
   const address = await web((_, response) => {
     const chunk = { choices: [{ delta: { content: "fine" }, finish_reason: "stop" }] };
     response.writeHead(200, { "content-type": "text/html" });

@@ -113,7 +113,7 @@ describe.each(MODES)("what a server sends goes back as it came, %s", (mode) => {
     expect(sent).toEqual({ role: "assistant", content: "Hi." });
   });
 
-  test("all token counts are reported, and what the server says that the request cost", async () => {
+  test("reports all token counts, and the cost that the server reports for the request", async () => {
     const usage = {
       prompt_tokens: 9,
       completion_tokens: 4,
@@ -145,7 +145,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     signal,
   };
 
-  test("images are replaced by descriptions, and the user is notified", async () => {
+  test("replaces images with descriptions, and notifies the user", async () => {
     const notices: string[] = [];
     const asked = provider({ maxRetries: 0 });
     server.script(
@@ -162,7 +162,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     expect(asked.accepts("image/png")).toBe(false);
   });
 
-  test("a response format is replaced by a request in the prompt", async () => {
+  test("replaces a response format with a request in the prompt", async () => {
     server.script(
       json({ error: { message: "This response_format type is unavailable now" } }, 400),
       answer({ content: "{}" }),
@@ -177,7 +177,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     ]);
   });
 
-  test("a response format of the Responses API is, too", async () => {
+  test("replaces a response format of the Responses API, too", async () => {
     const asked = provider({ api: "responses" });
     const words = "Invalid schema for response_format 'answer': In context=(), 'x' is not permitted.";
     const whole = json({ object: "response", status: "completed", output: [], usage: {} });
@@ -192,7 +192,7 @@ describe("after a refusal the request is changed, and so are all later ones", ()
     }
   });
 
-  test("any other refusal is reported as it came", async () => {
+  test("reports any other refusal unchanged", async () => {
     server.script(json({ error: { message: "no such field" } }, 400));
     expect(await failure(provider().respond(request))).toMatchObject({ requests: 1 });
   });
@@ -204,11 +204,11 @@ test.each([
   [{ baseURL: "https://eu.api.openai.com/v1" }, "openai-responses:eu.api.openai.com"],
   [{ baseURL: "http://localhost:11434/v1" }, "openai-chat:localhost:11434"],
   [{ baseURL: "https://api.openai.com.example/v1" }, "openai-chat:api.openai.com.example"],
-] as const)("the API is chosen by the address: %j", (options, id) => {
+] as const)("chooses the API by the address: %j", (options, id) => {
   expect(new OpenAIProvider({ model: "m", ...options }).id).toBe(id);
 });
 
-test("a given AzureOpenAI client sends to its deployment, with its key", async () => {
+test("sends to the deployment of a given AzureOpenAI client, with its key", async () => {
   const client = new AzureOpenAI({
     endpoint: server.baseURL.replace(/\/v1$/, ""),
     apiKey: "azure-secret-key",

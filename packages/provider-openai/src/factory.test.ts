@@ -7,11 +7,11 @@ import { OpenAIProvider, provider } from "./index.js";
 const { server, failure } = await useOpenAIServer();
 const options = { apiKey: KEY, baseURL: server.baseURL, retryDelayMs: 1 };
 
-test("the public API of @agent/provider-openai", async () => {
+test("exports the public API of @agent/provider-openai", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual(["OpenAIProvider", "provider"]);
 });
 
-test("a host finds what it needs to offer the provider by name", () => {
+test("provides what a host needs to offer the provider by name", () => {
   expect(provider).toMatchObject({
     name: "openai",
     keyVariables: ["OPENAI_API_KEY"],
@@ -22,7 +22,7 @@ test("a host finds what it needs to offer the provider by name", () => {
   expect(provider.createProvider({ ...options, model: "m" })).toBeInstanceOf(OpenAIProvider);
 });
 
-test("models are listed in the server's order, without entries that are not models", async () => {
+test("lists models in the server's order, without entries that are not models", async () => {
   server.script(json({ object: "list", data: [{ id: "a" }, { id: "b", owned_by: "x" }, {}, null] }));
   expect(await provider.listModels(options)).toEqual([{ id: "a" }, { id: "b" }]);
   expect(server.requests.at(-1)).toMatchObject({
@@ -31,7 +31,7 @@ test("models are listed in the server's order, without entries that are not mode
   });
 });
 
-test("a wrong key is an error with words, without the key", async () => {
+test("reports a wrong key with a message, without the key", async () => {
   server.script(errorReply(401, `Incorrect API key: ${KEY}`));
   const error = await failure(provider.listModels(options));
   expect(error.message).toBe(
@@ -40,7 +40,7 @@ test("a wrong key is an error with words, without the key", async () => {
   expect(inspect(error, { depth: 9 })).not.toContain(KEY);
 });
 
-test("a list of hundreds of thousands of models is an error with words", async () => {
+test("reports a list of hundreds of thousands of models with an error message", async () => {
   server.script(json({ data: Array.from({ length: 300_000 }, () => ({ id: "m" })) }));
   expect(await failure(provider.listModels(options))).toMatchObject({
     code: "provider_failed",
@@ -49,7 +49,7 @@ test("a list of hundreds of thousands of models is an error with words", async (
   });
 });
 
-test("an abort ends the listing", async () => {
+test("stops the listing on an abort", async () => {
   const asking = provider.listModels(options, { signal: AbortSignal.abort("enough") });
   expect(await failure(asking)).toMatchObject({ code: "aborted" });
 });

@@ -48,7 +48,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
       json({ error: { message: "upstream died", code: 502 } }),
       "upstream died",
     ],
-  ])("%s is asked again", async (_name, reply, reason) => {
+  ])("asks again after %s", async (_name, reply, reason) => {
     server.script(reply, fine);
     const { response, text, retries } = await askProvider(provider(), mode);
     expect(response.content).toBe("fine");
@@ -71,7 +71,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
     ],
     ["a negative number", { "retry-after": "-5" }, (delayMs) => delayMs === 1],
     ["words with a number, which JavaScript takes for a date", { "retry-after": "soon 5" }, (ms) => ms === 1],
-  ])("Retry-After is honoured: %s", async (_name, headers, honoured) => {
+  ])("honours Retry-After: %s", async (_name, headers, honoured) => {
     server.script(errorReply(429, "slow down", {}, headers), fine);
     const { retries } = await askProvider(provider(), mode);
     expect(retries).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
     },
   );
 
-  test("that persists is an error after maxRetries, each wait longer than the last", async () => {
+  test("becomes an error after maxRetries if it persists, each wait longer than the last", async () => {
     server.script(...Array.from({ length: 9 }, () => errorReply(503, "down")));
     const delays: number[] = [];
     const asking = provider({ maxRetries: 4, retryDelayMs: 8 }).respond({
@@ -129,29 +129,26 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
 });
 
 describe.each(MODES)("a permanent failure, %s", (mode) => {
-  test.each([400, 401, 403, 404, 409, 418, 422])(
-    "a request with status %i is never repeated",
-    async (status) => {
-      server.script(errorReply(status, "no"), fine);
-      expect(await failure(askProvider(provider(), mode))).toMatchObject({
-        code: "provider_failed",
-        message: expect.stringContaining(`m could not answer: ${status} no`),
-        requests: 1,
-      });
-    },
-  );
+  test.each([400, 401, 403, 404, 409, 418, 422])("never repeats a request with status %i", async (status) => {
+    server.script(errorReply(status, "no"), fine);
+    expect(await failure(askProvider(provider(), mode))).toMatchObject({
+      code: "provider_failed",
+      message: expect.stringContaining(`m could not answer: ${status} no`),
+      requests: 1,
+    });
+  });
 
   test.each([
     [401, "Incorrect key. Check the API key (apiKey, or OPENAI_API_KEY)."],
     [404, "Incorrect key. Check baseURL and the name of the model."],
-  ])("status %i says what to do", async (status, message) => {
+  ])("explains what to do for status %i", async (status, message) => {
     server.script(errorReply(status, "Incorrect key."));
     expect((await failure(askProvider(provider(), mode))).message).toBe(
       `m could not answer: ${status} ${message}`,
     );
   });
 
-  test("a redirect that turns the request into another is named", async () => {
+  test("names a redirect that turns the request into another", async () => {
     const moved: Reply = (_request, response) => {
       response.writeHead(301, { location: "/v2/chat/completions" }).end();
     };
@@ -162,7 +159,7 @@ describe.each(MODES)("a permanent failure, %s", (mode) => {
   });
 
   test.each([{ code: "insufficient_quota" }, { type: "insufficient_quota" }])(
-    "an exhausted account is a permanent failure: %j",
+    "includes an exhausted account: %j",
     async (more) => {
       server.script(errorReply(429, "You exceeded your current quota", more), fine);
       expect(await failure(askProvider(provider(), mode))).toMatchObject({ requests: 1 });
@@ -174,7 +171,7 @@ describe.each(MODES)("a permanent failure, %s", (mode) => {
     ["a text", "no such model", "no such model"],
     ["a status", { message: "bad", code: 400 }, "bad"],
     ["anything else", { reason: 4 }, '{"reason":4}'],
-  ])("an error inside a body with status 200 is one: %s", async (_name, error, message) => {
+  ])("includes an error inside a body with status 200: %s", async (_name, error, message) => {
     server.script(mode === "JSON" ? json({ error }) : events(chunk({ content: "a" }), { error }), fine);
     expect(await failure(askProvider(provider(), mode))).toMatchObject({
       code: "provider_failed",
@@ -195,7 +192,7 @@ describe.each(MODES)("a permanent failure, %s", (mode) => {
     expect((await failure(askProvider(provider(), mode))).message).toBe(`m could not answer: ${message}`);
   });
 
-  test("has a bounded message without control characters, also where the server's never ends", async () => {
+  test("has a bounded message without control characters, also if the server's never ends", async () => {
     let written = 0;
     server.script((_request, response) => {
       response.writeHead(400);
@@ -238,7 +235,7 @@ describe.each(MODES)("a conversation that is too long is context_overflow, %s", 
     });
   });
 
-  test("but a rate limit that speaks of tokens is not", async () => {
+  test("but not for a rate limit that mentions tokens", async () => {
     server.script(errorReply(429, "too many tokens per minute"));
     expect(await failure(askProvider(provider({ maxRetries: 0 }), mode))).toMatchObject({
       code: "provider_failed",
@@ -247,7 +244,7 @@ describe.each(MODES)("a conversation that is too long is context_overflow, %s", 
 });
 
 describe("a stream", () => {
-  test("cut inside a tool call is requested again, and the partial call is dropped", async () => {
+  test("is requested again if it is cut inside a tool call, and the partial call is dropped", async () => {
     const begin = event(
       chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "rm", arguments: '{"path":"/' } }] }),
     );
@@ -257,14 +254,14 @@ describe("a stream", () => {
     expect(retries).toHaveLength(1);
   });
 
-  test("cut every time is an error, never half an answer", async () => {
+  test("causes an error if it is cut every time, never half an answer", async () => {
     const cut = pieces([event(chunk({ content: "half" }))], { end: "cut" });
     server.script(cut, cut, cut);
     const error = await failure(askProvider(provider({ maxRetries: 2 }), "streaming"));
     expect(error).toMatchObject({ code: "provider_failed", requests: 3 });
   });
 
-  test("with an event that is not JSON is requested again", async () => {
+  test("is requested again after an event that is not JSON", async () => {
     server.script(pieces(["data: {oops\n\n"]), fine);
     const { retries } = await askProvider(provider(), "streaming");
     expect(retries).toMatchObject([{ reason: 'the answer is not JSON: "{oops"' }]);

@@ -136,7 +136,7 @@ describe.each(MODES)(
       expect(response.toolCalls[0]?.function.arguments).toBe(deep(100_000));
     });
 
-    test("a thousand calls, a hundred thousand choices and an endless count are read", async () => {
+    test("reads a thousand calls, a hundred thousand choices and an endless count", async () => {
       const calls = JSON.stringify({ content: "x", tool_calls: manyCalls(1000) });
       const others = `,{"${message}":{"content":"other"}}`.repeat(100_000);
       const body = whole(calls).replace(
@@ -168,7 +168,7 @@ describe.each(MODES)(
       ["JSON-escaped", JSON.stringify({ authorization: KEY })],
       ["in capitals", `AUTHORIZATION: BEARER ${KEY.toUpperCase()}`],
       ["in hex", Buffer.from(KEY).toString("hex")],
-    ])("a key that the server echoes %s is in no message", async (_name, echoed) => {
+    ])("includes in no message a key that the server echoes %s", async (_name, echoed) => {
       const plain = new RegExp(
         `${KEY}|${Buffer.from(KEY).toString("hex")}|${Buffer.from(KEY.slice(2, -2)).toString("base64").slice(2, -4)}`,
         "i",
@@ -187,7 +187,7 @@ describe.each(MODES)(
       }
     });
 
-    test("a key split between two pieces of an error's body is in no message", async () => {
+    test("includes in no message a key split between two pieces of an error's body", async () => {
       server.script((_request, response) => {
         response.writeHead(400);
         response.write(`{"error":{"message":"bad key ${KEY.slice(0, 9)}`);
@@ -197,7 +197,7 @@ describe.each(MODES)(
       expect(message).toContain("bad key [secret]");
     });
 
-    test("the password of a Basic header and a key in the address are in no message", async () => {
+    test("includes in no message the password of a Basic header and a key in the address", async () => {
       const headers = { authorization: `Basic ${Buffer.from("me:pass-word-1").toString("base64")}` };
       server.script(errorReply(400, "you are pass-word-1 with query-key-22"));
       const asking = provider({ headers, baseURL: `${server.baseURL}?api-key=query-key-22` });

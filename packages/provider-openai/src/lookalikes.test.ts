@@ -36,7 +36,7 @@ describe("JSON answers of servers that only resemble the API", () => {
     ["a choice without a message", { choices: [{}] }],
     ["null", null],
     ["a number", 4],
-  ])("are asked for again if they hold %s", async (_name, body) => {
+  ])("are asked for again if they contain %s", async (_name, body) => {
     server.script(json(body), answer({ content: "x" }));
     const { response, retries } = await askProvider(provider(), "JSON");
     expect(response.content).toBe("x");
@@ -56,7 +56,7 @@ describe("streams of servers that only resemble the API", () => {
     return response.toolCalls.map(({ id, function: { name, arguments: text } }) => `${id}:${name}(${text})`);
   };
 
-  test("arguments come in pieces, two calls interleaved", async () => {
+  test("are read with arguments in pieces, two calls interleaved", async () => {
     expect(
       await deltas(
         { index: 0, id: "a", function: { name: "x", arguments: "" } },
@@ -81,7 +81,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(['a:x({"p":1})', "b:y({})", ":z({})"]);
   });
 
-  test("every call has index 0 and its own id", async () => {
+  test("are read if every call has index 0 and its own id", async () => {
     expect(
       await deltas(
         { index: 0, id: "a", function: { name: "x", arguments: "{}" } },
@@ -91,7 +91,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(["a:x({})", 'b:x({"p":1})']);
   });
 
-  test("every piece repeats the id and the name, or brings a new id without a name", async () => {
+  test("are read if every piece repeats the id and the name, or has a new id without a name", async () => {
     expect(
       await deltas(
         { index: 0, id: "a", function: { name: "x", arguments: "{" } },
@@ -101,7 +101,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(['a:x({"p":1})']);
   });
 
-  test("the id and the name come after the first piece", async () => {
+  test("are read if the id and the name come after the first piece", async () => {
     expect(
       await deltas(
         { index: 0, id: null },
@@ -111,7 +111,7 @@ describe("streams of servers that only resemble the API", () => {
     ).toEqual(["a:x({})"]);
   });
 
-  test("deltas and choices are empty or missing", async () => {
+  test("are read with empty or missing deltas and choices", async () => {
     const odd = [
       {},
       null,
@@ -129,23 +129,23 @@ describe("streams of servers that only resemble the API", () => {
     expect([response.content, text]).toEqual(["hi", "hi"]);
   });
 
-  test("the end mark is missing", async () => {
+  test("are read without the end mark", async () => {
     const { response } = await streamed(event(chunk({ content: "hi" })), event(chunk({}, "stop")));
     expect(response).toMatchObject({ content: "hi", finishReason: "stop" });
   });
 
-  test("the last event has no line ending at all", async () => {
+  test("are read if the last event has no line ending at all", async () => {
     const { response } = await streamed(event(chunk({ content: "hi" })), event(chunk({}, "stop")).trimEnd());
     expect(response.content).toBe("hi");
   });
 
-  test("the reason for stopping is missing, but the end mark comes", async () => {
+  test("are read without the reason for stopping, if the end mark comes", async () => {
     const { response } = await streamed(event(chunk({ content: "hi" })), "data: [DONE]");
     expect(response).toMatchObject({ content: "hi", finishReason: "stop" });
   });
 
   test.each(["\r\n", "\r", "\n"])(
-    "lines end in %j, cut at every byte, with comments and no spaces",
+    "are read with lines that end in %j, cut at every byte, with comments and no spaces",
     async (ending) => {
       const text = [
         "\ufeff: a comment",
@@ -170,7 +170,7 @@ describe("streams of servers that only resemble the API", () => {
     },
   );
 
-  test("many events come in one piece, and what follows the end mark is ignored", async () => {
+  test("are read with many events in one piece, and what follows the end mark is ignored", async () => {
     const parts = [chunk({ content: "a" }), chunk({ content: "b" }), chunk({}, "stop")].map(event);
     const { response } = await streamed(
       [...parts, "data: [DONE]\n\n", event(chunk({ content: "c" })), "data: {oops\n\n"].join(""),
@@ -178,7 +178,7 @@ describe("streams of servers that only resemble the API", () => {
     expect(response.content).toBe("ab");
   });
 
-  test("the connection stays open after the end mark: the answer is not waited for", async () => {
+  test("are not waited for if the connection stays open after the end mark", async () => {
     const whole = [event(chunk({ content: "hi" }, "stop")), "data: [DONE]\n\n"];
     server.script(pieces(whole, { end: "open" }), pieces(whole, { end: "cut" }));
     expect((await askProvider(provider(), "streaming")).response.content).toBe("hi");
@@ -198,13 +198,13 @@ describe("streams of servers that only resemble the API", () => {
     ["without a reason for stopping", json({ choices: [{ message: { content: "hi" } }] })],
     ["as the message of an only event", events(whole)],
     ["in pieces, and once more as a whole at the end", events(chunk({ content: "hi" }), whole)],
-  ])("the answer is not streamed although it was asked for: %s", async (_name, reply) => {
+  ])("are read if the answer is not streamed although it was asked for: %s", async (_name, reply) => {
     server.script(reply);
     const { response, text, retries } = await askProvider(provider(), "streaming");
     expect([response.content, text, retries]).toEqual(["hi", "hi", []]);
   });
 
-  test("the stream is labelled as JSON", async () => {
+  test("are read if they are labelled as JSON", async () => {
     const stream = [event(chunk({ content: "hi" })), event(chunk({}, "stop"))];
     server.script(pieces(stream, { contentType: "application/json" }));
     const { response, retries } = await askProvider(provider(), "streaming");
@@ -212,7 +212,7 @@ describe("streams of servers that only resemble the API", () => {
   });
 
   test.each([400, 422])(
-    "stream_options is refused with %i: the request is repeated without it, even if maxRetries is 0",
+    "are requested again without stream_options if it is refused with %i, even if maxRetries is 0",
     async (status) => {
       const refusing = provider({ maxRetries: 0 });
       const refusal = { error: { message: "Unrecognized request argument: stream_options" } };
@@ -233,7 +233,7 @@ describe.each(MODES)("refusals, unreadable calls and errors in place of answers,
       ? json({ choices: [{ message, finish_reason: finish }] })
       : events(chunk(message), chunk({}, finish));
 
-  test("a refusal is what the model says", async () => {
+  test("returns a refusal as the text of the model", async () => {
     server.script(reply({ content: null, refusal: "I will not do that." }, "stop"));
     const { response, text } = await askProvider(provider(), mode);
     expect(response.content).toBe("I will not do that.");
@@ -244,7 +244,7 @@ describe.each(MODES)("refusals, unreadable calls and errors in place of answers,
     ["an item that is not an object", { tool_calls: [null, 4, "x"] }, "tool_calls"],
     ["an object for the list", { tool_calls: {} }, "tool_calls"],
     ["the field of an older API", { function_call: { name: "x", arguments: "{}" } }, "function_call"],
-  ])("the request is repeated after an unreadable tool call: %s", async (_name, message, finish) => {
+  ])("repeats the request after an unreadable tool call: %s", async (_name, message, finish) => {
     server.script(reply({ content: null, ...message }, finish), answer({ content: "x" }));
     const { response, retries } = await askProvider(provider(), mode);
     expect(response.content).toBe("x");
@@ -254,13 +254,13 @@ describe.each(MODES)("refusals, unreadable calls and errors in place of answers,
   test.each([
     ["message", { object: "error", message: "wrong field", code: 400 }],
     ["detail", { detail: "wrong field" }],
-  ])("an error in place of an answer tells its %s", async (_name, body) => {
+  ])("reports the %s of an error in place of an answer", async (_name, body) => {
     server.script(mode === "JSON" ? json(body) : events(body));
     await expect(askProvider(provider(), mode)).rejects.toThrow(/^m could not answer: wrong field$/);
   });
 });
 
-test("a stream without an event is not an answer", async () => {
+test("does not accept a stream without an event as an answer", async () => {
   server.script(events());
   await expect(askProvider(provider({ maxRetries: 0 }), "streaming")).rejects.toThrow(
     /before the answer was complete/,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OpenAIProvider } from "./provider.js";
 
-test("a fetch of the caller sends the requests, and is asked to follow no redirect", async () => {
+test("sends the requests with a fetch of the caller, and asks it to follow no redirect", async () => {
   const sent: unknown[] = [];
   const provider = new OpenAIProvider({
     model: "m",
@@ -24,7 +24,7 @@ test("a fetch of the caller sends the requests, and is asked to follow no redire
   ]);
 });
 
-test("a fetch that is not a function is refused by name", () => {
+test("refuses by name a fetch that is not a function", () => {
   const options = { model: "m", apiKey: "k", fetch: "no" };
   expect(() => new OpenAIProvider(options as never)).toThrow(
     /^OpenAIProvider: fetch must be a function, got /,

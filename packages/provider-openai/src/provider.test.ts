@@ -50,7 +50,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
     expect(response.toolCalls.map((one) => one.function.arguments)).toEqual(['{"path":"x"}', "", ""]);
   });
 
-  test("hands broken arguments on as they came, for the loop to refuse", async () => {
+  test("passes on broken arguments unchanged, for the loop to refuse", async () => {
     server.script(answer({ calls: [{ id: "a", function: { name: "t", arguments: '{"path": "x' } }] }));
     const { response } = await askProvider(provider(), mode);
     expect(response.toolCalls[0]?.function.arguments).toBe('{"path": "x');
@@ -61,7 +61,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
     ["content_filter", "content_filter"],
     ["stop", "tool_calls"],
     ["something_new", "tool_calls"],
-  ])("with calls that finish with %s ends as %s", async (finish, expected) => {
+  ])("ends with calls that finish with %s as %s", async (finish, expected) => {
     server.script(answer({ calls: [call("a", "t", {})], finish }));
     expect((await askProvider(provider(), mode)).response.finishReason).toBe(expected);
   });
@@ -102,7 +102,7 @@ describe.each(MODES)("a whole answer, %s", (mode) => {
   });
 });
 
-test("the key and the base URL come from the environment if they are not given", async () => {
+test("takes the key and the base URL from the environment if they are not given", async () => {
   vi.stubEnv("OPENAI_API_KEY", " sk-from-env\n");
   vi.stubEnv("OPENAI_BASE_URL", server.baseURL);
   server.script(answer({ content: "x" }));

@@ -24,7 +24,7 @@ async function otherServer(): Promise<{ address: string; connections: () => numb
 
 describe.each(MODES)("a redirect, %s", (mode) => {
   test.each([301, 302, 303, 307, 308])(
-    "to another origin with status %i is not followed, and nothing is sent there",
+    "is not followed to another origin with status %i, and nothing is sent there",
     async (status) => {
       const other = await otherServer();
       for (const location of [`http://${other.address}/v1/chat/completions`, `//${other.address}/`]) {
@@ -38,7 +38,7 @@ describe.each(MODES)("a redirect, %s", (mode) => {
     },
   );
 
-  test("to the same host under another name, protocol or user is one to another origin", async () => {
+  test("counts as one to another origin if the same host has another name, protocol or user", async () => {
     const { host, port } = new URL(server.baseURL);
     for (const location of [`https://${host}/`, `http://localhost:${port}/`, `http://[::1]:${port}/`]) {
       server.script(redirect(location));
@@ -46,7 +46,7 @@ describe.each(MODES)("a redirect, %s", (mode) => {
     }
   });
 
-  test("does not take the key into the message, however the address spells it", async () => {
+  test("does not put the key into the message, however the address spells it", async () => {
     const { host } = new URL(server.baseURL);
     for (const spelled of [encodeURIComponent(KEY), Buffer.from(`user:${KEY}`).toString("base64url"), KEY]) {
       server.script(redirect(`http://evil.example/?from=${host}&k=${spelled}`));
@@ -57,7 +57,7 @@ describe.each(MODES)("a redirect, %s", (mode) => {
     }
   });
 
-  test("within the origin is followed with the whole request", async () => {
+  test("is followed within the origin with the whole request", async () => {
     server.script(redirect("/v2/chat"), answer({ content: "here" }));
     expect((await askProvider(provider(), mode)).response.content).toBe("here");
     expect(lastRequest().url).toBe("/v2/chat");

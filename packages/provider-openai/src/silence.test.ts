@@ -10,7 +10,7 @@ const SILENCE_MS = 1000;
 const fine = answer({ content: "fine" });
 
 describe.each(MODES)("silence and abort, %s", (mode) => {
-  test("a server that never answers ends with a timeout, which is not repeated", async () => {
+  test("stops with a timeout, which is not repeated, if a server never answers", async () => {
     server.script(silence, fine);
     const error = await failure(askProvider(provider({ timeoutMs: SILENCE_MS }), mode));
     expect(error).toMatchObject({ code: "provider_failed", requests: 1 });
@@ -18,7 +18,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await server.requests.at(-1)?.closed;
   });
 
-  test("a server that falls silent half-way does too", async () => {
+  test("stops with a timeout too if a server falls silent half-way", async () => {
     server.script(pieces([mode === "JSON" ? "{" : event(chunk({ content: "a" }))], { end: "open" }));
     const error = await failure(askProvider(provider({ timeoutMs: SILENCE_MS }), mode));
     expect(error.message).toContain(`silent for ${SILENCE_MS} ms`);
@@ -26,7 +26,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
   });
 
   test.each(["an unknown length", "an announced length"])(
-    "every received byte restarts the timeout, also a blank or a comment, in a body of %s",
+    "restarts the timeout on every received byte, also a blank or a comment, in a body of %s",
     async (length) => {
       const beats = Array.from({ length: 15 }, () => (mode === "JSON" ? "\n" : ": keep-alive\n\n"));
       const body = {
@@ -50,14 +50,14 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     },
   );
 
-  test("an abort before the request sends nothing", async () => {
+  test("sends nothing after an abort before the request", async () => {
     const requests = server.requests.length;
     const error = await failure(askProvider(provider(), mode, { signal: AbortSignal.abort("enough") }));
     expect(error).toMatchObject({ code: "aborted", cause: "enough" });
     expect(server.requests.length).toBe(requests);
   });
 
-  test("an abort while the server is silent rejects and closes the connection", async () => {
+  test("rejects and closes the connection on an abort while the server is silent", async () => {
     server.script(silence);
     const controller = new AbortController();
     const arrived = server.nextRequest();
@@ -68,7 +68,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await request.closed;
   });
 
-  test("an abort in the middle of an answer rejects and closes the connection", async () => {
+  test("rejects and closes the connection on an abort in the middle of an answer", async () => {
     const controller = new AbortController();
     server.script((request, response) => {
       setTimeout(() => controller.abort(), 20);
@@ -83,7 +83,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await server.requests.at(-1)?.closed;
   });
 
-  test("an abort while waiting for a repetition rejects immediately", async () => {
+  test("rejects immediately on an abort while waiting for a repetition", async () => {
     server.script(errorReply(500, "oops"));
     const controller = new AbortController();
     const asking = provider({ retryDelayMs: 60_000 }).respond({
@@ -96,7 +96,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     expect(await failure(asking)).toMatchObject({ code: "aborted", requests: 1 });
   });
 
-  test("an abort while connecting rejects immediately", async () => {
+  test("rejects immediately on an abort while connecting", async () => {
     // The server accepts connections but never reads: the request hangs without any response.
     const deaf = createServer((socket) => socket.pause());
     await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
@@ -110,7 +110,7 @@ describe.each(MODES)("silence and abort, %s", (mode) => {
     await new Promise((resolve) => deaf.close(resolve));
   });
 
-  test("listeners on the caller's signal are gone afterwards", async () => {
+  test("removes listeners on the caller's signal afterwards", async () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, "addEventListener");
     const removed = vi.spyOn(signal, "removeEventListener");

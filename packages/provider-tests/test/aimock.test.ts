@@ -50,13 +50,13 @@ describe.each(PROVIDERS)("%s of an independent mock", (_name, create) => {
     return agent;
   }
 
-  test("a turn with a tool", async () => {
+  test("completes a turn with a tool", async () => {
     const asked: unknown[] = [];
     expect(await agentOf(asked).chat("What is the weather?")).toBe("It is 21 degrees, größer 😀.");
     expect(asked).toEqual([{ city: "Zürich" }]);
   });
 
-  test("a streamed turn with a tool", async () => {
+  test("completes a streamed turn with a tool", async () => {
     const asked: unknown[] = [];
     let text = "";
     for await (const event of agentOf(asked).streamChat("What is the weather?")) {
@@ -66,7 +66,7 @@ describe.each(PROVIDERS)("%s of an independent mock", (_name, create) => {
     expect(asked).toEqual([{ city: "Zürich" }]);
   });
 
-  test("an error carries the message of the server", async () => {
+  test("reports the message of the server in an error", async () => {
     await expect(agentOf([]).chat("This fails.")).rejects.toThrow(/this model is gone/);
   });
 });

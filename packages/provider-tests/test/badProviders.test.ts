@@ -180,21 +180,21 @@ function subjectWith(fault: Fault): ProviderSubject {
   };
 }
 
-test("a good provider passes every check, and there is a fault for each", async () => {
+test("passes every check with a good provider, and has a fault for each", async () => {
   const report = await checkProvider(subjectWith({}));
   expect(formatReport(report)).toMatch(/^fixture\n(ok {3}.*\n)+All checks passed\.\n$/);
   expect(report.checks.map(({ id }) => id).sort()).toEqual(Object.keys(FAULTS).sort());
 });
 
 test.each(Object.entries(FAULTS))(
-  "a provider with one fault fails at it and nowhere else: %s",
+  "fails at the one fault of a provider and nowhere else: %s",
   async (id, fault) => {
     const { checks } = await checkProvider(subjectWith(fault));
     expect(checks.filter(({ status }) => status === "failed").map((check) => check.id)).toEqual([id]);
   },
 );
 
-test("the kit says how to tell it what a request for a stream is", async () => {
+test("explains how to describe a request for a stream to the kit", async () => {
   const { isStream: _, ...dialect } = chat;
   const subject: ProviderSubject = {
     name: "asks in another way",
@@ -210,7 +210,7 @@ test("the kit says how to tell it what a request for a stream is", async () => {
   );
 });
 
-test("the kit finds a reader that takes JSON instead of a stream for the end of an answer", async () => {
+test("finds a reader that takes JSON instead of a stream for the end of an answer", async () => {
   const endpointOf = ({ baseURL, apiKey, ...limits }: ProviderTarget) =>
     new HttpEndpoint({
       ...readProviderOptions({ baseURL, apiKey, ...limits, model: "m" }, HASTY),

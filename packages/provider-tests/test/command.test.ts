@@ -127,7 +127,7 @@ describe.each(WIRED)("agent on $name", (one) => {
     expect(server.refusals).toEqual([]);
   });
 
-  test("agent models lists what the server lists; agent doctor proves the key", async () => {
+  test("lists with agent models what the server lists, and proves the key with agent doctor", async () => {
     const server = await strict(one.wire);
     const { run } = createHome();
     const env = environment(one, server);
@@ -160,7 +160,7 @@ describe.each(WIRED)("agent on $name", (one) => {
     }
   });
 
-  test("a structured answer uses the native mode of the wire", async () => {
+  test("uses the native mode of the wire for a structured answer", async () => {
     const server = await strict(one.wire);
     const { run, write } = createHome();
     write(
@@ -198,7 +198,7 @@ describe.each(WIRED)("agent on $name", (one) => {
 // The first wire uses OPENAI_BASE_URL. With a custom address, "google/…" is a model name of that server, not a provider.
 const [, ...OTHERS] = WIRED;
 
-test.each(OTHERS)("a fallback of $name is announced each time it answers", async (one) => {
+test.each(OTHERS)("announces a fallback of $name each time it answers", async (one) => {
   const [here, there] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
   const [first, fallback] = OTHERS[0] === one ? [OTHERS[0], OTHERS[1]] : [OTHERS[1], OTHERS[0]];
   if (!first || !fallback) throw new Error("WIRED must hold two wires besides the first.");
@@ -219,7 +219,7 @@ test.each(OTHERS)("a fallback of $name is announced each time it answers", async
   }
 });
 
-test("a model of the AI SDK in the config reads its key from the environment; tools do not", async () => {
+test("reads the key of a model of the AI SDK in the config from the environment, and hides it from tools", async () => {
   const answers = [{ calls: [{ id: "call_1", name: "look", args: {} }] }, { text: "Looked." }] as const;
   const server = await scriptedServer(dialects.messages, answers);
   onTestFinished(() => server.close());
@@ -251,7 +251,7 @@ test("a model of the AI SDK in the config reads its key from the environment; to
   expect(left()).toContain("seen: undefined");
 });
 
-test("agent doctor asks a model and its fallback, each by itself", async () => {
+test("asks a model and its fallback in agent doctor, each by itself", async () => {
   const [main, fallback] = [await strict(STRICT_MESSAGES), await strict(STRICT_GENERATE_CONTENT)];
   const [first, second] = OTHERS;
   if (!first || !second) throw new Error("WIRED must hold two wires besides the first.");

@@ -91,7 +91,7 @@ function sentTo({ requests }: Awaited<ReturnType<typeof scriptedServer>>): Sent 
   return { path: requests[0]?.url ?? "", bodies: requests.map(({ body }) => body) };
 }
 
-test("chat completions: the same as with openai", async () => {
+test("sends the same chat completions as with openai", async () => {
   const own = await ours(
     chat,
     (url) => new OpenAIProvider({ model: "m", apiKey: "k", baseURL: `${url}/v1` }),
@@ -126,7 +126,7 @@ test("chat completions: the same as with openai", async () => {
   expect(own).toEqual(vendor);
 });
 
-test("Responses: the same as with openai, but for ids of items that the server does not store", async () => {
+test("sends the same Responses as with openai, except for ids of items that the server does not store", async () => {
   const own = await ours(
     responses,
     (url) => new OpenAIProvider({ model: "m", apiKey: "k", baseURL: `${url}/v1`, api: "responses" }),
@@ -184,7 +184,7 @@ function withoutItemIds(body: unknown): unknown {
   };
 }
 
-test("Messages: the same as with @anthropic-ai/sdk", async () => {
+test("sends the same Messages as with @anthropic-ai/sdk", async () => {
   const own = await ours(messages, (baseURL) => new AnthropicProvider({ model: "m", apiKey: "k", baseURL }));
   const mark = { type: "ephemeral" } as const;
   const vendor = await theirs(messages, async (baseURL) => {
@@ -233,7 +233,7 @@ test("Messages: the same as with @anthropic-ai/sdk", async () => {
   expect(own).toEqual(vendor);
 });
 
-test("generateContent: the same as with @google/genai", async () => {
+test("sends the same generateContent as with @google/genai", async () => {
   const own = await ours(
     generateContent,
     (baseURL) => new GoogleProvider({ model: "gemini-3-pro", apiKey: "k", baseURL }),

@@ -44,13 +44,13 @@ async function talk(one: (typeof WIRES)[number], ...questions: ContentPart[]) {
 }
 
 describe.each(WIRES)("images on $name", (one) => {
-  test("bytes that are not an image are replaced by a description", async () => {
+  test("are replaced by a description if the bytes are not an image", async () => {
     const { notices, last } = await talk(one, image(Buffer.from("<html>".repeat(20)).toString("base64")));
     expect(notices).toEqual([expect.stringContaining("its bytes are not an image that can be read")]);
     expect(last).toContain("its bytes are not an image that can be read");
   });
 
-  test("an image with the wrong name of its format is sent with the right one", async () => {
+  test("are sent with the right format name if theirs is wrong", async () => {
     const { notices, last } = await talk(one, image(PIXEL, "image/jpeg"));
     expect(notices).toEqual([]);
     expect(last).toContain(PIXEL);
@@ -87,7 +87,7 @@ test.each<[string, typeof anthropic, ContentPart, string]>([
     image("R0lGODlhAQABAAAAACw=", "image/png"),
     "does not take image/gif",
   ],
-])("an image that is %s is reported in plain text", async (_name, one, part, words) => {
+])("reports in plain text an image that is %s", async (_name, one, part, words) => {
   const { notices, last } = await talk(one, part);
   expect(notices).toEqual([expect.stringContaining(words)]);
   expect(last).toContain(words);
@@ -98,16 +98,19 @@ test.each([
   ["Anthropic", anthropic, 100],
   ["OpenAI", ownAddress("chat"), 500],
   ["OpenAI's Responses", ownAddress("responses"), 500],
-] as const)("more images than %s takes: the oldest become words", async (_name, one, most) => {
-  const server = await startStrictServer(one.wire);
-  onTestFinished(() => server.close());
-  const provider = one.create(server.baseURL);
-  const content = Array.from({ length: most + 1 }, () => image(PIXEL));
-  const signal = new AbortController().signal;
-  await provider.respond({ messages: [{ role: "user", content }], tools: [], signal });
-  expect(server.refusals).toEqual([]);
-  expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(`at most ${most} images in a request`);
-});
+] as const)(
+  "replaces the oldest images with text if there are more than %s takes",
+  async (_name, one, most) => {
+    const server = await startStrictServer(one.wire);
+    onTestFinished(() => server.close());
+    const provider = one.create(server.baseURL);
+    const content = Array.from({ length: most + 1 }, () => image(PIXEL));
+    const signal = new AbortController().signal;
+    await provider.respond({ messages: [{ role: "user", content }], tools: [], signal });
+    expect(server.refusals).toEqual([]);
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(`at most ${most} images in a request`);
+  },
+);
 
 /** OpenAI's limits apply only to its own address. A custom `fetch` redirects that address to the test server. */
 function ownAddress(api: "chat" | "responses"): (typeof WIRES)[number] {

@@ -11,19 +11,19 @@ const root = server.baseURL.replace(/\/v1$/, "");
 afterAll(() => server.close());
 
 describe("without configuration", () => {
-  test.each(Object.entries(FACTORIES))("the default model of %s has its facts", (_name, factory) => {
+  test.each(Object.entries(FACTORIES))("has facts for the default model of %s", (_name, factory) => {
     const made = factory.createProvider({ model: factory.defaultModel, apiKey: "key" });
     expect(made.contextTokens).toBeGreaterThan(100_000);
     expect(made.price).toMatchObject({ input: expect.any(Number), isEstimate: true });
     expect(made.efforts).toContain("high");
   });
 
-  test.each(Object.entries(FACTORIES))("a model that %s does not know has none", (_name, factory) => {
+  test.each(Object.entries(FACTORIES))("has no facts for a model that %s does not know", (_name, factory) => {
     const made = factory.createProvider({ model: "something-new", apiKey: "key" });
     expect([made.contextTokens, made.price, made.efforts]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("a model behind another address has no price, and of OpenAI's names no facts at all", () => {
+  test("has no price for a model at another address, and no facts at all for OpenAI's names", () => {
     const there = { apiKey: "key", baseURL: root };
     const claude = anthropic.createProvider({ model: "claude-haiku-4-5", ...there });
     expect([claude.contextTokens, claude.price]).toEqual([200_000 - 32_000, undefined]);
@@ -33,7 +33,7 @@ describe("without configuration", () => {
     expect([local.contextTokens, local.price, local.efforts]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("every row of the tables is plausible", () => {
+  test("has only plausible rows in the tables", () => {
     for (const { knownModels } of Object.values(FACTORIES)) {
       expect(knownModels?.date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     }
@@ -54,11 +54,11 @@ describe("a server's own list", () => {
     ["Groq", { context_window: 32_768 }],
     ["Mistral", { max_context_length: 32_768 }],
     ["LM Studio", { loaded_context_length: 32_768, max_context_length: 131_072 }],
-  ])("of %s states the context", async (_name, fields) => {
+  ])("states the context for %s", async (_name, fields) => {
     expect(await list({ data: [{ id: "m", ...fields }] })).toEqual([{ id: "m", contextTokens: 32_768 }]);
   });
 
-  test("of OpenRouter states prices and the longest answer", async () => {
+  test("states prices and the longest answer for OpenRouter", async () => {
     const pricing = { prompt: "0.0000003", completion: "0.0000025", input_cache_read: "0.00000003" };
     const top_provider = { max_completion_tokens: 8192 };
     expect(await list({ data: [{ id: "a/m", pricing, top_provider }] })).toEqual([
@@ -68,14 +68,14 @@ describe("a server's own list", () => {
     expect(await list({ data: [{ id: "auto", pricing: varies }] })).toEqual([{ id: "auto" }]);
   });
 
-  test("of llama.cpp is completed with the context that the server runs with", async () => {
+  test("is completed for llama.cpp with the context that the server runs with", async () => {
     const models = { data: [{ id: "m", owned_by: "llamacpp", meta: { n_ctx_train: 131_072 } }] };
     const props = { default_generation_settings: { n_ctx: 8192 } };
     expect(await list(models, props)).toEqual([{ id: "m", contextTokens: 8192 }]);
     expect(server.requests.slice(-2).map(({ url }) => url)).toEqual(["/v1/models", "/props"]);
   });
 
-  test("of Ollama is completed with the context of loaded models, and stays if there is no such path", async () => {
+  test("is completed for Ollama with the context of loaded models, and stays if there is no such path", async () => {
     const models = {
       data: [
         { id: "a", owned_by: "library" },
@@ -163,7 +163,7 @@ describe("a reasoning effort", () => {
     expect((await ask(api, model, effort)).sent).toMatchObject(fields);
   });
 
-  test("that a model does not support becomes the nearest one, with a notice", async () => {
+  test("becomes the nearest one, with a notice, if a model does not support it", async () => {
     const { sent, notices } = await ask("messages", "claude-sonnet-5-5", "off");
     expect(sent).toMatchObject({ output_config: { effort: "low" } });
     expect(notices).toEqual([
@@ -176,7 +176,7 @@ describe("a reasoning effort", () => {
     ["generateContent", { error: { message: "Thinking level is not supported for this model." } }],
     ["chat", { error: { message: "Unsupported parameter: 'reasoning_effort'" } }],
     ["responses", { error: { message: "Unsupported parameter: 'reasoning.effort'" } }],
-  ] as const)("that a model on %s refuses is left out, with a notice", async (api, refusal) => {
+  ] as const)("is left out, with a notice, if a model on %s refuses it", async (api, refusal) => {
     const { sent, notices } = await ask(api, "m", "high", [json(refusal, 400), json(ANSWERS[api])]);
     expect(JSON.stringify(sent)).not.toMatch(/effort|thinking/i);
     expect(notices).toEqual(["m refuses a reasoning effort; it answers without."]);

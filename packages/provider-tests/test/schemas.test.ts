@@ -34,7 +34,7 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
 
 describe.each(WIRES)("on $name", ({ wire, create }) => {
   test.each(Object.entries(SCHEMAS))(
-    "a structured answer and a tool with %s are accepted",
+    "accepts a structured answer and a tool with %s",
     async (_name, schema) => {
       const server = await startStrictServer(wire);
       onTestFinished(() => server.close());

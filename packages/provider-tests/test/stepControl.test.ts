@@ -55,7 +55,7 @@ describe.each(SUBJECTS)("step control on $name", ({ dialect, create }) => {
     return { provider, requests: server.requests };
   }
 
-  test("toolChoice forces the first call on the wire, and the model decides afterwards", async () => {
+  test("forces the first call on the wire with toolChoice, and the model decides afterwards", async () => {
     const { provider, requests } = await serve(CALL, { text: "Done." });
     const agent = new Agent(provider, { tools: [look, other], toolChoice: { tool: "look" } });
     expect(await agent.chat("Go.")).toBe("Done.");
@@ -63,7 +63,7 @@ describe.each(SUBJECTS)("step control on $name", ({ dialect, create }) => {
     expect(JSON.stringify(requests[1]?.body[field] ?? "")).not.toContain("look");
   });
 
-  test("beforeRequest changes the tools, the choice and the messages of one request on the wire", async () => {
+  test("changes the tools, the choice and the messages of one request on the wire with beforeRequest", async () => {
     const { provider, requests } = await serve(CALL, { text: "Done." });
     const agent = new Agent(provider, {
       tools: [look, other],
@@ -85,7 +85,7 @@ describe.each(SUBJECTS)("step control on $name", ({ dialect, create }) => {
     expect([second?.includes("Hurry up."), second?.includes('"other"')]).toEqual([false, true]);
   });
 
-  test("stopWhen ends the message after a tool round, and nothing more is requested", async () => {
+  test("ends the message after a tool round with stopWhen, and requests nothing more", async () => {
     const { provider, requests } = await serve(CALL, CALL, { text: "Done." });
     const agent = new Agent(provider, { tools: [look], stopWhen: ({ turn }) => turn >= 1 });
     await agent.run("Go.");

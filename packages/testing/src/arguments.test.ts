@@ -57,6 +57,6 @@ function isFine(options: unknown): boolean {
   );
 }
 
-test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+test("has a row for every function", () => expectComplete(module, CASES, FREE));
 
-test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
+test.each(CASES)("$of: names a wrong $argument, with the value it got", expectClearErrors);

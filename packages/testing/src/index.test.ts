@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-test("the public API of @agent/testing", async () => {
+test("exports the public API of @agent/testing", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "checkPack",
     "checkProvider",

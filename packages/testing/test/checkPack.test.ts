@@ -28,7 +28,7 @@ describe("a good pack", () => {
     ]);
   });
 
-  test("without samples the report says what it could not check, without a failure", async () => {
+  test("gets a report of what could not be checked without samples, without a failure", async () => {
     const report = await checkPack(GOOD);
     expect(report.ok).toBe(true);
     const open = report.checks.filter(({ status }) => status === "not_checked");
@@ -49,7 +49,7 @@ describe("a good pack", () => {
   });
 });
 
-test("a pack of ten lines passes every check", async () => {
+test("passes every check with a pack of ten lines", async () => {
   const workspace = await temporaryWorkspace();
   onTestFinished(() => workspace.remove());
   const file = join(workspace.path, "clock.mjs");
@@ -123,19 +123,19 @@ describe("a pack with more than tools", () => {
     expect(report.tools.map(({ name }) => name)).toEqual(["service_start", "service_late"]);
   });
 
-  test("a server that is not there is said and does not count against the pack", async () => {
+  test("is not failed for a missing server, which is reported", async () => {
     const report = await checkPack(await servicePack(), { options: { late: "connection refused" } });
     expect(report.ok).toBe(true);
     expect(formatReport(report)).toContain("the tools of the server: connection refused");
   });
 
-  test("what the tools that come later are loaded from may leave files", async () => {
+  test("may leave files from the source of its later tools", async () => {
     const report = await checkPack(await servicePack(), { options: { writes: true } });
     expect(report.ok).toBe(true);
     expect(report.tools.map(({ name }) => name)).toEqual(["service_start", "service_late"]);
   });
 
-  test("a tool that did not come to its call is reported with the reason", async () => {
+  test("is reported with the reason if a tool did not come to its call", async () => {
     const workspace = await temporaryWorkspace();
     onTestFinished(() => workspace.remove());
     const once = join(workspace.path, "loaded");
@@ -148,7 +148,7 @@ describe("a pack with more than tools", () => {
     );
   });
 
-  test("a listing of its tools starts nothing that comes later", async () => {
+  test("starts nothing that comes later for a listing of its tools", async () => {
     const { tools } = await inspectPack(await servicePack());
     expect(tools.map(({ name }) => name)).toEqual(["service_start"]);
   });
@@ -168,7 +168,7 @@ describe("a bad pack fails exactly the check it breaks", () => {
     expect(report.ok).toBe(false);
   });
 
-  test("there is a bad pack for every check", () => {
+  test("has a bad pack for every check", () => {
     expect([...new Set(BAD_PACKS.map(({ check }) => check))].sort()).toEqual(
       CHECKS.map(({ id }) => id).sort(),
     );
@@ -182,7 +182,7 @@ test.each([
     "never finishes its import",
     "await new Promise((done) => setTimeout(done, 1e9)); export function register() {}",
   ],
-])("a pack that %s gets a cure that helps", async (_name, source) => {
+])("suggests a fix that works for a pack that %s", async (_name, source) => {
   const workspace = await temporaryWorkspace();
   onTestFinished(() => workspace.remove());
   const file = join(workspace.path, "bad.mjs");
@@ -193,11 +193,11 @@ test.each([
   );
 });
 
-test("an invalid location is refused immediately", async () => {
+test("refuses an invalid location immediately", async () => {
   await expect(checkPack("")).rejects.toThrow("must be a path or a file: URL, got an empty string");
 });
 
-test("inspectPack lists the tools, and says why there are none", async () => {
+test("lists the tools with inspectPack, and explains why there are none", async () => {
   const { tools, problem } = await inspectPack(GOOD);
   expect([tools.length, problem]).toEqual([2, undefined]);
   const missing = await inspectPack("/is/not/there.mjs");

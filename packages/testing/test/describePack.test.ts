@@ -62,7 +62,7 @@ describe("describePack", () => {
     expect(stdout).toMatch(/ok \d+ - does nothing when it is imported/);
   });
 
-  test("without a runner says how to give one", () => {
+  test("explains without a runner how to give one", () => {
     expect(() => describePack(GOOD)).toThrow('pass { describe, test }, for instance from "vitest"');
   });
 });

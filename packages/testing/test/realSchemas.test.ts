@@ -7,7 +7,7 @@ type Block = ChatTool["function"];
 describe("function schemas as people write them", () => {
   const blocks: readonly Block[] = functionSchemas();
 
-  test("as they come, each is registered or refused with a message that name the tool or its name", () => {
+  test("are registered as they come, or refused with a message that names the tool or its name", () => {
     for (const block of blocks) {
       const refusal = refusalOf(block);
       // "dict" is not a JSON Schema type, so none of them is valid unchanged.
@@ -15,7 +15,7 @@ describe("function schemas as people write them", () => {
     }
   });
 
-  test("with the types of JSON Schema, most are accepted and run; the rest is refused for a stated reason", async () => {
+  test("are mostly accepted and run with the types of JSON Schema; the rest is refused for a stated reason", async () => {
     let accepted = 0;
     for (const block of blocks) {
       const repaired = {

@@ -403,7 +403,7 @@ You review changes.
     expect(description).toContain("- explore: Finds things out");
   });
 
-  test("are used once where two have the same name, the first place first", async () => {
+  test("are used once if two have the same name, the first place first", async () => {
     define(".agents/agents/reviewer.md", FILE);
     define(".claude/agents/reviewer.md", FILE.replace("Reviews changes.", "Other."));
     const { text, problems } = await listed();
@@ -412,7 +412,7 @@ You review changes.
     expect(problems).toContain("is defined by");
   });
 
-  test("name tools as another program does", async () => {
+  test("name tools the way another program does", async () => {
     define(
       ".claude/agents/reader.md",
       "---\ndescription: Reads.\ntools: Read, look\nmodel: inherit\n---\nYou read.",

@@ -36,7 +36,7 @@ const resultOf = (agent: Agent): string =>
   contentText(agent.context.sessionContext.find(({ role }) => role === "tool")?.content ?? "");
 
 describe("an agent of another program", () => {
-  test("does a task, and its requests for permission are calls of ours", async () => {
+  test("does a task, and its requests for permission become calls of ours", async () => {
     const asked: ApprovalRequest[] = [];
     const agent = starting("edit", {
       approve: (request) => {
@@ -105,7 +105,7 @@ describe("an agent of another program", () => {
     ["crash", COMMAND, /ended with 3: out of luck/],
     ["edit", "no-such-program-here --acp", /cannot be started/],
     ["edit", `"${process.execPath}" -e "process.exit(0)"`, /ended with 0/],
-  ])("that fails is an error (%s, %s)", async (task, command, message) => {
+  ])("causes an error if it fails (%s, %s)", async (task, command, message) => {
     const agent = starting(task, {}, command);
     await agent.chat("go");
     expect(resultOf(agent)).toMatch(message);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diagnose } from "./diagnose.js";
 
-test("every protection is named, with whether it works here", async () => {
+test("names every protection, with whether it works here", async () => {
   const found = await diagnose();
   expect(found.map(({ subject }) => subject).slice(0, 6)).toEqual([
     "timeout",
@@ -17,7 +17,7 @@ test("every protection is named, with whether it works here", async () => {
   }
 });
 
-test("every escape from the sandbox is tried, and reported as stopped", async (context) => {
+test("tries every escape from the sandbox, and reports it as stopped", async (context) => {
   const found = await diagnose();
   const attempts = found.filter(({ subject }) => subject.startsWith("sandbox: "));
   if (found.find(({ subject }) => subject === "sandbox")?.ok === false)
@@ -26,7 +26,7 @@ test("every escape from the sandbox is tried, and reported as stopped", async (c
   expect(attempts.filter(({ ok }) => !ok)).toEqual([]);
 });
 
-test("a shell whose limits are not known is said to have none", async () => {
+test("reports no limits for a shell whose limits are not known", async () => {
   const limits = (await diagnose("/usr/bin/fish")).find(({ subject }) => subject === "limits per process");
   expect(limits).toMatchObject({ ok: false, detail: expect.stringContaining("/usr/bin/fish") });
 });

@@ -11,7 +11,7 @@ const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: 
 const registryWith = (options: unknown) =>
   createToolRegistry(context, [[pack, options as pack.BashOptions]], { enable: ["run_bash"] });
 
-test("the public API is exactly this", async () => {
+test("exports exactly this public API", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "DEFAULT_HIDDEN_ENV",
     "createPolicy",
@@ -45,11 +45,11 @@ describe("options", () => {
     [{ sandbox: { network: { hosts: ["https://example.com"] } } }, /"https:\/\/example\.com" is not a host/],
     [{ shell: "/bin/zsh", deny: ["rm"] }, /deny and allow understand sh and bash/],
     ["rm", /options must be an object/],
-  ])("%j is an error when the pack registers", (options, message) => {
+  ])("cause an error when the pack registers: %j", (options, message) => {
     expect(() => registryWith(options)).toThrow(message);
   });
 
-  test("all options together are accepted", () => {
+  test("are accepted all together", () => {
     const registry = registryWith({
       deny: ["rm", { command: "git push", match: ["git push"], notMatch: ["git pull"], reason: "no" }],
       allow: ["git"],
@@ -63,7 +63,7 @@ describe("options", () => {
 });
 
 describe("through the registry", () => {
-  test("a refused command is an error text with reason and rule, and did not run", async () => {
+  test("returns an error text with reason and rule for a refused command, and does not run it", async () => {
     const registry = registryWith({ deny: [{ command: "touch", reason: "No new files." }] });
     const text = await registry.execute("run_bash", { command: "touch /tmp/tools-bash-refused" });
     expect(text).toBe(
@@ -73,7 +73,7 @@ describe("through the registry", () => {
     expect(await registry.execute("run_bash", { command: "echo touch" })).toContain('"stdout":"touch\\n"');
   });
 
-  test("arguments that do not fit are named", async () => {
+  test("names arguments that do not fit", async () => {
     const registry = registryWith({});
     for (const [args, name] of [
       [{}, "command"],
@@ -109,7 +109,7 @@ describe("an abort", () => {
   });
 });
 
-test("the services of a registration end with the registry", async () => {
+test("stops the services of a registration with the registry", async () => {
   const registry = registryWith({});
   const text = await registry.execute("run_bash", { command: "sleep 100 >/dev/null 2>&1 &" });
   expect(registry.services.jobs.list()).toMatchObject([{ id: JSON.parse(text).background_job }]);
@@ -121,7 +121,7 @@ test("the services of a registration end with the registry", async () => {
   expect(processesWith(ownTag)).toEqual([]);
 });
 
-test("importing the built package and making a tool starts nothing", (ctx) => {
+test("starts nothing on import of the built package and creation of a tool", (ctx) => {
   const entry = fileURLToPath(new URL("../dist/index.js", import.meta.url));
   if (!existsSync(entry)) return ctx.skip("the package is not built");
   const code = `

@@ -19,11 +19,11 @@ const CASES = [
 ];
 const FREE = ["diagnose"];
 
-test("there is a row for every function", () => expectComplete(module, CASES, FREE));
+test("has a row for every function", () => expectComplete(module, CASES, FREE));
 
-test.each(CASES)("$of: a wrong $argument is named, with what came", expectClearErrors);
+test.each(CASES)("$of: names a wrong $argument, with the value it got", expectClearErrors);
 
-test("a policy with a misspelt list is an error, never no policy", () => {
+test("reports a policy with a misspelt list, and never takes it for no policy", () => {
   expect(() => module.createPolicy({ dney: ["rm"] } as object)).toThrow(
     'createPolicy has no option "dney". Did you mean "deny"?',
   );

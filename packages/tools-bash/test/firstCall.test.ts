@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const pack = new URL("../dist/index.js", import.meta.url);
 
-test("a first command with too few file descriptors does no lasting harm", () => {
+test("causes no lasting harm if a first command has too few file descriptors", () => {
   // Only a named pipe can be opened as /dev/stderr: a socket, which is used where there are no pipes, cannot.
   const script = `
     import { closeSync, openSync } from "node:fs";

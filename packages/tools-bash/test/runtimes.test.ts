@@ -29,7 +29,7 @@ for (const [name, file, ...args] of RUNTIMES) {
   );
 }
 
-test("a worker thread that runs commands closes no file of the program around it when it ends", async () => {
+test("closes no file of the program around it when a worker thread that runs commands ends", async () => {
   const { stdout, stderr } = await run(process.execPath, [program("workerThread.mjs")]);
   expect(JSON.parse(stdout)).toEqual({ printed: 30, files: 120, open: 120 });
   expect(stderr).toBe("");

@@ -118,7 +118,7 @@ describe("a call in a script", () => {
     expect(saved).toEqual(["b"]);
   });
 
-  test("of a tool that is off, or that a child may not use, does not run", async () => {
+  test("does not run if the tool is off, or a child may not use it", async () => {
     const { tool, saved } = saving();
     const off = await runScript(SCRIPT, { tools: [tool], disable: ["save"] });
     expect(off.text).toContain("not_available");

@@ -87,7 +87,7 @@ describe("declarations", () => {
     expect(withServer).toBe(without);
   });
 
-  test("stay within their budget and say how many are left", async () => {
+  test("stay within their budget and report how many are left", async () => {
     const tools = Array.from({ length: 50 }, (_, n) =>
       named(`tool_${n}`, "x", { argument: { type: "string" } }),
     );
@@ -120,7 +120,7 @@ describe("find and describe", () => {
     named("weather", "Forecasts."),
   ];
 
-  test("rank tools by their words and show how to call them", async () => {
+  test("rank tools by their text and show how to call them", async () => {
     const { text } = await runScript('return await find("create ticket");', { tools });
     expect(JSON.parse(text)).toEqual([
       {

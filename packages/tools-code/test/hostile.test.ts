@@ -36,13 +36,13 @@ describe("limits", () => {
       "a caught bomb",
       "const a = []; for (;;) { try { a.push(new Array(100000).fill(1)); } catch { a.push(1); } }",
     ],
-  ])("end a memory bomb: %s", async (_name, script) => {
+  ])("stop a memory bomb: %s", async (_name, script) => {
     const { end, text } = await runScript(script, { options: { memoryMb: 16, cpuMs: 3000 } });
     expect(end?.outcome).toBe("error");
     expect(text).toMatch(/memory|stopped|invalid|too l|RangeError/i);
   });
 
-  test("end recursion without an end", async () => {
+  test("stop recursion without an end", async () => {
     for (const first of ["", "await tools.act({});", "await Promise.resolve();"]) {
       const { text } = await runScript(`${first} const f = (x) => [x].map(f)[0] + 1; return f(1);`, {
         tools: [act()],
@@ -55,7 +55,7 @@ describe("limits", () => {
     }
   });
 
-  test("end deeply nested JSON", async () => {
+  test("stop deeply nested JSON", async () => {
     const { end } = await runScript('return JSON.parse("[".repeat(1e6));', { options: { memoryMb: 16 } });
     expect(end?.outcome).toBe("error");
   });
@@ -75,7 +75,7 @@ describe("limits", () => {
     expect(run).toHaveBeenCalledTimes(20);
   });
 
-  test("hold for all scripts of a message together", async () => {
+  test("apply to all scripts of a message together", async () => {
     const { text } = await runScript("for (let n = 0; n < 10; n++) await tools.act({ n });", {
       tools: [act()],
       maxNestedCalls: 3,
@@ -83,7 +83,7 @@ describe("limits", () => {
     expect(text).toContain("at most 3 calls for one message");
   });
 
-  test("end a script that waits for something that cannot happen", async () => {
+  test("stop a script that waits for something that cannot happen", async () => {
     const { text } = await runScript("await new Promise(() => {});");
     expect(text).toBe("The script waits for something that cannot happen.");
   });

@@ -69,7 +69,7 @@ test("changes inside the project and reads of ordinary files need no grant", asy
   }
 });
 
-test("a change outside the project is reported as a need, refused without a grant and done with it", async () => {
+test("reports a change outside the project as a need, refuses it without a grant and does it with one", async () => {
   const { project, outside, needs, run } = scene();
   symlinkSync("../other", join(project, "link"));
   const calls: [string, Record<string, unknown>, string[]][] = [
@@ -93,7 +93,7 @@ test("a change outside the project is reported as a need, refused without a gran
   expect(readdirSync(outside).sort()).toEqual(["a.txt", "new.txt"]);
 });
 
-test("keys are neither read, listed, edited nor moved without a grant, also through links and whole directories", async () => {
+test("does not read, list, edit or move keys without a grant, also through links and whole directories", async () => {
   const { project, secret, needs, run } = scene();
   symlinkSync("../.ssh", join(project, "docs"));
   symlinkSync("../.ssh/id", join(project, "notes.txt"));
@@ -130,7 +130,7 @@ test("keys are neither read, listed, edited nor moved without a grant, also thro
   expect(await run("read_file", read, await needs("read_file", read))).toBe("KEY\n");
 });
 
-test("a directory that holds a secret place is not moved or removed without a grant", async () => {
+test("does not move or remove a directory with a secret place without a grant", async () => {
   const home = temporaryDirectory();
   mkdirSync(join(home, ".config/cloud"), { recursive: true });
   const run = fileTools({}, { access: { writable: [home], secret: [join(home, ".config/cloud")] } });
@@ -140,7 +140,7 @@ test("a directory that holds a secret place is not moved or removed without a gr
   expect(existsSync(join(home, ".config/cloud"))).toBe(true);
 });
 
-test("a grant for one path does not cover another path", async () => {
+test("does not extend a grant for one path to another path", async () => {
   const { outside, run } = scene();
   const granted = [{ kind: "write", path: join(outside, "other"), reason: "" }] as const;
   expect(await run("write_file", { path: join(outside, "new.txt"), content: "x" }, granted)).toContain(
@@ -149,7 +149,7 @@ test("a grant for one path does not cover another path", async () => {
   expect(existsSync(join(outside, "new.txt"))).toBe(false);
 });
 
-test("files that other programs run automatically need a grant inside the project too; ordinary files do not", async () => {
+test("needs a grant for files that other programs run automatically inside the project too, but not for ordinary files", async () => {
   const { project, needs, run } = scene();
   for (const name of [
     ".vscode/tasks.json",
@@ -232,7 +232,7 @@ describe("keys of package.json that name what runs later", () => {
 });
 
 describe("a dot file at the top of the project", () => {
-  test.each([".newtool.yml", ".newtool/hooks/x", ".env"])("that is new needs a grant: %s", async (name) => {
+  test.each([".newtool.yml", ".newtool/hooks/x", ".env"])("needs a grant if it is new: %s", async (name) => {
     const { project, needs, run } = scene();
     const args = { path: join(project, name), content: "x" };
     const found = await needs("write_file", args);
@@ -241,7 +241,7 @@ describe("a dot file at the top of the project", () => {
     expect(await run("write_file", args, found)).toContain("Created");
   });
 
-  test("that is new needs a grant for a directory and by a move", async () => {
+  test("needs a grant if it is new, for a directory and by a move", async () => {
     const { project, needs, run } = scene();
     expect(await run("mkdir", { path: join(project, ".newtool") })).toContain("needs the user's permission");
     writeFileSync(join(project, "plain"), "x");
@@ -339,7 +339,7 @@ test("describes a call that leaves the root as refused, with the message that th
   expect((await prepared.run()).text).toContain(refusal);
 });
 
-test("without access rules from the host, no grant is needed", async () => {
+test("needs no grant without access rules from the host", async () => {
   const { outside, secret } = scene();
   const run = fileTools();
   expect(await run("read_file", { path: join(secret, "id") })).toBe("KEY\n");
@@ -347,7 +347,7 @@ test("without access rules from the host, no grant is needed", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "while a directory is swapped for a link during calls, no call reads keys or writes outside",
+  "never reads keys or writes outside while a directory is swapped for a link during calls",
   async () => {
     const { project, outside, secret, run } = scene();
     mkdirSync(join(project, "dir"));
@@ -379,7 +379,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("paths that the host protects are never written, moved or removed, whatever the user's list says and also through links", async () => {
+test("never writes, moves or removes paths that the host protects, whatever the user's list says and also through links", async () => {
   const home = temporaryDirectory();
   const state = join(home, "state/agent");
   mkdirSync(state, { recursive: true });

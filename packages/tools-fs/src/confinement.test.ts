@@ -29,7 +29,7 @@ function everyTool(path: string): [string, Record<string, unknown>][] {
   ];
 }
 
-test("no tool leaves the root through a link", async () => {
+test("never leaves the root through a link with any tool", async () => {
   const { root, outside, run } = scene();
   symlinkSync(outside, join(root, "way"));
   symlinkSync(join(outside, "secret"), join(root, "file"));
@@ -45,7 +45,7 @@ test("no tool leaves the root through a link", async () => {
   expect(readFileSync(join(outside, "secret"), "utf8")).toBe("the secret");
 });
 
-test("a sibling with the same prefix, .., /proc/self/cwd and file: URLs are refused by every tool", async () => {
+test("refuses a sibling with the same prefix, .., /proc/self/cwd and file: URLs in every tool", async () => {
   const { root, base, run } = scene();
   for (const path of [
     `${root}-evil`,
@@ -61,7 +61,7 @@ test("a sibling with the same prefix, .., /proc/self/cwd and file: URLs are refu
   expect(readdirSync(base).sort()).toEqual(["outside", "ws", "ws-evil"]);
 });
 
-test("writing through a dangling link creates nothing outside the root", async () => {
+test("creates nothing outside the root when writing through a dangling link", async () => {
   const { root, outside, run } = scene();
   symlinkSync(join(outside, "new"), join(root, "dangling"));
   expect(await run("write_file", { path: join(root, "dangling"), content: "x" })).toContain("is outside");
@@ -72,7 +72,7 @@ test("writing through a dangling link creates nothing outside the root", async (
   expect(readdirSync(outside)).toEqual(["secret"]);
 });
 
-test("a link inside the root is followed and kept; a link that points outside can itself be removed", async () => {
+test("follows and keeps a link inside the root, and can remove a link that points outside", async () => {
   const { root, outside, run } = scene();
   mkdirSync(join(root, "real"));
   symlinkSync("real", join(root, "link"));
@@ -83,7 +83,7 @@ test("a link inside the root is followed and kept; a link that points outside ca
   expect(readdirSync(outside)).toEqual(["secret"]);
 });
 
-test("inside the root everything works, with paths relative to the working directory too", async () => {
+test("allows everything inside the root, with paths relative to the working directory too", async () => {
   const run = fileTools({ root: process.cwd() });
   expect(await run("read_file", { path: "package.json" })).toContain('"name": "@agent/tools-fs"');
   expect(await run("read_file", { path: "../core/package.json" })).toContain("is outside");
@@ -117,7 +117,7 @@ function swapForever(directory: string, outside: string): ChildProcess {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "a parent swapped for a link between check and use is never followed, in thousands of tries (Linux only)",
+  "never follows a parent swapped for a link between check and use, in thousands of tries (Linux only)",
   { timeout: 120_000 },
   async () => {
     const { root, outside, run } = scene();

@@ -21,7 +21,7 @@ function editor(buffers: Record<string, string>, format = (text: string) => text
   return { files, asked, buffers };
 }
 
-test("read_file shows what the editor has not saved yet, and says so", async () => {
+test("shows with read_file what the editor has not saved yet, and reports it", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one\ntwo\nthree\n");
   const { files } = editor({ [path]: "one\nunsaved\nthree\n" });
@@ -33,7 +33,7 @@ test("read_file shows what the editor has not saved yet, and says so", async () 
   expect(await run("read_file", { path, encoding: "latin1" })).toBe("one\ntwo\nthree\n");
 });
 
-test("a long unsaved text is cut at the same limits as a file", async () => {
+test("cuts a long unsaved text at the same limits as a file", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "");
   const { files } = editor({ [path]: "line\n".repeat(50) });
@@ -41,14 +41,14 @@ test("a long unsaved text is cut at the same limits as a file", async () => {
   expect(shown).toContain("lines 1-10, bytes 0-49 of 50 lines and 250 bytes are shown");
 });
 
-test("a saved file is read from the disk, byte for byte, also if the editor drops its carriage returns", async () => {
+test("reads a saved file from the disk, byte for byte, also if the editor drops its carriage returns", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one\r\ntwo\r\n");
   const { files } = editor({ [path]: "one\ntwo\n" });
   expect(await fileTools({}, { editorFiles: files })("read_file", { path })).toBe("one\r\ntwo\r\n");
 });
 
-test("edit_file changes the unsaved text and goes through the editor", async () => {
+test("changes the unsaved text through the editor with edit_file", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one\r\ntwo\r\n");
   const { files, asked } = editor({ [path]: "one\ntwo\nmine\n" });
@@ -58,7 +58,7 @@ test("edit_file changes the unsaved text and goes through the editor", async () 
   expect(readFileSync(path, "utf8")).toBe("one\r\ntwo\r\nours\r\n");
 });
 
-test("write_file goes through the editor, also for a new file in a new directory", async () => {
+test("writes through the editor with write_file, also for a new file in a new directory", async () => {
   const path = join(temporaryDirectory(), "new", "a.txt");
   const { files, buffers } = editor({});
   const run = fileTools({}, { editorFiles: files });
@@ -67,7 +67,7 @@ test("write_file goes through the editor, also for a new file in a new directory
   expect(await run("edit_file", { path, old_text: "x", new_text: "y" })).toContain("Edited");
 });
 
-test("the result says that the editor reformatted the text while saving", async () => {
+test("reports that the editor reformatted the text while saving", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   const { files } = editor({}, (text) => `${text.trim()};\n`);
   const run = fileTools({}, { editorFiles: files });
@@ -75,7 +75,7 @@ test("the result says that the editor reformatted the text while saving", async 
   expect(await run("edit_file", { path, old_text: "x;", new_text: "y" })).toContain("Edited");
 });
 
-test("files that the editor does not take are read from and written to the disk", async () => {
+test("reads and writes on the disk files that the editor does not accept", async () => {
   const path = join(temporaryDirectory(), "a.txt");
   writeFileSync(path, "one");
   const refuse = async () => {
@@ -87,7 +87,7 @@ test("files that the editor does not take are read from and written to the disk"
   expect(readFileSync(path, "utf8")).toBe("two");
 });
 
-test("text in another encoding and binary files never go to the editor", async () => {
+test("never sends text in another encoding and binary files to the editor", async () => {
   const directory = temporaryDirectory();
   const wide = join(directory, "wide.txt");
   writeFileSync(wide, Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from("one", "utf16le")]));
@@ -98,7 +98,7 @@ test("text in another encoding and binary files never go to the editor", async (
   expect(asked).toEqual([]);
 });
 
-test("the editor is never asked for what the rules refuse", async () => {
+test("never asks the editor for what the rules refuse", async () => {
   const directory = temporaryDirectory();
   const outside = join(temporaryDirectory(), "secret");
   writeFileSync(outside, "key");
@@ -120,7 +120,7 @@ test("the editor is never asked for what the rules refuse", async () => {
   expect(existsSync(mine)).toBe(false);
 });
 
-test("a link that replaces the file while the editor works is detected", async () => {
+test("detects a link that replaces the file while the editor works", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "a.txt");
   const outside = join(temporaryDirectory(), "secret");

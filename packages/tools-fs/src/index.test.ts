@@ -5,7 +5,7 @@ import { packApiVersion, packName, register } from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
 
-test("the public API is exactly this", async () => {
+test("exports exactly this public API", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "PROTECTED_PATTERNS",
     "Workspace",
@@ -23,7 +23,7 @@ test("the public API is exactly this", async () => {
   ]);
 });
 
-test("the pack registers seven tools, and only remove starts disabled", () => {
+test("registers seven tools, and only remove starts disabled", () => {
   const registry = new ToolRegistry();
   register(registry);
   expect(registry.getToolNames()).toEqual([
@@ -46,7 +46,7 @@ test("Scenario: Destructive tools are disabled by default", async () => {
   expect(await registry.execute("remove", { path: "x" })).toBe("Tool not available: remove");
 });
 
-test("every tool declares its capabilities", () => {
+test("declares the capabilities of every tool", () => {
   const registry = new ToolRegistry();
   register(registry);
   const labels = registry.describeTools().map(({ name, capabilities }) => `${name}: ${capabilities.join()}`);
@@ -61,7 +61,7 @@ test("every tool declares its capabilities", () => {
   ]);
 });
 
-test("the pack declares its name and the API version it was built for", () => {
+test("declares its name and the API version it was built for", () => {
   expect([packName, packApiVersion]).toEqual(["@agent/tools-fs", 1]);
 });
 
@@ -74,11 +74,11 @@ test.each([
   [{ maxReadBytes: 0 }, "maxReadBytes"],
   [{ maxReadLines: 1.5 }, "maxReadLines"],
   [{ maxEntries: "10" }, "maxEntries"],
-])("an unknown or mistyped option is an error when the pack registers: %j", (options, named) => {
+])("reports an unknown or mistyped option when the pack registers: %j", (options, named) => {
   expect(() => register(new ToolRegistry(), { context, options: options as never })).toThrow(named);
 });
 
-test("a root that does not exist is an error when the pack registers", () => {
+test("reports a root that does not exist when the pack registers", () => {
   const options = { root: `${temporaryDirectory()}/nowhere` };
   expect(() => register(new ToolRegistry(), { context, options })).toThrow("nowhere");
 });

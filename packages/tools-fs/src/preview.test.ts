@@ -221,7 +221,7 @@ describe("a file that changes while the user decides", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("is not written through if it was replaced by a link, whatever the link leads to", async () => {
+  test("is not written through if it was replaced by a link, whatever the link points to", async () => {
     const directory = temporaryDirectory();
     for (const [name, args] of calls(join(directory, "a.txt"))) {
       const path = String(args.path);

@@ -7,7 +7,7 @@ import { makeFifo, temporaryDirectory } from "./support.js";
 
 const pack = new URL("../dist/index.js", import.meta.url);
 
-test("a call without a free file descriptor fails with a message, and the next call works", () => {
+test("fails with a message for a call without a free file descriptor, and the next call works", () => {
   const script = `
     import { closeSync, openSync } from "node:fs";
     const { listDirTool } = await import(${JSON.stringify(pack.href)});
@@ -24,7 +24,7 @@ test("a call without a free file descriptor fails with a message, and the next c
   );
 });
 
-test.each([".git", ".git/commondir"])("a FIFO in the place of %s does not hold up a write", (name) => {
+test.each([".git", ".git/commondir"])("does not wait on a write for a FIFO in the place of %s", (name) => {
   const directory = temporaryDirectory();
   if (name !== ".git") mkdirSync(join(directory, ".git"));
   makeFifo(join(directory, name));
@@ -37,7 +37,7 @@ test.each([".git", ".git/commondir"])("a FIFO in the place of %s does not hold u
   expect(output).toContain("Created a.txt");
 });
 
-test("the tools work in a single-file bundle", () => {
+test("works in a single-file bundle", () => {
   const directory = temporaryDirectory();
   writeFileSync(
     join(directory, "app.js"),

@@ -2,7 +2,7 @@ import { Conversation, createToolRegistry } from "@agent/core";
 import { expect, test } from "vitest";
 import * as lsp from "./index.js";
 
-test("the public API of @agent/tools-lsp", () => {
+test("exports the public API of @agent/tools-lsp", () => {
   expect(Object.keys(lsp).sort()).toEqual(["packApiVersion", "packName", "register"]);
 });
 

@@ -68,7 +68,7 @@ describe("an edit succeeds and has no errors added", () => {
     expect(pidsOf(project).length).toBeLessThanOrEqual(2);
   });
 
-  test("with a server that eats memory: it is ended at the limit", async () => {
+  test("with a server that eats memory: it is stopped at the limit", async () => {
     const project = createProject();
     const session = createSession(project, { ...testServer(project, "memory"), memoryMb: 400, waitMs: 100 });
     await session.calls(EDIT);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
 
-test("the public API of @agent/tools-mcp", async () => {
+test("exports the public API of @agent/tools-mcp", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual(["packApiVersion", "packName", "register"]);
 });

@@ -48,7 +48,7 @@ function nextRequest(registry: ToolRegistry): string[] {
     .filter((name) => name.startsWith("mcp"));
 }
 
-test("a changed tool that was approved is back with the next request, and its server continues running", async () => {
+test("offers with the next request a changed tool that was approved, and its server continues running", async () => {
   const { list, agree, start, pids } = await runningAgent();
   await agree();
   const registry = start();
@@ -63,7 +63,7 @@ test("a changed tool that was approved is back with the next request, and its se
   expect(pids().size).toBe(1);
 });
 
-test("a server that runs as it was before its change was approved is started anew by the next call", async () => {
+test("restarts at the next call a server that still runs as before its change was approved", async () => {
   const mark = crypto.randomUUID();
   const { list, agree, start, pids } = await runningAgent([ECHO], { listOnce: true, mark });
   await agree();
@@ -77,7 +77,7 @@ test("a server that runs as it was before its change was approved is started ane
   expect(pids().size).toBe(2);
 });
 
-test("a server that runs as it was before is not ended under a call, and is once the call has ended", async () => {
+test("does not stop a server that still runs as before during a call, but after it", async () => {
   const tools = [ECHO, { name: "hangs" }];
   const { list, agree, start, pids, log } = await runningAgent(tools, { listOnce: true });
   await agree();
@@ -98,7 +98,7 @@ test("a server that runs as it was before is not ended under a call, and is once
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("an update in the middle of an answer counts from the next request on", async () => {
+test("applies an update in the middle of an answer from the next request on", async () => {
   const { list, agree, start } = await runningAgent([ECHO, { name: "announces" }]);
   await agree();
   const registry = start();
@@ -129,7 +129,7 @@ test("an update in the middle of an answer counts from the next request on", asy
   expect(sent[2]?.sort()).toEqual(["mcp__docs__announces", ECHO_NAME, "mcp__docs__later"]);
 });
 
-test("a server that no one had approved has its tools with the next request", async () => {
+test("offers with the next request the tools of a server that was not approved before", async () => {
   const { agree, start } = await runningAgent();
   const registry = start();
   expect(nextRequest(registry)).toEqual([]);
@@ -138,7 +138,7 @@ test("a server that no one had approved has its tools with the next request", as
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a tool that the user turned off stays off when its change is approved", async () => {
+test("keeps a tool off that the user turned off when its change is approved", async () => {
   const { list, agree, start } = await runningAgent();
   await agree();
   const registry = start();
@@ -149,7 +149,7 @@ test("a tool that the user turned off stays off when its change is approved", as
   expect(await registry.execute(ECHO_NAME)).toBe(`Tool not available: ${ECHO_NAME}`);
 });
 
-test("a lock that is taken away takes the tools with it and ends the server", async () => {
+test("removes the tools and stops the server when a lock is removed", async () => {
   const mark = crypto.randomUUID();
   const { agree, start, lock } = await runningAgent([ECHO], { mark });
   await agree();
@@ -164,7 +164,7 @@ test("a lock that is taken away takes the tools with it and ends the server", as
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a lock that agrees to something else than what the server lists lets no call reach it", async () => {
+test("lets no call reach a server that lists something other than its lock approves", async () => {
   const { list, agree, start, lock, log } = await runningAgent();
   list([CHANGED]);
   await agree();
@@ -183,7 +183,7 @@ test("a lock that agrees to something else than what the server lists lets no ca
   expect(notes(log).filter(({ method }) => method === "tools/call")).toHaveLength(1);
 });
 
-test("a lock that is damaged while the agent runs changes nothing, and the doctor says so", async () => {
+test("ignores a lock that is damaged while the agent runs, and the doctor reports it", async () => {
   const { agree, start, lock } = await runningAgent();
   await agree();
   const registry = start();
@@ -199,7 +199,7 @@ test("a lock that is damaged while the agent runs changes nothing, and the docto
   expect((await registry.services.diagnose()).filter(({ ok }) => !ok)).toEqual([]);
 });
 
-test("prompts and resources that were approved are there as well", async () => {
+test("offers also prompts and resources that were approved", async () => {
   const prompts = [{ name: "review" }];
   const { agree, start } = await runningAgent([ECHO], {
     capabilities: { prompts: {}, resources: {} },
@@ -213,7 +213,7 @@ test("prompts and resources that were approved are there as well", async () => {
   expect(registry.services.mentions.map(({ name }) => name)).toEqual(["docs"]);
 });
 
-test("tools that have become too many are searched for, and sent again when they are few", async () => {
+test("defers tools to search when they become too many, and sends them again when they are few", async () => {
   const many = Array.from({ length: 60 }, (_, n) => ({ name: `tool_${n}`, description: "x".repeat(400) }));
   const { list, agree, start } = await runningAgent();
   await agree();

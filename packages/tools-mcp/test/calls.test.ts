@@ -6,7 +6,7 @@ import { agentWith, connected, fixtureServer, notes, temporaryDirectory } from "
 
 const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name })) });
 
-test("a tool of a server is called by the model through the Agent", async () => {
+test("calls a tool of a server for the model through the Agent", async () => {
   const registry = await connected({ docs: fixtureServer() });
   const agent = agentWith(registry, [{ calls: [{ name: "mcp__docs__echo", args: { a: 1 } }] }, "Done."]);
   expect(await agent.chat("Go.")).toBe("Done.");
@@ -18,7 +18,7 @@ test.each([
   ["2025-06-18", { version: "2025-06-18" }],
   ["2025-03-26", { version: "2025-03-26" }],
   ["2026-07-28", { modern: true, handshake: false }],
-])("a server of revision %s answers", async (version, behaviour) => {
+])("gets an answer from a server of revision %s", async (version, behaviour) => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ ...behaviour, log }) });
   const before = notes(log).length;
@@ -31,7 +31,7 @@ test.each([
   expect(methods.includes("initialize")).toBe(version !== "2026-07-28");
 });
 
-test("a server's own error is the outcome error, with its text", async () => {
+test("returns a server's own error as the outcome error, with its text", async () => {
   const registry = await connected({ docs: fixtureServer(tools("fails")) });
   expect(await registry.run("mcp__docs__fails", {})).toMatchObject({
     outcome: "error",
@@ -39,7 +39,7 @@ test("a server's own error is the outcome error, with its text", async () => {
   });
 });
 
-test("an image becomes a part of the result", async () => {
+test("returns an image as a part of the result", async () => {
   const registry = await connected({ docs: fixtureServer(tools("picture")) });
   const result = await registry.run("mcp__docs__picture", {});
   expect(result).toMatchObject({
@@ -48,12 +48,12 @@ test("an image becomes a part of the result", async () => {
   });
 });
 
-test("structured content without text is given as JSON", async () => {
+test("returns structured content without text as JSON", async () => {
   const registry = await connected({ docs: fixtureServer(tools("structured")) });
   expect((await registry.run("mcp__docs__structured", {})).text).toBe('{"a":1}');
 });
 
-test("a long text is shortened, and the whole of it is in a file that goes with the registry", async () => {
+test("shortens a long text, and keeps all of it in a file that is removed with the registry", async () => {
   const registry = await connected({ docs: fixtureServer(tools("long")) });
   const { text } = await registry.run("mcp__docs__long", { bytes: 12_000_000 });
   expect(Buffer.byteLength(text)).toBeLessThan(52_000);
@@ -75,7 +75,7 @@ test("reports progress, which resets the deadline", async () => {
   expect(told).toEqual([1, 2, 3, 4].map((done) => ({ done, total: 4, message: `step ${done}` })));
 });
 
-test("a call without progress ends at its deadline and is cancelled", async () => {
+test("ends a call without progress at its deadline and cancels it", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({
     docs: fixtureServer({ ...tools("hangs", "echo"), log }, { timeoutMs: 300 }),
@@ -87,7 +87,7 @@ test("a call without progress ends at its deadline and is cancelled", async () =
   expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
 });
 
-test("an abort sends the cancellation and returns without waiting for the server", async () => {
+test("sends the cancellation on an abort and returns without waiting for the server", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ ...tools("hangs", "echo"), log }) });
   await registry.run("mcp__docs__echo", {});
@@ -100,7 +100,7 @@ test("an abort sends the cancellation and returns without waiting for the server
   expect(notes(log).map(({ method }) => method)).toContain("notifications/cancelled");
 });
 
-test("fifty calls at the same time share one server", async () => {
+test("shares one server among fifty simultaneous calls", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ log }) });
   const before = notes(log).length;

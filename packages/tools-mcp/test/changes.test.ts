@@ -55,7 +55,7 @@ const CHANGES: readonly (readonly [string, readonly ListedTool[]])[] = [
 
 describe.each(["legacy", "modern"])("a server of the %s era", (era) => {
   test.each(CHANGES)(
-    "that has %s for a tool and says so: the next call does not reach it",
+    "is not reached by the next call if it has %s for a tool and reports it",
     async (_, now) => {
       const { registry, list, callsOf } = await changingServer({ modern: era === "modern" });
       expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
@@ -71,7 +71,7 @@ describe.each(["legacy", "modern"])("a server of the %s era", (era) => {
   );
 
   test.each(CHANGES)(
-    "that has %s for a tool after it was started again: no call reaches it",
+    "is not reached by any call if it has %s for a tool after it was started again",
     async (_, now) => {
       const { registry, list, callsOf } = await changingServer({ modern: era === "modern" });
       await registry.run("mcp__docs__fails", {});
@@ -85,7 +85,7 @@ describe.each(["legacy", "modern"])("a server of the %s era", (era) => {
   );
 });
 
-test("a change is noticed without a call, too", async () => {
+test("detects a change without a call, too", async () => {
   const { registry, list } = await changingServer();
   await registry.run("mcp__docs__fails", {});
   list([OTHER, ANNOUNCES]);
@@ -100,7 +100,7 @@ test("a change is noticed without a call, too", async () => {
   ]);
 });
 
-test("a change in the middle of a turn: the call is refused, and the next request has the tool no more", async () => {
+test("refuses the call after a change in the middle of a turn, and drops the tool from the next request", async () => {
   const { registry, list, callsOf } = await changingServer();
   const sent: string[][] = [];
   const agent = agentWith(registry, [
@@ -123,7 +123,7 @@ test("a change in the middle of a turn: the call is refused, and the next reques
   expect(sent[1]).toContain("mcp__docs__fails");
 });
 
-test("a server that says that its tools changed and then does not list them: no call until it does", async () => {
+test("makes no call to a server that reports changed tools and then does not list them, until it does", async () => {
   const { registry, list, callsOf } = await changingServer();
   await registry.run("mcp__docs__fails", {});
   list("fail");
@@ -136,7 +136,7 @@ test("a server that says that its tools changed and then does not list them: no 
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("an abort ends the wait for the list of a server that changed", async () => {
+test("stops waiting on an abort for the list of a server that changed", async () => {
   const { registry, list, requests } = await changingServer();
   await registry.run(ECHO_NAME, {});
   const before = requests("tools/list").length;
@@ -149,7 +149,7 @@ test("an abort ends the wait for the list of a server that changed", async () =>
   expect((await running).outcome).not.toBe("ok");
 });
 
-test("a server that says ten thousand times that its tools changed is asked a few times, and answers calls", async () => {
+test("asks a server that reports changed tools ten thousand times only a few times, and it answers calls", async () => {
   const { registry, requests } = await changingServer();
   await registry.run(ECHO_NAME, {});
   const before = requests("tools/list").length;
@@ -158,7 +158,7 @@ test("a server that says ten thousand times that its tools changed is asked a fe
   expect(requests("tools/list").length - before).toBeLessThan(100);
 });
 
-test("a tool that is turned on by hand after it changed is still refused", async () => {
+test("refuses a tool that is turned on by hand after it changed", async () => {
   const { registry, list, callsOf } = await changingServer();
   list([{ ...ECHO, description: "something new" }, OTHER, ANNOUNCES]);
   await announce(registry);
@@ -170,7 +170,7 @@ test("a tool that is turned on by hand after it changed is still refused", async
   expect(callsOf("echo")).toHaveLength(0);
 });
 
-test("a tool that is again as it was approved can be called again", async () => {
+test("allows calls again to a tool that is again as it was approved", async () => {
   const { registry, list } = await changingServer();
   list([{ ...ECHO, description: "something new" }, OTHER, ANNOUNCES]);
   await announce(registry);
@@ -181,7 +181,7 @@ test("a tool that is again as it was approved can be called again", async () => 
   expect((await registry.run(ECHO_NAME, { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a server on HTTP that has other tools when it is connected to: no call reaches them", async () => {
+test("makes no call to other tools that a server on HTTP has when it is connected to", async () => {
   const behaviour: McpHttpBehaviour = { tools: [ECHO, { name: "fails", inputSchema: { type: "object" } }] };
   const fixture = await McpHttpServer.start(behaviour);
   onTestFinished(() => fixture.close());

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connectServers } from "../src/manage/connect.js";
 import { connected, fixtureServer } from "./harness.js";
 
-test("servers that were just named are connected immediately, and what is wrong with one is reported next to its name", async () => {
+test("connects immediately servers that were just named, and reports what is wrong with one next to its name", async () => {
   const registry = await connected({});
   const servers = {
     good: fixtureServer(),
@@ -18,7 +18,7 @@ test("servers that were just named are connected immediately, and what is wrong 
   expect((await registry.run("mcp__good__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a tool of a server that another one of the same name has is set aside, and that is reported", async () => {
+test("sets aside a tool of a server that another server of the same name already has, and reports it", async () => {
   const registry = await connected({ docs: fixtureServer() });
   const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] }) };
   const problems = await connectServers(registry, servers, { context: new Conversation() });
@@ -26,7 +26,7 @@ test("a tool of a server that another one of the same name has is set aside, and
   expect(registry.isToolEnabled("mcp__docs__fails")).toBe(true);
 });
 
-test("of tools that cannot be used the first are named with their reason, and the others counted", async () => {
+test("names the first of the tools that cannot be used with their reason, and counts the others", async () => {
   const raw = Array.from({ length: 20 }, (_, n) => ({ name: `bad_${n}`, inputSchema: 1 }));
   const registry = await connected({});
   const servers = { docs: fixtureServer({ raw }) };

@@ -42,7 +42,7 @@ async function servedPack(
 }
 
 test.each(["legacy", "modern"] as const)(
-  "a server on the official SDK answers, reports progress and asks the user (%s)",
+  "lets a server on the official SDK answer, report progress and ask the user (%s)",
   async (kind) => {
     const { asked, ask } = person({ allow: true });
     const registry = await servedPack(kind, ask);
@@ -58,7 +58,7 @@ test.each(["legacy", "modern"] as const)(
 );
 
 test.each(["legacy", "modern"] as const)(
-  "a server on the official SDK is told when no one can be asked (%s)",
+  "informs a server on the official SDK when no user can be asked (%s)",
   async (kind) => {
     const registry = await servedPack(kind);
     const { outcome, text } = await registry.run("mcp__docs__wipe", {});
@@ -66,7 +66,7 @@ test.each(["legacy", "modern"] as const)(
   },
 );
 
-test("a question of the new era is answered by repeating the call with the server's own state", async () => {
+test("answers a question of the new era by repeating the call with the server's own state", async () => {
   const { asked, ask } = person({ name: "Ada" });
   const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }] };
   const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
@@ -78,7 +78,7 @@ test("a question of the new era is answered by repeating the call with the serve
   expect(asked.length).toBe(1);
 });
 
-test("a server that never stops asking is given up", async () => {
+test("gives up a server that never stops asking", async () => {
   const { asked, ask } = person({ name: "Ada" });
   const behaviour = { modern: true, handshake: false, tools: [{ name: "asks" }], asksForEver: true };
   const registry = await connected({ docs: fixtureServer(behaviour) }, { host: { ask } });
@@ -86,7 +86,7 @@ test("a server that never stops asking is given up", async () => {
   expect(asked.length).toBe(10);
 });
 
-test("a server that asks for a model gets none, and the call says so", async () => {
+test("provides no model to a server that asks for one, and reports it in the call", async () => {
   const behaviour = {
     modern: true,
     handshake: false,
@@ -99,7 +99,7 @@ test("a server that asks for a model gets none, and the call says so", async () 
   expect(text).toContain('"sampling/createMessage", which it does not get');
 });
 
-test("a tool that changes while a server of the new era runs is off from then on", async () => {
+test("turns off a tool that changes while a server of the new era runs", async () => {
   const tools = [{ name: "echo" }, { name: "changes" }];
   const behaviour = { modern: true, handshake: false, tools };
   const registry = await connected({ docs: fixtureServer(behaviour) });
@@ -107,7 +107,7 @@ test("a tool that changes while a server of the new era runs is off from then on
   await until(() => !registry.isToolEnabled("mcp__docs__echo"));
 });
 
-test("a server that has left the era it was approved in is an error that says what to run", async () => {
+test("reports what to run for a server that has left the era it was approved in", async () => {
   const servers = { docs: fixtureServer({ modern: true, handshake: false }) };
   const { directory, locked } = await lockServers(servers);
   const { docs } = locked;
@@ -119,13 +119,13 @@ test("a server that has left the era it was approved in is an error that says wh
   expect(text).toContain('"agent mcp update" finds out which');
 });
 
-test("a server of a revision no one knows is an error that names it", async () => {
+test("names the unknown revision of a server in an error", async () => {
   await expect(connected({ docs: fixtureServer({ version: "1999-01-01" }) })).rejects.toThrow(
     'it speaks the revision "1999-01-01", which is not known',
   );
 });
 
-test("a server of the older era may ask whether the client lives, and for nothing that it was not offered", async () => {
+test("answers a ping from a server of the older era, and nothing that it was not offered", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "requests" }], log }) });
   const { text } = await registry.run("mcp__docs__requests", {});

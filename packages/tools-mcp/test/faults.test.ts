@@ -25,13 +25,13 @@ async function inspect(behaviour: Record<string, unknown>) {
   return await inspectServer("docs", fixtureServer(behaviour), host);
 }
 
-test("a server that answers twice gives the first answer and stays usable", async () => {
+test("uses the first answer of a server that answers twice, which stays usable", async () => {
   const registry = await connected({ docs: fixtureServer(tools("twice", "echo")) });
   expect((await registry.run("mcp__docs__twice", {})).text).toBe("first");
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an answer to a request that was never sent is an error immediately, not at the deadline", async () => {
+test("reports immediately, not at the deadline, an answer to a request that was never sent", async () => {
   const registry = await connected({ docs: fixtureServer(tools("wrong_id", "echo")) });
   const result = await registry.run("mcp__docs__wrong_id", {});
   expect(result.outcome).toBe("error");
@@ -39,7 +39,7 @@ test("an answer to a request that was never sent is an error immediately, not at
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a server that is killed in a call is a clear error, then started once more", async () => {
+test("reports with a clear error a server that is killed in a call, then restarts it once", async () => {
   const log = join(temporaryDirectory(), "log");
   const registry = await connected({ docs: fixtureServer({ ...tools("dies", "echo"), log }) });
   const result = await registry.run("mcp__docs__dies", {});
@@ -58,24 +58,24 @@ test("a server that is killed in a call is a clear error, then started once more
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("noise on standard output is ignored", async () => {
+test("ignores noise on standard output", async () => {
   const registry = await connected({ docs: fixtureServer({ noise: "Starting up!\n[1,2\n\n{}" }) });
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a server that only drips bytes ends after its start time, and says so", async () => {
+test("stops after its start time a server that only drips bytes, and reports it", async () => {
   const server = fixtureServer({ drip: true }, { startTimeoutMs: 300 });
   await expect(lockServers({ docs: server })).rejects.toThrow("did not start within 300 ms");
 });
 
-test("a server that never lists its tools ends after its time for that, and says so", async () => {
+test("stops after its time for that a server that never lists its tools, and reports it", async () => {
   const mark = randomUUID();
   const server = fixtureServer({ hangsInList: true, mark }, { listTimeoutMs: 300 });
   await expect(lockServers({ docs: server })).rejects.toThrow("no answer to tools/list within 300 ms");
   expect(processesWith(mark)).toEqual([]);
 });
 
-test("a call of a server that no longer lists its tools ends after the time for that; the next one starts it again", async () => {
+test("ends a call of a server that no longer lists its tools after the time for that, and restarts it with the next one", async () => {
   const toolsFile = join(temporaryDirectory(), "tools.json");
   writeFileSync(toolsFile, '[{"name":"echo"}]');
   const mark = randomUUID();
@@ -89,7 +89,7 @@ test("a call of a server that no longer lists its tools ends after the time for 
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a server that ends immediately says with what, and shows the end of its standard error without its secrets", async () => {
+test("reports the exit of a server that ends immediately, and shows the end of its standard error without its secrets", async () => {
   process.env.FIXTURE_SECRET = "s3cr3t-value-of-the-user";
   const server = fixtureServer(
     { exitAtOnce: 3, stderr: `${"x".repeat(100_000)}\nmy token is s3cr3t-value-of-the-user\u001b[2J\n` },
@@ -103,18 +103,18 @@ test("a server that ends immediately says with what, and shows the end of its st
   expect(String(error).length).toBeLessThan(3000);
 });
 
-test("a program that does not exist is named", async () => {
+test("names a program that does not exist", async () => {
   const host = createConnectionHost({ loginFile: "logins.json" }, temporaryDirectory(), undefined);
   await expect(inspectServer("docs", { command: "no-such-program-here" }, host)).rejects.toThrow(
     'The program "no-such-program-here" was not found',
   );
 });
 
-test("a server that ends when it is probed is spoken to with the handshake", async () => {
+test("uses the handshake with a server that exits when it is probed", async () => {
   expect((await inspect({ exitOnProbe: true })).locked.era.kind).toBe("legacy");
 });
 
-test("malformed tools are set aside with their reason, and the others work", async () => {
+test("sets aside malformed tools with their reason, and uses the others", async () => {
   const { locked } = await inspect({
     raw: [
       { name: "good", inputSchema: { type: "object" } },
@@ -143,7 +143,7 @@ test("malformed tools are set aside with their reason, and the others work", asy
   expect(reasons.pattern).toBeDefined();
 });
 
-test("a schema that refers to itself is checked as deep as the arguments are", async () => {
+test("checks a schema that refers to itself as deep as the arguments are", async () => {
   const node = { type: "object", properties: { next: { $ref: "#/$defs/node" }, value: { type: "string" } } };
   const inputSchema = { ...node, $defs: { node } };
   const registry = await connected({ docs: fixtureServer({ raw: [{ name: "echo", inputSchema }] }) });
@@ -166,14 +166,14 @@ test.each([
     "a header twice",
     { a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } },
   ],
-])("a tool that wants %s is set aside", (_, properties) => {
+])("sets aside a tool that wants %s", (_, properties) => {
   const listed = [{ name: "bad", inputSchema: { type: "object", properties } }];
   const { tools: found, setAside } = examineTools("docs", listed);
   expect(found).toEqual([]);
   expect(setAside[0]?.reason).toContain("header");
 });
 
-test("of a hundred thousand tools a thousand are kept, within the time for listing", async () => {
+test("keeps a thousand of a hundred thousand tools, within the time for listing", async () => {
   const { locked } = await inspect({ many: 100_000 });
   expect(locked.tools.length).toBe(1000);
   expect(locked.setAside.at(-1)?.tool).toBe("99000 more");
@@ -197,18 +197,18 @@ test("names are mapped to what model APIs accept, always the same and never twic
   expect(mapped[0]).toBe("mcp__docs__read_file");
 });
 
-test("bidirectional and invisible characters in a description are shown, not followed", async () => {
+test("shows bidirectional and invisible characters in a description instead of following them", async () => {
   const raw = [{ name: "echo", description: "safe\u202edelete\u200b", inputSchema: { type: "object" } }];
   const registry = await connected({ docs: fixtureServer({ raw }) });
   expect(registry.getEnabledSchemas().at(-1)?.function.description).toBe("safe\\u202edelete\\u200b");
 });
 
-test("a result that is no result is an error", async () => {
+test("reports an invalid result as an error", async () => {
   const registry = await connected({ docs: fixtureServer(tools("malformed")) });
   expect((await registry.run("mcp__docs__malformed", {})).outcome).toBe("error");
 });
 
-test("ten servers of which three hang: the others answer meanwhile", async () => {
+test("answers with the other servers while three of ten hang", async () => {
   const good = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`good${n}`, fixtureServer()]));
   const { directory, locked } = await lockServers(good);
   const silent = fixtureServer({ silent: true });
@@ -234,20 +234,20 @@ test("ten servers of which three hang: the others answer meanwhile", async () =>
     expect(result.text).toContain("did not start within 15000 ms");
 }, 60_000);
 
-test("a server that reports progress for ever is given up all the same", async () => {
+test("gives up a server that reports progress forever", async () => {
   const registry = await connected({ docs: fixtureServer(tools("endless"), { timeoutMs: 100 }) });
   const result = await registry.run("mcp__docs__endless", {});
   expect(result.text).toContain("no answer within 100 ms");
 });
 
-test("of a result with a flood of parts the first are looked at, and the rest is counted", async () => {
+test("reads the first parts of a result with a flood of them, and counts the rest", async () => {
   const registry = await connected({ docs: fixtureServer(tools("many_parts")) });
   const { text, outcome } = await registry.run("mcp__docs__many_parts", { parts: 20_000 });
   expect(outcome).toBe("ok");
   expect(text).toContain("[19000 more blocks are left out: a result may have 1000]");
 });
 
-test("a server that asks without an end and reads no answer is ended, and says so", async () => {
+test("stops a server that asks without an end and reads no answer, and reports it", async () => {
   const registry = await connected({
     docs: fixtureServer({ tools: [{ name: "floods" }, { name: "echo" }] }),
   });
@@ -257,7 +257,7 @@ test("a server that asks without an end and reads no answer is ended, and says s
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an error of megabytes is shortened", async () => {
+test("shortens an error of megabytes", async () => {
   const registry = await connected({ docs: fixtureServer(tools("long_error")) });
   const { outcome, text } = await registry.run("mcp__docs__long_error", { bytes: 5_000_000 });
   expect(outcome).toBe("error");
@@ -265,7 +265,7 @@ test("an error of megabytes is shortened", async () => {
   expect(text).toContain("(MCP error -32603)");
 });
 
-test("a tool whose name another pack has is set aside, and that is reported", async () => {
+test("sets aside a tool whose name another pack has, and reports that", async () => {
   const { directory } = await lockServers({ docs: fixtureServer(tools("echo", "fails")) });
   const other = defineTool({
     name: "mcp__docs__echo",

@@ -38,7 +38,7 @@ async function callTwice(servers: Record<string, ServerOptions>, directory: stri
   return { first, second };
 }
 
-test("a first call of a program with too few file descriptors does no lasting harm", async () => {
+test("causes no lasting harm if a first call of a program has too few file descriptors", async () => {
   const servers = { docs: fixtureServer() };
   const { directory } = await lockServers(servers);
   // Each number of descriptors that are left gets the call stuck at another place.
@@ -49,7 +49,7 @@ test("a first call of a program with too few file descriptors does no lasting ha
   }
 }, 120_000);
 
-test("a first call of a server on HTTP with too few file descriptors does no lasting harm", async () => {
+test("causes no lasting harm if a first call of a server on HTTP has too few file descriptors", async () => {
   const fixture = await McpHttpServer.start();
   onTestFinished(() => fixture.close());
   const servers = { docs: { url: fixture.url, enable: true as const } };

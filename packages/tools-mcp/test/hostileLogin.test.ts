@@ -27,7 +27,7 @@ async function agree(address: URL): Promise<void> {
   await fetch(page.headers.get("location") ?? "");
 }
 
-test("a header that is meant for the server goes to no issuer that the server names", async () => {
+test("sends a header that is meant for the server to no issuer that the server names", async () => {
   const seen: IncomingHttpHeaders[] = [];
   const issuer = createServer((request, response) => {
     seen.push(request.headers);
@@ -56,7 +56,7 @@ async function listener(
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-test("an issuer that redirects to an address which no honest server names is not followed", async () => {
+test("does not follow an issuer that redirects to an address which no honest server names", async () => {
   const { origin, seen } = await listener((response) =>
     response.writeHead(302, { location: "http://login.example/" }).end(),
   );
@@ -66,7 +66,7 @@ test("an issuer that redirects to an address which no honest server names is not
   expect(seen.length).toBeGreaterThan(0);
 });
 
-test("a code and its proof are redirected nowhere", async () => {
+test("never redirects a code and its proof", async () => {
   const { origin, seen } = await listener((response) => response.writeHead(200).end("{}"));
   await expect(login({ tokenRedirect: `${origin}/token` }, agree)).rejects.toThrow("is redirected");
   expect(seen).toEqual([]);
@@ -74,7 +74,7 @@ test("a code and its proof are redirected nowhere", async () => {
 
 describe("an address that no honest server names for a login", () => {
   test.each(["file:///etc/passwd", "vscode://extension/install", "ms-msdt:/id", "javascript:alert(1)"])(
-    "%s is neither shown nor opened",
+    "is neither shown nor opened: %s",
     async (authorizationEndpoint) => {
       const opened: URL[] = [];
       await expect(login({ authorizationEndpoint }, (url) => void opened.push(url))).rejects.toThrow();
@@ -92,7 +92,7 @@ describe("an address that no honest server names for a login", () => {
     ["http://login.example/", "not encrypted"],
     ["http://127.0.0.1:3000/", "not encrypted"],
     ["file:///etc/passwd", "no address of the web"],
-  ])("%s of a server elsewhere is refused", (address, why) => {
+  ])("is refused: %s of a server elsewhere", (address, why) => {
     expect(() => assertLoginAddress(address, "https://mcp.example/mcp")).toThrow(why);
   });
 
@@ -102,12 +102,12 @@ describe("an address that no honest server names for a login", () => {
     ["http://localhost:4000/", "http://127.0.0.1:3000/mcp"],
     ["http://mcp.lan:4000/", "http://mcp.lan/mcp"],
     ["https://10.0.0.7/", "https://10.0.0.8/mcp"],
-  ])("%s for %s is an honest one", (address, server) => {
+  ])("does not include %s for %s", (address, server) => {
     expect(() => assertLoginAddress(address, server)).not.toThrow();
   });
 });
 
-test("a request that is no address, which everybody on the machine can send, does not end a login", async () => {
+test("does not end a login on a request that is not an address, which every user on the machine can send", async () => {
   const answers: string[] = [];
   await login({}, async (address) => {
     const { port } = new URL(address.searchParams.get("redirect_uri") ?? "");

@@ -14,13 +14,13 @@ async function serverWith(behaviour: McpHttpBehaviour = {}): Promise<McpHttpServ
   return fixture;
 }
 
-test("a proxy that redirects within its own origin is followed", async () => {
+test("follows a proxy that redirects within its own origin", async () => {
   const fixture = await serverWith({ redirectTo: "/real" });
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   expect((await registry.run("mcp__docs__echo", { a: 1 })).text).toBe('{"a":1}');
 });
 
-test("a redirect to a foreign origin is a clear error; the other server hears nothing, least of all a token", async () => {
+test("reports a redirect to a foreign origin clearly, and sends nothing there, least of all a token", async () => {
   const foreign = await serverWith();
   const fixture = await serverWith();
   process.env.FIXTURE_HTTP_TOKEN = "token-of-the-user-0123";
@@ -36,7 +36,7 @@ test("a redirect to a foreign origin is a clear error; the other server hears no
   expect(fixture.seen.requests[0]?.headers.authorization).toBe("Bearer token-of-the-user-0123");
 });
 
-test("an event stream that is cut is an error before the deadline of the call, and the next call works", async () => {
+test("reports before the deadline of the call an event stream that is cut, and the next call works", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
   const result = await registry.run("mcp__docs__cut", {});
@@ -44,7 +44,7 @@ test("an event stream that is cut is an error before the deadline of the call, a
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an answer of more than 64 MiB is an error, and the next call works", async () => {
+test("reports an answer of more than 64 MiB as an error, and the next call works", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   const result = await registry.run("mcp__docs__huge", {});
@@ -52,7 +52,7 @@ test("an answer of more than 64 MiB is an error, and the next call works", async
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a server that is gone is a clear error, and found again when it is back", async () => {
+test("reports with a clear error a server that is gone, and finds it again when it is back", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});
@@ -69,7 +69,7 @@ test("a server that is gone is a clear error, and found again when it is back", 
   expect(await registry.run("mcp__docs__echo", { a: 1 })).toMatchObject({ outcome: "ok", text: '{"a":1}' });
 });
 
-test("a server that ends in the middle of a call is an error before the deadline of the call", async () => {
+test("reports before the deadline of the call a server that stops in the middle of a call", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
   const running = registry.run("mcp__docs__hangs", {});
@@ -78,14 +78,14 @@ test("a server that ends in the middle of a call is an error before the deadline
   expect((await running).outcome).toBe("error");
 });
 
-test("of two answers the first counts, and the next call works", async () => {
+test("uses the first of two answers, and the next call works", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   expect((await registry.run("mcp__docs__twice", {})).text).toBe("first");
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an answer to a request that was never sent is an error before the deadline of the call", async () => {
+test("reports before the deadline of the call an answer to a request that was never sent", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
   const { outcome, text } = await registry.run("mcp__docs__wrong_id", {});
@@ -94,14 +94,14 @@ test("an answer to a request that was never sent is an error before the deadline
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("an answer that only drips ends at the deadline of the call", async () => {
+test("ends at the deadline of the call an answer that only drips", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 300 } });
   expect((await registry.run("mcp__docs__drips", {})).text).toContain("no answer within 300 ms");
   expect((await registry.run("mcp__docs__echo", {})).outcome).toBe("ok");
 });
 
-test("a page in place of an answer is a clear error", async () => {
+test("reports a page in place of an answer with a clear error", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true, timeoutMs: 600_000 } });
   const { outcome, text } = await registry.run("mcp__docs__page", {});
@@ -109,7 +109,7 @@ test("a page in place of an answer is a clear error", async () => {
   expect(text).toContain("text/html");
 });
 
-test("an answer after the cancellation is ignored", async () => {
+test("ignores an answer after the cancellation", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});
@@ -122,7 +122,7 @@ test("an answer after the cancellation is ignored", async () => {
   expect((await registry.run("mcp__docs__echo", { b: 2 })).text).toBe('{"b":2}');
 });
 
-test("a token that the server sends back in an error is not shown", async () => {
+test("does not show a token that the server sends back in an error", async () => {
   const fixture = await serverWith();
   process.env.FIXTURE_HTTP_TOKEN = "token-of-the-user-0123";
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the pack replaces it
@@ -132,7 +132,7 @@ test("a token that the server sends back in an error is not shown", async () => 
   expect(text).toContain("it went wrong for Bearer [secret]");
 });
 
-test("malformed tools are set aside with their reason, and the others work", async () => {
+test("sets aside malformed tools with their reason, and uses the others", async () => {
   const tools = [
     { name: "echo", inputSchema: { type: "object", properties: { a: { $ref: "#/properties/a" } } } },
     { name: "read_file", description: "safe\u202edelete", inputSchema: { type: "object" } },
@@ -150,14 +150,14 @@ test("malformed tools are set aside with their reason, and the others work", asy
   });
 });
 
-test("of a hundred thousand tools a thousand are kept", async () => {
+test("keeps a thousand of a hundred thousand tools", async () => {
   const fixture = await serverWith({ many: 100_000 });
   const { locked } = await lockServers({ docs: { url: fixture.url } });
   expect(locked.docs?.tools.length).toBe(1000);
   expect(locked.docs?.setAside.at(-1)?.tool).toBe("99000 more");
 });
 
-test("ten servers of which three hang: the others answer meanwhile", async () => {
+test("answers with the other servers while three of ten hang", async () => {
   const fixtures = await Promise.all(Array.from({ length: 10 }, () => serverWith()));
   const servers = Object.fromEntries(
     fixtures.map(({ url }, n) => [`server${n}`, { url, enable: true as const }]),
@@ -171,7 +171,7 @@ test("ten servers of which three hang: the others answer meanwhile", async () =>
   for (const { text } of await Promise.all(stuck)) expect(text).toContain("did not start within 15000 ms");
 }, 60_000);
 
-test("an abort returns without waiting for the server", async () => {
+test("returns on an abort without waiting for the server", async () => {
   const fixture = await serverWith();
   const registry = await connected({ docs: { url: fixture.url, enable: true } });
   await registry.run("mcp__docs__echo", {});

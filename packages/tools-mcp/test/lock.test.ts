@@ -13,7 +13,7 @@ import {
   temporaryDirectory,
 } from "./harness.js";
 
-test("nothing starts until a tool is called", async () => {
+test("starts nothing until a tool is called", async () => {
   const log = join(temporaryDirectory(), "log");
   const servers = { docs: fixtureServer({ log }) };
   const { directory } = await lockServers(servers);
@@ -24,7 +24,7 @@ test("nothing starts until a tool is called", async () => {
   expect(notes(log).length).toBe(before);
 });
 
-test("a tool is off until the user enables it", async () => {
+test("keeps a tool off until the user enables it", async () => {
   const servers = { docs: fixtureServer({}, { enable: [] }) };
   const { directory } = await lockServers(servers);
   const registry = registryOf(servers, { directory });
@@ -33,7 +33,7 @@ test("a tool is off until the user enables it", async () => {
   expect(await registry.execute("mcp__docs__echo", { a: 1 })).toBe('{"a":1}');
 });
 
-test("a server's readOnlyHint admits nothing; only the user can say that a tool reads", async () => {
+test("ignores a server's readOnlyHint; only the user can declare that a tool reads", async () => {
   const tools = ["a", "b", "c"].map((name) => ({
     name,
     annotations: { readOnlyHint: true, destructiveHint: name === "c" },
@@ -46,7 +46,7 @@ test("a server's readOnlyHint admits nothing; only the user can say that a tool 
   expect(registry.getCapabilities("mcp__docs__c")).toContain("destroy");
 });
 
-test("a server without a lock has no tools, and the diagnosis says what to run", async () => {
+test("offers no tools of a server without a lock, and the diagnosis names what to run", async () => {
   const registry = registryOf({ docs: fixtureServer() }, { directory: temporaryDirectory() });
   expect(registry.getToolNames()).toEqual(["save_session_context"]);
   expect(await registry.services.diagnose()).toEqual([
@@ -59,14 +59,14 @@ test("a server without a lock has no tools, and the diagnosis says what to run",
   ]);
 });
 
-test("a lock does not hold for another command of the same name", async () => {
+test("does not apply a lock to another command of the same name", async () => {
   const { directory } = await lockServers({ docs: fixtureServer() });
   const registry = registryOf({ docs: fixtureServer({ other: true }) }, { directory });
   expect(registry.hasTool("mcp__docs__echo")).toBe(false);
   expect((await registry.services.diagnose())[0]?.detail).toContain("its command or address is not the one");
 });
 
-test("a tool whose lock was edited by hand is off, and the others stay", async () => {
+test("turns off a tool whose lock was edited by hand, and keeps the others", async () => {
   const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] }) };
   const { directory } = await lockServers(servers);
   const path = join(directory, "mcp.lock.json");
@@ -78,7 +78,7 @@ test("a tool whose lock was edited by hand is off, and the others stay", async (
 });
 
 test.each(["", "{", "[]", '{"lockVersion":2}', '{"lockVersion":1,"servers":{"docs":{}}}'])(
-  "a damaged lock (%j) is one clear error",
+  "reports a damaged lock (%j) with one clear error",
   (text) => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "mcp.lock.json"), text);
@@ -89,7 +89,7 @@ test.each(["", "{", "[]", '{"lockVersion":2}', '{"lockVersion":1,"servers":{"doc
 );
 
 test.each([1, { prompt: "x" }, { prompt: 7, description: 3, arguments: [{}] }])(
-  "a lock with %j as a prompt is damaged, and nothing else goes wrong",
+  "reports a lock with %j as a prompt as damaged, and nothing else goes wrong",
   async (prompt) => {
     const servers = { docs: fixtureServer() };
     const { directory, locked } = await lockServers(servers);
@@ -99,7 +99,7 @@ test.each([1, { prompt: "x" }, { prompt: 7, description: 3, arguments: [{}] }])(
   },
 );
 
-test("a tool that differs from the lock is not run, and off from then on", async () => {
+test("does not run a tool that differs from the lock, and turns it off from then on", async () => {
   const agreed = fixtureServer({ tools: [{ name: "echo" }, { name: "fails" }] });
   const { directory, locked } = await lockServers({ docs: agreed });
   const changed = fixtureServer({
@@ -118,7 +118,7 @@ test("a tool that differs from the lock is not run, and off from then on", async
   expect((await registry.run("mcp__docs__fails", {})).text).toBe("it went wrong");
 });
 
-test("a tool that changes while the server runs is off from then on", async () => {
+test("turns off a tool that changes while the server runs", async () => {
   const servers = { docs: fixtureServer({ tools: [{ name: "echo" }, { name: "changes" }] }) };
   const { directory } = await lockServers(servers);
   const registry = registryOf(servers, { directory });
@@ -127,7 +127,7 @@ test("a tool that changes while the server runs is off from then on", async () =
   expect(registry.isToolEnabled("mcp__docs__changes")).toBe(true);
 });
 
-test("differences name what changed", async () => {
+test("names what changed in differences", async () => {
   const { locked: before } = await lockServers({
     docs: fixtureServer({ tools: [{ name: "a" }, { name: "b" }] }),
   });
@@ -143,7 +143,7 @@ test("differences name what changed", async () => {
   ]);
 });
 
-test("a server sees the safe list and what the user named, and nothing else", async () => {
+test("passes a server the safe list and what the user named, and nothing else", async () => {
   process.env.OPENAI_API_KEY = "sk-never-passed-on";
   process.env.FIXTURE_NAMED = "passed-on-value";
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the pack replaces them
@@ -159,7 +159,7 @@ test("a server sees the safe list and what the user named, and nothing else", as
   expect(readFileSync(join(directory, "mcp.lock.json"), "utf8")).not.toContain("passed-on-value");
 });
 
-test("a named variable that is not set is an error that names it", async () => {
+test("names in an error a variable that is not set", async () => {
   await expect(lockServers({ docs: fixtureServer({}, { env: ["FIXTURE_NOT_SET"] }) })).rejects.toThrow(
     "The environment variable FIXTURE_NOT_SET is not set",
   );
@@ -206,12 +206,12 @@ test.each([
   [{ maxSchemaShare: 2 }, /option "maxSchemaShare" must be at most 1, got 2\./],
   [{ servers: [] }, /option "servers" must be an object/],
   [{ sevrers: {} }, /sevrers/],
-])("the options %j are refused", (options, message) => {
+])("refuses the options %j", (options, message) => {
   const directory = temporaryDirectory();
   expect(() => registryOf({}, { directory, options: options as never })).toThrow(message);
 });
 
-test("the fixtures leave no process behind", () => {
+test("leaves no process of the fixtures", () => {
   expect(
     processesWith("fixtures/server.mjs").filter((pid) => processesWith(String(process.pid)).includes(pid)),
   ).toEqual([]);

@@ -47,7 +47,7 @@ function login(
 
 const call = { name: "mcp__docs__echo", args: { a: 1 } };
 
-test("a login goes through discovery, registration and PKCE, is bound to the server, and then needs no one", async () => {
+test("logs in through discovery, registration and PKCE, bound to the server, and then needs no user", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   const { locked } = await login(fixture, directory);
@@ -62,7 +62,7 @@ test("a login goes through discovery, registration and PKCE, is bound to the ser
   expect(fixture.seen.authorizations).toHaveLength(1);
 });
 
-test("a client metadata document is the client: its address is the id, and nothing is registered", async () => {
+test("uses a client metadata document as the client: its address is the id, and nothing is registered", async () => {
   const clientMetadataUrl = "https://agent.example/client.json";
   const fixture = await serverWith({ client: { id: clientMetadataUrl } });
   await login(fixture, temporaryDirectory(), { oauth: { clientMetadataUrl } });
@@ -70,7 +70,7 @@ test("a client metadata document is the client: its address is the id, and nothi
   expect(fixture.seen.registrations).toBe(0);
 });
 
-test("a client that was registered by hand logs in and refreshes with the secret of a variable, which is in no file", async () => {
+test("logs in and refreshes with the secret of a variable, which is in no file, for a client that was registered by hand", async () => {
   process.env.FIXTURE_CLIENT_SECRET = "secret-of-the-client";
   onTestFinished(() => void delete process.env.FIXTURE_CLIENT_SECRET);
   const client = { id: "by-hand", secret: "secret-of-the-client" };
@@ -86,7 +86,7 @@ test("a client that was registered by hand logs in and refreshes with the secret
   expect(readFileSync(join(directory, "logins.json"), "utf8")).not.toContain("secret-of-the-client");
 });
 
-test("logins are in one file that only the user can read, keyed by server and issuer", async () => {
+test("keeps logins in one file that only the user can read, keyed by server and issuer", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -97,7 +97,7 @@ test("logins are in one file that only the user can read, keyed by server and is
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("logins that others could read are not used, and the error says how to fix that", async () => {
+test("does not use logins that others could read, and explains how to fix that", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   const path = join(directory, "logins.json");
@@ -110,7 +110,7 @@ test("logins that others could read are not used, and the error says how to fix 
   await inspectServer("docs", { url: fixture.url }, host);
 });
 
-test("without a login the error says what to run, and a login reaches the chat that is running", async () => {
+test("names what to run without a login, and applies a login to the chat that is running", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -126,7 +126,7 @@ test("without a login the error says what to run, and a login reaches the chat t
   expect((await registry.run(call.name, call.args)).text).toBe('{"a":1}');
 });
 
-test("two chats share one login: a token that is about to end is refreshed once, by one of them", async () => {
+test("shares one login between two chats: one of them refreshes an expiring token, once", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -146,7 +146,7 @@ test("two chats share one login: a token that is about to end is refreshed once,
   expect(fixture.seen.tokenRequests.at(-1)).toMatchObject({ resource: fixture.url });
 });
 
-test("a refreshed token whose issuer does not say when it ends is used until the server refuses it", async () => {
+test("uses a refreshed token whose issuer does not report its expiry until the server refuses it", async () => {
   const fixture = await serverWith({ firstExpiresIn: 30, refreshExpiresIn: null });
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -157,7 +157,7 @@ test("a refreshed token whose issuer does not say when it ends is used until the
   expect(fixture.seen.refreshes).toBe(1);
 });
 
-test("an issuer that never answers a refresh keeps neither the call nor the logins of others", async () => {
+test("lets an issuer that never answers a refresh block neither the call nor the logins of others", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -174,7 +174,7 @@ test("an issuer that never answers a refresh keeps neither the call nor the logi
   expect(existsSync(join(directory, "logins.json.lock"))).toBe(false);
 });
 
-test("what an issuer repeats of a request for a token is not shown", async () => {
+test("does not show what an issuer repeats of a request for a token", async () => {
   process.env.FIXTURE_CLIENT_SECRET = "secret-of-the-client";
   onTestFinished(() => void delete process.env.FIXTURE_CLIENT_SECRET);
   const client = { id: "by-hand", secret: "secret-of-the-client" };
@@ -196,7 +196,7 @@ test("what an issuer repeats of a request for a token is not shown", async () =>
   }
 });
 
-test("a refresh that the issuer refuses is a clear error, and the login stays as it was", async () => {
+test("reports with a clear error a refresh that the issuer refuses, and keeps the login unchanged", async () => {
   const fixture = await serverWith({ firstExpiresIn: 30 });
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -209,7 +209,7 @@ test("a refresh that the issuer refuses is a clear error, and the login stays as
   expect(readFileSync(join(directory, "logins.json"), "utf8")).toBe(before);
 });
 
-test("more permissions are asked for by name, added to those there are, and used by the running chat", async () => {
+test("asks for more permissions by name, adds them to the existing ones, and uses them in the running chat", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -221,7 +221,7 @@ test("more permissions are asked for by name, added to those there are, and used
   expect((await registry.run("mcp__docs__write", {})).outcome).toBe("ok");
 });
 
-test("permissions with a shell's characters are not put into a command", async () => {
+test("does not put permissions with a shell's characters into a command", async () => {
   const fixture = await serverWith({ wantedScope: "$(rm -rf ~)" });
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -231,7 +231,7 @@ test("permissions with a shell's characters are not put into a command", async (
   expect(message).not.toContain("rm -rf");
 });
 
-test("a server that refuses every token is an error after a few requests, not a loop", async () => {
+test("reports a server that refuses every token after a few requests, without a loop", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -249,7 +249,7 @@ test("a server that refuses every token is an error after a few requests, not a 
 test.each([
   ["the user refuses", { refuse: true }, /the login was refused: access_denied/],
   ["the metadata is for another server", { resource: "https://elsewhere.example/mcp" }, /resource/i],
-])("a login fails in words where %s, and nothing is kept", async (_, behaviour, message) => {
+])("fails a login with a message if %s, and keeps nothing", async (_, behaviour, message) => {
   const fixture = await serverWith(behaviour);
   const directory = temporaryDirectory();
   await expect(login(fixture, directory)).rejects.toThrow(message);
@@ -261,7 +261,7 @@ test.each<[string, McpHttpBehaviour]>([
   ["with an error", { answeringIssuer: "https://attacker.example", refuse: true }],
   ["that names no issuer, where the issuer says that it always does", { answeringIssuer: null }],
 ])(
-  "an answer of another issuer %s is refused: its code is not redeemed and its words are not shown",
+  "refuses an answer of another issuer %s, without redeeming its code or showing its text",
   async (_, behaviour) => {
     const fixture = await serverWith(behaviour);
     const directory = temporaryDirectory();
@@ -273,7 +273,7 @@ test.each<[string, McpHttpBehaviour]>([
   },
 );
 
-test("an answer without the right state is ignored", async () => {
+test("ignores an answer without the right state", async () => {
   const fixture = await serverWith();
   const openBrowser = async (address: URL): Promise<void> => {
     const forged = new URL(address.searchParams.get("redirect_uri") ?? "");
@@ -285,7 +285,7 @@ test("an answer without the right state is ignored", async () => {
   await login(fixture, temporaryDirectory(), { openBrowser });
 });
 
-test("a login that is given up leaves nothing locked, and the one before holds", async () => {
+test("leaves nothing locked after a login that is given up, and keeps the one before", async () => {
   const fixture = await serverWith();
   const directory = temporaryDirectory();
   await login(fixture, directory);
@@ -301,7 +301,7 @@ test("a login that is given up leaves nothing locked, and the one before holds",
   expect(new LoginStore(join(directory, "logins.json")).read(fixture.url)?.tokens).toBeDefined();
 });
 
-test("a chat refreshes while a user is logging in: no one waits for them", async () => {
+test("refreshes in a chat while a user is logging in, without waiting for them", async () => {
   const fixture = await serverWith({ firstExpiresIn: 30 });
   const directory = temporaryDirectory();
   await login(fixture, directory);

@@ -96,7 +96,7 @@ test.each([
     [`vscode:mcp/install?${encodeURIComponent('{"name":"v","url":"https://v.example/mcp"}')}`],
     { v: { url: "https://v.example/mcp" } },
   ],
-])("%j is understood", (words, expected) => {
+])("understands %j", (words, expected) => {
   expect(Object.assign({}, ...readPasted(words).map(brief))).toEqual(expected);
 });
 
@@ -152,14 +152,14 @@ test.each([
     `\`\`\`json\n${JSON.stringify({ mcpServers: { a: ENTRY, b: { url: "https://b.example" } } })}\n\`\`\``,
   ],
   ["entries without braces", `"a": ${JSON.stringify(ENTRY)},\n"b": {"httpUrl": "https://b.example"},`],
-])("%s is understood", (_, text) => {
+])("understands %s", (_, text) => {
   expect(Object.assign({}, ...readPasted([text]).map(brief))).toEqual({
     a: ENTRY,
     b: { url: "https://b.example" },
   });
 });
 
-test("secrets become names of variables; plain settings and references stay", () => {
+test("replaces secrets with names of variables, and keeps plain settings and references", () => {
   const block = {
     mcpServers: {
       github: {
@@ -200,7 +200,7 @@ test("secrets become names of variables; plain settings and references stay", ()
   ]);
 });
 
-test("Codex's names of variables become ours, and a secret of its block is in no config", () => {
+test("converts Codex's names of variables to ours, and puts a secret of its block into no config", () => {
   const text = `# of ~/.codex/config.toml
 [mcp_servers.docs]
 command = "docs-mcp"
@@ -225,7 +225,7 @@ env_http_headers = { X-Team = "TEAM" }`;
   expect(servers[0]).toMatchObject({ secrets: { API_KEY: "abc" }, ignored: ["startup_timeout_sec"] });
 });
 
-test("a placeholder is no value", () => {
+test("does not take a placeholder for a value", () => {
   const [server] = readPasted(['{"x":{"command":"c","args":["a"],"env":{"API_KEY":"<YOUR_KEY>"}}}']);
   expect(server).toMatchObject({ options: { env: ["API_KEY"] }, variables: ["API_KEY"], secrets: {} });
 });
@@ -252,7 +252,7 @@ test.each([
   ['[mcp_servers.a]\ncommand = "x" args', /not valid TOML, line 2: each key-value/],
   ['"unclosed', /quote/],
   ["", /Nothing was pasted/],
-])("%s is refused with a message", (text, message) => {
+])("refuses %s with a message", (text, message) => {
   expect(() => readPasted([text])).toThrow(message);
 });
 
@@ -262,30 +262,30 @@ test.each([
   "npx mcp-remote https://a.example --header 'X-Region: eu'",
   "docker run -i auth-server:latest",
   "npx server-postgres postgresql://me@localhost/db",
-])("%s only looks like a secret, and passes", (line) => {
+])("accepts %s, which only looks like a secret", (line) => {
   expect(readPasted([line])).toHaveLength(1);
 });
 
-test("an address with a password becomes the name of its variable", () => {
+test("replaces an address that has a password by the name of its variable", () => {
   const [server] = readPasted(["DATABASE_URL=postgresql://me:hidden@localhost/db npx x-mcp"]);
   expect(JSON.stringify(server?.options)).not.toContain("hidden");
   expect(server).toMatchObject({ options: { env: ["DATABASE_URL"] }, variables: ["DATABASE_URL"] });
 });
 
-test("a quote that is not closed repeats nothing of the line, which may hold a secret", () => {
+test("repeats nothing of a line with an unclosed quote, which may contain a secret", () => {
   expect(() => readPasted(["KEY=hidden npx 'x"])).toThrow(/^A quote \('\) is not closed\.$/);
 });
 
-test("another tool's command may give a server a name that every object has", () => {
+test("accepts from another tool's command a server name that every object has", () => {
   const [server] = readPasted(["claude mcp add constructor -- npx x-mcp"]);
   expect(server).toMatchObject({ name: "constructor", options: { command: "npx", args: ["x-mcp"] } });
 });
 
-test("a name is made to fit, and keys that mean nothing here are told", () => {
+test("adjusts a name to fit, and reports keys that mean nothing here", () => {
   const [server] = readPasted(['{"My Server__x":{"command":"c","args":[],"autoApprove":["a"]}}']);
   expect(server).toMatchObject({ name: "My-Server_x", ignored: ["autoApprove"] });
 });
 
-test("a text full of comments that never end is refused before anybody has waited for it", () => {
+test("refuses without a wait a text full of comments that never end", () => {
   expect(() => readPasted([`{${"/* ".repeat(1_000_000)}}`])).toThrow("This is not JSON");
 });

@@ -18,7 +18,7 @@ test.each([
   ["one that ignores the end of its input and SIGTERM", { ignoreEnd: true, ignoreTerm: true }],
   ["one with a grandchild in its own session that ignores SIGTERM", { daemon: true }],
   ["one that does all of that", { daemon: true, ignoreEnd: true, ignoreTerm: true }],
-])("%s leaves nothing behind when the registry is disposed of", async (_, behaviour) => {
+])("leaves nothing of %s when the registry is disposed of", async (_, behaviour) => {
   const { mark, server } = markedServer(behaviour);
   const registry = await connected({ docs: server });
   expect(processesWith(mark)).toEqual([]);
@@ -38,7 +38,7 @@ test("kills what a server started when the server dies", async () => {
   await until(() => processesWith(mark).length === 0);
 });
 
-test.each(["SIGTERM", "SIGKILL", "exit"])("servers do not outlive an agent that ends by %s", async (how) => {
+test.each(["SIGTERM", "SIGKILL", "exit"])("stops servers with an agent that ends by %s", async (how) => {
   const { mark, server } = markedServer({ daemon: true, ignoreEnd: true, ignoreTerm: true });
   const { directory } = await lockServers({ docs: server });
   const host = spawn(process.execPath, [HOST, directory, JSON.stringify({ docs: server }), how], {
@@ -52,7 +52,7 @@ test.each(["SIGTERM", "SIGKILL", "exit"])("servers do not outlive an agent that 
   await until(() => processesWith(mark).length === 0);
 });
 
-test("lines of 60 MiB get through; one over 64 MiB ends the connection with words", async () => {
+test("accepts lines of 60 MiB, and closes the connection with a message for one over 64 MiB", async () => {
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "long" }] }) });
   expect((await registry.run("mcp__docs__long", { bytes: 60 * 1024 * 1024 })).outcome).toBe("ok");
   expect((await registry.run("mcp__docs__long", { bytes: 65 * 1024 * 1024 })).text).toContain(

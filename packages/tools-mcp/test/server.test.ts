@@ -81,7 +81,7 @@ async function clientOn(options: McpServerOptions, era: "legacy" | "modern", ans
   return client;
 }
 
-test.each(["legacy", "modern"] as const)("only enabled tools are listed and run (%s)", async (era) => {
+test.each(["legacy", "modern"] as const)("lists and runs only enabled tools (%s)", async (era) => {
   const client = await clientOn({}, era);
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(["add", "wipe", "count"]);
@@ -105,14 +105,14 @@ test.each(["legacy", "modern"] as const)("only enabled tools are listed and run 
   expect(invalid).toMatchObject({ isError: true });
 });
 
-test("a call that needs approval runs after it (modern)", async () => {
+test("runs after approval a call that needs it (modern)", async () => {
   const client = await clientOn(confirmWipe, "modern", "accept");
   expect(await client.callTool({ name: "wipe", arguments: {} })).toMatchObject({
     content: [{ text: "wiped" }],
   });
 });
 
-test("a call that needs approval is denied after a no, and where no one can be asked", async () => {
+test("denies a call that needs approval after a no, and if no user can be asked", async () => {
   const refused = await clientOn(confirmWipe, "modern", "decline");
   expect(await refused.callTool({ name: "wipe", arguments: {} })).toMatchObject({ isError: true });
   for (const era of ["legacy", "modern"] as const) {
@@ -124,7 +124,7 @@ test("a call that needs approval is denied after a no, and where no one can be a
   }
 });
 
-test("a call that is denied is not asked about, and the client is informed why", async () => {
+test("does not ask about a call that is denied, and informs the client why", async () => {
   const options: McpServerOptions = { decide: () => ({ deny: "not on a Monday." }) };
   const client = await clientOn(options, "modern", "accept");
   expect(await client.callTool({ name: "wipe", arguments: {} })).toMatchObject({
@@ -133,7 +133,7 @@ test("a call that is denied is not asked about, and the client is informed why",
   });
 });
 
-test("approval counts once, for the call it was asked for, and until its time is over", () => {
+test("accepts approval once, for the call it was asked for, and until it expires", () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const confirmations = new Confirmations(1000);
@@ -156,7 +156,7 @@ test("approval counts once, for the call it was asked for, and until its time is
   expect(confirmations.check(call, yes, third)).toBe("no");
 });
 
-test("over a connection of the older era the question comes within the call", async () => {
+test("asks within the call over a connection of the older era", async () => {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const { factory } = toMcpServer(registryWithTools(), confirmWipe);
   const server = await factory({ era: "legacy" });
@@ -169,7 +169,7 @@ test("over a connection of the older era the question comes within the call", as
   });
 });
 
-test("HTTP wants the token, a known host and no foreign page", async () => {
+test("requires over HTTP the token, a known host and no foreign page", async () => {
   const server = await toMcpServer(registryWithTools()).listen();
   onTestFinished(() => server.close());
   expect(new URL(server.url).hostname).toBe("127.0.0.1");

@@ -13,7 +13,7 @@ function askedWith(answer: Awaited<ReturnType<NonNullable<PackHost["ask"]>>>) {
   return { questions, ask };
 }
 
-test("a question of a server is put to the user under the server's name", async () => {
+test("asks the user a question of a server under the server's name", async () => {
   const { questions, ask } = askedWith({ answer: "yes", values: { name: "Ada", colour: "red" } });
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) }, { host: { ask } });
   expect((await registry.run("mcp__docs__asks", {})).text).toBe(
@@ -29,7 +29,7 @@ test("a question of a server is put to the user under the server's name", async 
   });
 });
 
-test("a user takes as long as they like; the deadline of the call waits", async () => {
+test("lets a user take any amount of time, and pauses the deadline of the call", async () => {
   const ask: PackHost["ask"] = async () => {
     await new Promise((resolve) => setTimeout(resolve, 3000));
     return { answer: "no" };
@@ -39,14 +39,14 @@ test("a user takes as long as they like; the deadline of the call waits", async 
   expect((await registry.run("mcp__docs__asks", {})).text).toBe('{"action":"decline"}');
 });
 
-test("without someone to ask a question is refused", async () => {
+test("refuses a question if no user can be asked", async () => {
   const registry = await connected({ docs: fixtureServer({ tools: [{ name: "asks" }] }) });
   const result = await registry.run("mcp__docs__asks", {});
   expect(result.text).not.toContain("accept");
 });
 
 test.each(["javascript:alert(1)", "file:///etc/passwd", "vscode://extension/install", "nowhere", 7])(
-  "a question with the address %j is put to no one",
+  "never asks a question with the address %j",
   async (url) => {
     const { questions, ask } = askedWith({ answer: "yes", values: {} });
     const behaviour = { tools: [{ name: "asks" }], question: { mode: "url", url } };
@@ -56,7 +56,7 @@ test.each(["javascript:alert(1)", "file:///etc/passwd", "vscode://extension/inst
   },
 );
 
-test("what a server calls fields and choices has a title that can be shown, and is sent back as it is", async () => {
+test("shows fields and choices of a server under a safe title, and sends them back unchanged", async () => {
   const name = "na\u001b[2Jme";
   const { questions, ask } = askedWith({ answer: "yes", values: { [name]: "\u202ered" } });
   const properties = { [name]: { type: "string", enum: ["\u202ered", "blue"] } };
@@ -74,7 +74,7 @@ test("what a server calls fields and choices has a title that can be shown, and 
   ]);
 });
 
-test("a question with a name of a hundred thousand characters is put to no one", async () => {
+test("never asks a question with a name of a hundred thousand characters", async () => {
   const { questions, ask } = askedWith({ answer: "yes", values: {} });
   const properties = { ["x".repeat(100_000)]: { type: "string" } };
   const question = { requestedSchema: { type: "object", properties } };
@@ -84,7 +84,7 @@ test("a question with a name of a hundred thousand characters is put to no one",
   expect(questions).toEqual([]);
 });
 
-test("prompts are commands of the chat", async () => {
+test("offers prompts as commands of the chat", async () => {
   const behaviour = {
     capabilities: { prompts: {} },
     prompts: [
@@ -109,7 +109,7 @@ test("prompts are commands of the chat", async () => {
   });
 });
 
-test("a prompt whose name cannot be typed gets one that can, and no two the same", async () => {
+test("gives a prompt whose name cannot be typed one that can, and no two the same", async () => {
   const prompts = ["a b", "a.b"].map((name) => ({ name }));
   const registry = await connected({ docs: fixtureServer({ capabilities: { prompts: {} }, prompts }) });
   const names = registry.services.commands.map(({ name }) => name);
@@ -117,7 +117,7 @@ test("a prompt whose name cannot be typed gets one that can, and no two the same
   for (const name of names) expect(name).toMatch(/^docs:a-b-[0-9a-f]{8}$/);
 });
 
-test("a prompt of 500 long messages is shortened", async () => {
+test("shortens a prompt of 500 long messages", async () => {
   const behaviour = { capabilities: { prompts: {} }, prompts: [{ name: "long" }] };
   const server = fixtureServer({ ...behaviour, promptMessages: 500, promptBytes: 60_000 });
   const [command] = (await connected({ docs: server })).services.commands;
@@ -126,14 +126,14 @@ test("a prompt of 500 long messages is shortened", async () => {
   expect(made).toContain("more texts are left out");
 });
 
-test("a resource whose address no one can type is not offered", async () => {
+test("does not offer a resource whose address cannot be typed", async () => {
   const resources = [{ uri: "file:///a\u202Eb.md", name: "turned" }];
   const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} }, resources }) });
   const listed = await registry.services.mentions[0]?.list("", signal);
   expect(listed?.map(({ id }) => id)).toEqual(["file:///a.md", "file:///b.md"]);
 });
 
-test("a resource of a megabyte is shortened", async () => {
+test("shortens a resource of a megabyte", async () => {
   const registry = await connected({
     docs: fixtureServer({ capabilities: { resources: {} }, resourceBytes: 1_000_000 }),
   });
@@ -141,7 +141,7 @@ test("a resource of a megabyte is shortened", async () => {
   expect(JSON.stringify(part).length).toBeLessThan(70_000);
 });
 
-test("a resource of many contents has the limit of one, and the rest is counted", async () => {
+test("applies the limit of one to a resource of many contents, and counts the rest", async () => {
   const behaviour = { capabilities: { resources: {} }, resourceBytes: 40_000, resourceContents: 50 };
   const registry = await connected({ docs: fixtureServer(behaviour) });
   const parts = (await registry.services.mentions[0]?.read("file:///a.md", signal)) ?? [];
@@ -149,7 +149,7 @@ test("a resource of many contents has the limit of one, and the rest is counted"
   expect(parts.at(-1)).toEqual({ type: "text", text: "[48 more texts are left out]" });
 });
 
-test("resources can be mentioned", async () => {
+test("allows mentions of resources", async () => {
   const registry = await connected({ docs: fixtureServer({ capabilities: { resources: {} } }) });
   const [mentions] = registry.services.mentions;
   expect(mentions?.name).toBe("docs");
@@ -159,7 +159,7 @@ test("resources can be mentioned", async () => {
   ]);
 });
 
-test("schemas over a tenth of the context are searched for instead of sent, and the request prefix never changes", async () => {
+test("searches for schemas over a tenth of the context instead of sending them, and never changes the request prefix", async () => {
   const tools = Array.from({ length: 60 }, (_, n) => ({
     name: `tool_${n}`,
     description: `${n === 42 ? "Sends a postcard." : "Does something."} ${"x".repeat(400)}`,
@@ -197,7 +197,7 @@ test("schemas over a tenth of the context are searched for instead of sent, and 
   expect(offered[0]).not.toContain("tool_42");
 });
 
-test("a deferred tool that is off cannot be called", async () => {
+test("cannot call a deferred tool that is off", async () => {
   const tools = Array.from({ length: 60 }, (_, n) => ({ name: `tool_${n}`, description: "x".repeat(400) }));
   const registry = await connected(
     { docs: fixtureServer({ tools }) },

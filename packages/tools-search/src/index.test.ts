@@ -4,7 +4,7 @@ import * as pack from "./index.js";
 
 const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "" };
 
-test("the public API is exactly this", async () => {
+test("exports exactly this public API", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual([
     "packApiVersion",
     "packName",
@@ -55,7 +55,7 @@ describe("register", () => {
   });
 });
 
-test("the registry refuses arguments that do not fit the schema before a tool runs", async () => {
+test("refuses before a tool runs arguments that do not fit the schema", async () => {
   const registry = new ToolRegistry();
   pack.register(registry);
   expect(await registry.execute("search_text", { query: "x", paths: "src" })).toContain("paths");

@@ -10,16 +10,16 @@ describe("paths", () => {
     ["/", "/"],
     ["/tmp/", "/tmp"],
     ["..", ".."],
-  ])("%s is shown as %s", (argument, shown) => {
+  ])("are shown: %s as %s", (argument, shown) => {
     expect(shownPath(argument)).toBe(shown);
   });
 
-  test("Windows paths get forward slashes; elsewhere a backslash is part of a name", () => {
+  test("get forward slashes on Windows; elsewhere a backslash is part of a name", () => {
     expect(toSlashes("C:\\src\\a.ts", "win32")).toBe("C:/src/a.ts");
     expect(toSlashes("odd\\name", "linux")).toBe("odd\\name");
   });
 
-  test("what comes before the names in a directory", () => {
+  test("have a prefix before the names in a directory", () => {
     expect(shownPrefix(".")).toBe("");
     expect(shownPrefix("src")).toBe("src/");
     expect(shownPrefix("/")).toBe("/");

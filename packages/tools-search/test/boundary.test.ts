@@ -80,7 +80,7 @@ describe("a root holds while directories are exchanged for links to the outside"
   });
 });
 
-test("with a root, ignore rules are not read through a link that leads outside", async () => {
+test("does not read ignore rules through a link outside the root", async () => {
   const outside = makeTree({ rules: "secret-word.txt\n" });
   const root = makeTree({ "secret-word.txt": "token\n", "sub/secret-word.txt": "token\n" });
   symlinkSync(join(outside, "rules"), join(root, ".ignore"));
@@ -109,7 +109,7 @@ describe("secret places", () => {
     ...(granted && { granted }),
   });
 
-  test("a walk passes over them and says how many and why", async () => {
+  test("are skipped by a walk, which reports how many and why", async () => {
     const { root, access } = home();
     const text = await run(searchTextTool({}, access), root, { query: "token", paths: [root] });
     expect(text.lines).toEqual(["notes.txt:1:token"]);
@@ -121,7 +121,7 @@ describe("secret places", () => {
     expect(below.text).not.toContain("id");
   });
 
-  test("a secret place that is named as the path needs a grant, also through a link or from inside it; without the grant it is refused", async () => {
+  test("need a grant if one is named as the path, also through a link or from inside it; without the grant it is refused", async () => {
     const { root, access } = home();
     symlinkSync(join(root, ".ssh"), join(root, "harmless"));
     const tool = searchTextTool({}, access);
@@ -150,7 +150,7 @@ describe("secret places", () => {
     );
   });
 
-  test("a grant covers its path and what is below it, not its neighbours", async () => {
+  test("are covered by a grant for their path and what is below it, not their neighbours", async () => {
     const { root, access } = home();
     const tool = searchTextTool({}, access);
     const args = { query: "token", paths: [join(root, ".ssh/old")] };
@@ -192,7 +192,7 @@ describe("secret places", () => {
     expect(describeNow(confined, { query: "x", paths: [root] }).targets).toBeUndefined();
   });
 
-  test("the host's rules reach both tools; without rules nothing is secret", async () => {
+  test("follow the host's rules in both tools; without rules nothing is secret", async () => {
     const { root, access } = home();
     const tools: { name: string; describeCall?: (args: Record<string, unknown>) => { needs: unknown } }[] =
       [];
@@ -234,7 +234,7 @@ describe.runIf(process.platform === "linux")("the environment and memory of a pr
     expect(walked).toMatch(/skipped .*\d+ with the memory or environment of a process/);
   });
 
-  test("is not searched where a directory was exchanged for /proc/self, also without a root", async () => {
+  test("is not searched if a directory was exchanged for /proc/self, also without a root", async () => {
     const root = makeTree({ "d/maps": "nothing\n" });
     symlinkSync("/proc/self", join(root, "link"));
     const child = spawn(process.execPath, [

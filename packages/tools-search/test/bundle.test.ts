@@ -18,7 +18,7 @@ const APP = `import { searchFilesTool, searchTextTool } from "@agent/tools-searc
   Promise.all(calls).then((texts) => console.log(texts.join("\\n")));`;
 
 test.each(["esm", "cjs"] as const)(
-  "an esbuild bundle (%s) builds without a warning and runs, threads included",
+  "builds an esbuild bundle (%s) without a warning and runs it, threads included",
   async (format) => {
     const root = makeTree({ "app.js": APP, "tree/a.ts": "const a;\n", "tree/b/c.ts": "x\nconst b;\n" });
     const pack = join(root, "node_modules/@agent/tools-search");

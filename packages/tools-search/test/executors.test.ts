@@ -62,7 +62,7 @@ describe("with and without threads and WebAssembly", () => {
     }
   });
 
-  test("a search whose worker does not start runs in the host's own thread", async () => {
+  test("runs in the host's own thread a search whose worker does not start", async () => {
     const local = (events: Parameters<typeof openLocalExecutor>[1]) => openLocalExecutor(true, events);
     const broken = join(makeTree({ "broken.mjs": "throw new Error('no');\n" }), "broken.mjs");
     const pool = new Pool(2, (events) => openThread(true, events, workerFrom(broken)), local);
@@ -70,7 +70,7 @@ describe("with and without threads and WebAssembly", () => {
     expect(await answer(pool, query, 0)).toBe(await answer(sharedPool({ workers: 2 }), query, 0));
   });
 
-  test("a worker that ends by itself fails its search with the reason, and the next one has a new worker", async () => {
+  test("fails a search with the reason if its worker exits by itself, and starts a new worker for the next one", async () => {
     const fragile = join(
       makeTree({
         "fragile.mjs": `import { parentPort } from "node:worker_threads";
@@ -119,7 +119,7 @@ describe("with and without threads and WebAssembly", () => {
     pool.close();
   });
 
-  test("a worker that dies in the middle is an error for that search only", async () => {
+  test("reports an error only for that search if a worker dies in the middle", async () => {
     const executors: { close(): void }[] = [];
     const pool = new Pool(
       1,
@@ -148,7 +148,7 @@ describe("without threads", () => {
     ["a look-ahead", "^(?=(a+)+$)x"],
     ["a look-behind", "(?<!a)b"],
     ["a back-reference", "(a+)\\1+$"],
-  ])("%s is refused with the reason and what to do", async (_, text) => {
+  ])("refuses %s with the reason and what to do", async (_, text) => {
     const query = { text, regex: true, ignoreCase: false };
     await expect(answer(sharedPool({ workers: 0 }), query, 0)).rejects.toThrow(
       /look-around or a back-reference.*only in a worker thread.*Search for the text around it/,
@@ -159,13 +159,13 @@ describe("without threads", () => {
     ["nested repetition", "^(a+)+$"],
     ["nested repetition of letters beyond ASCII", "^(\\p{L}+)+$"],
     ["an expression too large for a table", "^([ab]|a)*[ab][^!]{30}(a|a)*$"],
-  ])("%s ends on a line built to make it backtrack", async (_, query) => {
+  ])("stops %s on a line built to make it backtrack", async (_, query) => {
     const root = makeTree({ "a.txt": `${"a".repeat(5000)}!\n${"é".repeat(5000)}!\n` });
     const tool = searchTextTool({ workers: 0 });
     expect(await tool.execute({ query, paths: [root], regex: true })).toContain("No matches");
   });
 
-  test("too many repetitions are refused", async () => {
+  test("refuses too many repetitions", async () => {
     const query = { text: "(\\w{200}-){200}", regex: true, ignoreCase: false };
     await expect(answer(sharedPool({ workers: 0 }), query, 0)).rejects.toThrow("smaller numbers");
   });

@@ -74,7 +74,7 @@ const WHOLE = [
 /** Deep enough for patterns that begin with "..". */
 const BASE = "p/q/r/s/base";
 
-test("search_files finds exactly what fast-glob finds, over random trees and patterns", async () => {
+test("finds with search_files exactly what fast-glob finds, over random trees and patterns", async () => {
   const random = randomNumbers(2024);
   const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
   const tool = searchFilesTool({ maxResults: 100_000 });

@@ -13,7 +13,7 @@ const text = searchTextTool();
 const files = searchFilesTool();
 
 describe("files", () => {
-  test("UTF-16 in both byte orders is found like any text", async () => {
+  test("finds UTF-16 in both byte orders like any text", async () => {
     const little = Buffer.from("\ufeffeins\r\nzwei Grüße\r\n", "utf16le");
     const root = makeTree({ "le.txt": little, "be.txt": Buffer.from(little).swap16() });
     const { lines } = await run(text, root, { query: "Grüße", paths: [root] });
@@ -23,7 +23,7 @@ describe("files", () => {
     );
   });
 
-  test("Latin-1 text is found and shown with its letters", async () => {
+  test("finds Latin-1 text and shows it with its letters", async () => {
     const root = makeTree({ "a.txt": Buffer.from("un café noir\n", "latin1"), "b.txt": "un café noir\n" });
     for (const args of [
       { query: "café" },
@@ -35,7 +35,7 @@ describe("files", () => {
     }
   });
 
-  test("CRLF and a byte-order mark are no part of the line", async () => {
+  test("does not treat CRLF and a byte-order mark as part of the line", async () => {
     const root = makeTree({ "a.txt": "\ufefffoo\r\nbar foo\r\n" });
     expect((await run(text, root, { query: "^foo$", paths: [root], regex: true })).lines).toEqual([
       "a.txt:1:foo",
@@ -49,7 +49,7 @@ describe("files", () => {
     );
   });
 
-  test("a line of 120 MB is searched whole, and the output stays small", async () => {
+  test("searches a line of 120 MB whole, and keeps the output small", async () => {
     const root = makeTree();
     const line = Buffer.alloc(120 * 1024 * 1024, "x");
     line.write("needle", line.length - 100);
@@ -66,7 +66,7 @@ describe("files", () => {
     rmSync(join(root, "a.txt"));
   });
 
-  test("a file of many windows has right line numbers and context across their borders", async () => {
+  test("reports right line numbers and context across the borders of many windows of a file", async () => {
     const lines = Array.from({ length: 300_000 }, (_, i) => `line ${i + 1} ${"x".repeat(i % 50)}`);
     const root = makeTree({ "a.txt": lines.join("\n") });
     const wanted = [1, 2, 40_000, 123_456, 299_999, 300_000];
@@ -85,7 +85,7 @@ describe("files", () => {
     ]);
   });
 
-  test("a large file is divided among the workers, and every line keeps its number", async () => {
+  test("divides a large file among the workers, and keeps the number of every line", async () => {
     const lines = Array.from(
       { length: 700_000 },
       (_, i) => `${i + 1}${i % 50_000 === 49_999 ? " needle" : ""} ${"y".repeat(i % 100)}`,
@@ -98,14 +98,14 @@ describe("files", () => {
     expect(account).toContain("15 matching lines (2 files); 2 files searched");
   });
 
-  test("a large file of very long lines is divided without losing or repeating one", async () => {
+  test("divides a large file of very long lines without losing or repeating one", async () => {
     const long = "z".repeat(9 * 1024 * 1024);
     const root = makeTree({ "big.txt": `needle 1\n${long}\nneedle 3 ${long}\n${long} needle\nneedle 5` });
     const { lines } = await run(text, root, { query: "needle", paths: [root] });
     expect(lines.map((line) => line.split(":")[1])).toEqual(["1", "3", "4", "5"]);
   });
 
-  test("a directory in place of an ignore file, and a pipe, hold nothing up", async () => {
+  test("does not wait for a directory in place of an ignore file, or for a pipe", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     mkdirSync(join(root, ".gitignore"));
     execFileSync(MKFIFO, [join(root, ".ignore")]);
@@ -114,7 +114,7 @@ describe("files", () => {
 });
 
 describe("ending a search", () => {
-  test("an abort ends it immediately, also inside an expression, and the next search works", async () => {
+  test("stops it immediately on an abort, also inside an expression, and the next search works", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
     const registry = new ToolRegistry();
     register(registry);
@@ -126,13 +126,13 @@ describe("ending a search", () => {
     expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["b.txt:1:foo"]);
   });
 
-  test("an abort that came before the call is honoured", async () => {
+  test("honours an abort that came before the call", async () => {
     const call = { signal: AbortSignal.abort(), onOutput: () => undefined, report: () => undefined };
     await expect(text.execute({ query: "x", paths: ["."] }, call)).rejects.toThrow(/abort/i);
     await expect(files.execute({ pattern: "**" }, call)).rejects.toThrow(/abort/i);
   });
 
-  test("a program that only searches ends by itself", () => {
+  test("lets a program that only searches exit by itself", () => {
     const script = `
       const { searchTextTool } = await import(${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)});
       console.log(await searchTextTool().execute({ query: "token", paths: ["a.txt"] }));`;
@@ -145,7 +145,7 @@ describe("ending a search", () => {
     expect(output).toContain("a.txt:1:one token");
   });
 
-  test("many searches at the same time each get their own answer", async () => {
+  test("gives each of many simultaneous searches its own answer", async () => {
     const root = makeTree(
       Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `token${i}.\n`])),
     );
@@ -156,7 +156,7 @@ describe("ending a search", () => {
   });
 });
 
-test("a result is bounded in size, whatever the cap and the context", async () => {
+test("bounds the size of a result, whatever the cap and the context", async () => {
   const line = `${"x".repeat(600)}\n`;
   const root = makeTree(
     Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, line.repeat(500)])),

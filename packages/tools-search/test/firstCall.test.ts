@@ -7,7 +7,7 @@ const pack = new URL("../dist/index.js", import.meta.url);
 test.each([
   ["search_text", "searchTextTool", { query: "token", paths: ["."] }, "a.txt:1:one token"],
   ["search_files", "searchFilesTool", { pattern: "*.txt" }, "a.txt"],
-])("%s: a first call with too few file descriptors does no lasting harm", (_, tool, args, line) => {
+])("%s: causes no lasting harm if a first call has too few file descriptors", (_, tool, args, line) => {
   const cwd = makeTree({ "a.txt": "one token\n" });
   // Each number of descriptors that are left gets the call stuck at another place.
   const script = `

@@ -32,7 +32,7 @@ function makeManyFiles(root: string, directories: number, each: number): void {
 }
 
 describe("expressions", () => {
-  test("a catastrophic expression ends in bounded time and never blocks the host", async () => {
+  test("stops a catastrophic expression in bounded time and never blocks the host", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n` });
     const stall = await longestStall(async () => {
       const { lines } = await run(text, root, { query: "^(a+)+$", paths: [root], regex: true });
@@ -41,7 +41,7 @@ describe("expressions", () => {
     expect(stall).toBeLessThan(3000);
   });
 
-  test("an expression that even the linear engine cannot run is stopped, and the next search works", async () => {
+  test("stops an expression that even the linear engine cannot run, and the next search works", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(40)}!\n`, "b.txt": "foo\n" });
     const stall = await longestStall(async () => {
       const query = "^(?=(a+)+$)\\1?x?(a+)+$|foo";
@@ -58,7 +58,7 @@ describe("expressions", () => {
     expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual(["b.txt:1:foo"]);
   });
 
-  test("an invalid expression names the position; the same text works literally", async () => {
+  test("names the position of an invalid expression; the same text works literally", async () => {
     const root = makeTree({ "a.txt": "foo(bar\n" });
     await expect(text.execute({ query: "foo(bar", paths: [root], regex: true })).rejects.toThrow(
       /position 4/,
@@ -66,7 +66,7 @@ describe("expressions", () => {
     expect((await run(text, root, { query: "foo(bar", paths: [root] })).lines).toEqual(["a.txt:1:foo(bar"]);
   });
 
-  test("look-behind and Unicode properties work, other dialects are refused by name", async () => {
+  test("supports look-behind and Unicode properties, and refuses other dialects by name", async () => {
     const root = makeTree({ "a.txt": "price: 12€\nΩmega\nplain\n" });
     const found = async (query: string) =>
       (await run(text, root, { query, paths: [root], regex: true })).lines;
@@ -78,7 +78,7 @@ describe("expressions", () => {
     await expect(found("\\p{Nonsense}")).rejects.toThrow(/not a Unicode property/);
   });
 
-  test("an expression that matches the empty string ends, once a line, capped", async () => {
+  test("matches the empty string once a line, capped, and stops", async () => {
     const root = makeTree({ "a.txt": "a\n\nb\n".repeat(500) });
     for (const query of ["x*", "^", "$", "(?:)", "\\b|", "^$|"]) {
       const { lines, account } = await run(text, root, {
@@ -92,7 +92,7 @@ describe("expressions", () => {
     }
   });
 
-  test("a query of a million characters is refused, whatever it would be compiled to", async () => {
+  test("refuses a query of a million characters, whatever it would be compiled to", async () => {
     for (const more of [{}, { ignore_case: true }, { regex: true }]) {
       const message = await text
         .execute({ query: "é".repeat(1_000_000), paths: ["."], ...more })
@@ -106,7 +106,7 @@ describe("expressions", () => {
     }
   });
 
-  test("a line too long for an expression skips that file, not the whole search", async () => {
+  test("skips a file with a line too long for an expression, not the whole search", async () => {
     const root = makeTree({ "a.txt": "bc\n", "long.txt": "ab".repeat(4_000_000), "z.txt": "aacc\n" });
     const search = (query: string) => run(text, root, { query, paths: [root], regex: true });
     const { lines, account } = await search("(?=[ab])(a|b)+c");
@@ -116,13 +116,13 @@ describe("expressions", () => {
     expect((await search("(a|b)+c")).account).toBe("[2 matching lines (2 files); 3 files searched]");
   });
 
-  test("an empty query is refused", async () => {
+  test("refuses an empty query", async () => {
     await expect(text.execute({ query: "", paths: ["."] })).rejects.toThrow('"query"');
   });
 });
 
 describe("trees", () => {
-  test("a pipe in the tree is passed over and counted; as a path it is refused", async () => {
+  test("skips and counts a pipe in the tree, and refuses it as a path", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     execFileSync(MKFIFO, [join(root, "pipe")]);
     const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
@@ -134,13 +134,13 @@ describe("trees", () => {
     expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual(["a.txt"]);
   });
 
-  test("a device as a path is refused", async () => {
+  test("refuses a device as a path", async () => {
     expect(await text.execute({ query: "foo", paths: ["/dev/zero"] })).toContain(
       "/dev/zero (not a regular file)",
     );
   });
 
-  test("a cycle of links ends, and each match is found once", async () => {
+  test("stops at a cycle of links, and finds each match once", async () => {
     const root = makeTree({ "a/b/c.txt": "foo\n" });
     symlinkSync(root, join(root, "a/b/up"));
     symlinkSync("self", join(root, "self"));
@@ -151,14 +151,14 @@ describe("trees", () => {
     await expect(text.execute({ query: "foo", paths: [join(root, "self")] })).rejects.toThrow(/self/);
   });
 
-  test("a million matches are capped and counted", async () => {
+  test("caps and counts a million matches", async () => {
     const root = makeTree({ "a.txt": "foo\n".repeat(1_000_000) });
     const { lines, account } = await run(text, root, { query: "foo", paths: [root] });
     expect(lines).toHaveLength(200);
     expect(account).toContain("200 of 1000000 matching lines shown");
   });
 
-  test("what may not be read is named, the rest is found", async (context) => {
+  test("names what may not be read, and finds the rest", async (context) => {
     const root = makeTree({ "a.txt": "foo\n", "locked.txt": "foo\n", "locked/b.txt": "foo\n" });
     chmodSync(root, 0o755);
     chmodSync(join(root, "locked.txt"), 0);
@@ -187,7 +187,7 @@ describe("trees", () => {
     }
   });
 
-  test("search_files: in a directory where only names can be read, files are found and sorted last, and a named file is not reported as missing", (context) => {
+  test("finds files with search_files in a directory where only names can be read, sorts them last, and does not report a named file as missing", (context) => {
     const root = makeTree({ "a.txt": "", "shown/b.txt": "", "hidden/c.txt": "" });
     chmodSync(root, 0o755);
     chmodSync(join(root, "shown"), 0o744);
@@ -220,7 +220,7 @@ describe("trees", () => {
     }
   });
 
-  test("each bad path is named, the others are searched; if all are bad it is an error", async () => {
+  test("names each bad path and searches the others; reports an error if all are bad", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     const missing = Array.from({ length: 10_000 }, (_, i) => join(root, `missing${i}`));
     const { lines, account } = await run(text, root, {
@@ -234,7 +234,7 @@ describe("trees", () => {
     await expect(text.execute({ query: "foo", paths: [join(root, "x")] })).rejects.toThrow(/x: no such file/);
   });
 
-  test("200 000 files in node_modules and .git are left out, or end at the deadline with a notice", async () => {
+  test("leaves out 200 000 files in node_modules and .git, or stops at the deadline with a notice", async () => {
     const root = makeTree({
       ".gitignore": "node_modules/\n",
       "a.txt": "foo\n",
@@ -269,7 +269,7 @@ describe("trees", () => {
     expect(whole.account).toContain("200003 files searched");
   }, 120_000);
 
-  test("files that come and go during the search do not disturb it", async () => {
+  test("is not disturbed by files that come and go during the search", async () => {
     const root = makeTree({ "stays.txt": "foo\n" });
     const churn = spawn(process.execPath, [
       "-e",
@@ -293,13 +293,13 @@ describe("trees", () => {
     }
   });
 
-  test("both tools treat dotfiles alike: found, except .git", async () => {
+  test("treats dotfiles alike in both tools: found, except .git", async () => {
     const root = makeTree({ ".hidden/.x": "foo\n", ".git/y": "foo\n" });
     expect((await run(text, root, { query: "foo", paths: [root] })).lines).toEqual([".hidden/.x:1:foo"]);
     expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual([".hidden/.x"]);
   });
 
-  test("a path with glob characters is taken literally", async () => {
+  test("takes a path with glob characters literally", async () => {
     const root = makeTree({ "[a]{b}*?/x.txt": "foo\n", "a/x.txt": "foo\n" });
     const odd = join(root, "[a]{b}*?");
     expect((await run(text, root, { query: "foo", paths: [odd] })).lines).toEqual(["[a]{b}*?/x.txt:1:foo"]);
@@ -314,7 +314,7 @@ describe("trees", () => {
     expect((await run(files, root, { pattern: "**", path: root })).lines).toEqual(["new\\nline\\x1b[2J.txt"]);
   });
 
-  test("a file name that is not UTF-8 is counted as unreadable, not passed over in silence", async () => {
+  test("counts a file name that is not UTF-8 as unreadable, and does not skip it silently", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     writeFileSync(
       Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]),
@@ -325,7 +325,7 @@ describe("trees", () => {
     expect(account).toContain("name is not UTF-8");
   });
 
-  test("a directory whose name is not UTF-8 is counted as unreadable too", async () => {
+  test("counts as unreadable also a directory whose name is not UTF-8", async () => {
     const root = makeTree({ "a.txt": "foo\n" });
     mkdirSync(Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([0xff])]));
     const expected = "skipped 1 unreadable: bad\ufffd/ (name is not UTF-8)]";
@@ -343,7 +343,7 @@ describe("globs", () => {
     ["a nest of extglobs", `${"+(a|".repeat(60)}a${")".repeat(60)}b`],
     ["200 globstars", `${"**/".repeat(200)}x`],
     ["stars without end", `${"*a".repeat(60)}b`],
-  ])("%s is refused or answered in bounded time, with the host free", async (_, pattern) => {
+  ])("refuses or answers %s in bounded time, with the host free", async (_, pattern) => {
     const root = makeTree({ [`${"a".repeat(60)}.txt`]: "", "x/y/z/a.txt": "" });
     const stall = await longestStall(async () => {
       const outcome = await files.execute({ pattern, path: root }).catch((error: Error) => error.message);
@@ -357,7 +357,7 @@ describe("globs", () => {
     expect((await run(files, root, { pattern: "**/z/*", path: root })).lines).toEqual(["x/y/z/a.txt"]);
   });
 
-  test("with a root nothing outside it is found, however the path is written", async () => {
+  test("finds nothing outside a root, however the path is written", async () => {
     const root = makeTree({ "in/a.txt": "foo\n", "outside.txt": "foo\n", "in-evil/b.txt": "foo\n" });
     const inside = join(root, "in");
     symlinkSync(root, join(inside, "up"));

@@ -1,6 +1,6 @@
 import { expectPackagesRead } from "@agent/test-support";
 import { test } from "vitest";
 
-test("importing the pack reads itself and core", () => {
+test("reads only itself and core when the pack is imported", () => {
   expectPackagesRead("tools-search/dist/index.js", ["core", "tools-search"]);
 });

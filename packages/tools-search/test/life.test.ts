@@ -11,7 +11,7 @@ const text = searchTextTool();
 const call = (signal: AbortSignal) => ({ signal }) as never;
 
 describe("many searches at the same time", () => {
-  test("fifty, a third of them aborted: the others agree, and no abort listener is left", async () => {
+  test("runs 50 searches in parallel and aborts every third: the rest agree and no abort listener leaks", async () => {
     const root = makeTree();
     for (let i = 0; i < 300; i++) put(root, `d${i % 10}/f${i}.txt`, `foo ${i}\n`);
     const controllers = Array.from({ length: 50 }, () => new AbortController());
@@ -26,7 +26,7 @@ describe("many searches at the same time", () => {
     for (const { signal } of controllers) expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("an abort ends a waiting search immediately while all executors are busy, also one from before the call", async () => {
+  test("stops a waiting search immediately on an abort while all executors are busy, also one from before the call", async () => {
     const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n`, "b.txt": "foo\n" });
     const endless = new AbortController();
     const busy = Array.from({ length: 3 }, () =>
@@ -47,7 +47,7 @@ describe("many searches at the same time", () => {
   });
 });
 
-test("a process ends while a search is pending if it wants to, and by itself when all are done", () => {
+test("lets a process exit while a search is pending if it wants to, and by itself when all are done", () => {
   const root = makeTree({ "a.txt": `${"a".repeat(60)}!\n` });
   const dist = new URL("../dist/index.js", import.meta.url).href;
   const start = `const { searchTextTool } = await import(${JSON.stringify(dist)}); const tool = searchTextTool();`;
@@ -66,7 +66,7 @@ test("a process ends while a search is pending if it wants to, and by itself whe
 });
 
 describe("what is named", () => {
-  test("twice, inside another path or through a link is searched once", async () => {
+  test("is searched once if it is named twice, inside another path or through a link", async () => {
     const root = makeTree({ "d/a.txt": "foo\n", "d/e/b.txt": "foo\n", "c.txt": "foo\n" });
     symlinkSync(join(root, "d"), join(root, "link"));
     const paths = ["d", "d/", "link", "d/a.txt", "d/../d/a.txt", "link/a.txt", ".", "d/e"];
@@ -74,7 +74,7 @@ describe("what is named", () => {
     expect([...lines].sort()).toEqual(["c.txt:1:foo", "d/a.txt:1:foo", "d/e/b.txt:1:foo"]);
   });
 
-  test("a large file that is replaced while its ranges are searched counts as vanished, not as searched", async () => {
+  test("counts as vanished, not as searched, if a large file is replaced while its ranges are searched", async () => {
     const root = makeTree({ "big.log": "line\n".repeat(5_000_000), "other.log": "foo\n".repeat(5_000_000) });
     const { sharedPool } = await import("../src/host/pool/shared.js");
     const job = sharedPool().createJob();
@@ -96,7 +96,7 @@ describe("what is named", () => {
     expect(scan.failed).toEqual({ status: "vanished", reason: "was replaced while it was searched" });
   });
 
-  test.skipIf(!existsSync("/proc/kallsyms"))("a file of procfs is read to its end", async () => {
+  test.skipIf(!existsSync("/proc/kallsyms"))("is read to its end if it is a file of procfs", async () => {
     // Larger than the page that one read of such a file gives.
     const last = readFileSync("/proc/kallsyms", "utf8").trimEnd().split("\n").at(-1) ?? "";
     for (const paths of [["/proc/kallsyms"], ["/proc"]]) {
@@ -106,7 +106,7 @@ describe("what is named", () => {
   });
 });
 
-test("directories, pipes, binary data and dangling links named like ignore files do no harm", async () => {
+test("ignores directories, pipes, binary data and dangling links named like ignore files", async () => {
   const root = makeTree({
     "dir/x": "foo\n",
     "pipe/x": "foo\n",

@@ -12,7 +12,7 @@ import { makeTree, randomNumbers, run } from "./tree.js";
 
 const name = (number: number): string => `f${String(number).padStart(5, "0")}.txt`;
 
-test("once all wanted results are found, a search counts on only for the configured time", async () => {
+test("continues counting only for the configured time once all wanted results are found", async () => {
   const files = Array.from({ length: 3000 }, (_, number) => [name(number), "foo\nfoo\n"] as const);
   const root = makeTree(Object.fromEntries(files));
   const open = (events: Parameters<typeof openLocalExecutor>[1]) => openLocalExecutor(true, events);
@@ -38,7 +38,7 @@ test("once all wanted results are found, a search counts on only for the configu
   expect(formatTextResult(whole, shown)).toContain("[3 of 6000 matching lines shown (3000 files)");
 });
 
-test("search_files sorts by time and counts all, with patterns that find a file twice", async () => {
+test("sorts by time and counts all in search_files, with patterns that find a file twice", async () => {
   const random = randomNumbers(7);
   const paths = Array.from(
     { length: 300 },
@@ -62,7 +62,7 @@ test("search_files sorts by time and counts all, with patterns that find a file 
   }
 });
 
-test("only the first items are kept, in order, however many are added", () => {
+test("keeps only the first items, in order, however many are added", () => {
   const random = randomNumbers(9);
   const all = Array.from({ length: 10_000 }, () => random(1_000_000));
   const first = new FirstItems<number>(20, (a, b) => a - b);
@@ -72,7 +72,7 @@ test("only the first items are kept, in order, however many are added", () => {
 
 // The system's own list of threads: a worker that lets the process end is not in Node's list of what is active.
 test.skipIf(!existsSync("/proc/self/task"))(
-  "workers start once the model is asked, and do not keep the process alive",
+  "starts workers once the model is asked, and does not keep the process alive with them",
   () => {
     const pack = new URL("../dist/index.js", import.meta.url).href;
     const script = `

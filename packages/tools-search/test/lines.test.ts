@@ -15,7 +15,7 @@ describe("a match lies within one line", () => {
     );
 
   test.each(["one\\ntwo", "\\n", "[a-z]+\\r?\\n", "(one|\\x0a)two", "\\u000a", "\\cJ"])(
-    "%s is refused, with the place and what to do instead",
+    "refuses %s, with the place and what to do instead",
     async (query) => {
       await expect(found(query)).rejects.toThrow(/at position \d+.*|search for one line of it/);
       await expect(found(query)).rejects.toThrow(/within one line/);
@@ -39,17 +39,17 @@ describe("a match lies within one line", () => {
     ["one(?=\\s)", [0]],
     ["one(?!\\s)", [1]],
     ["one\\p{Cc}", [0]],
-  ])("%s matches in the lines %j", async (query, lines) => {
+  ])("matches %s in the lines %j", async (query, lines) => {
     expect(await found(query)).toEqual(lines);
   });
 
-  test("only a line feed ends a line: a lone carriage return and U+2028 are characters of it", async () => {
+  test("ends a line only at a line feed: a lone carriage return and U+2028 are characters of it", async () => {
     expect(await found("five.six")).toEqual([5]);
     expect(await found("seven.eight")).toEqual([6]);
     expect(await found("^six|^eight|five$|seven$")).toEqual([0]);
   });
 
-  test("a carriage return at the end of a line matches only an expression that asks for it", async () => {
+  test("matches a carriage return at the end of a line only with an expression that asks for it", async () => {
     expect(await found("\\r")).toEqual([4, 5]);
     expect(await found("\\r$")).toEqual([4]);
     expect(await found("[a-z]\\r$")).toEqual([4]);
@@ -71,7 +71,7 @@ describe("characters beyond ASCII", () => {
     ["\\s{2}$", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
     ["^\\S{5}\\s", ["a.txt:5:naïve \u3000", "b.txt:3:naïve \u3000"]],
   ])(
-    "%s matches each as one character, in a UTF-8 file and in one that is not UTF-8",
+    "are each matched by %s as one character, in a UTF-8 file and in one that is not UTF-8",
     async (query, expected) => {
       const root = makeTree({ "a.txt": Buffer.concat([latin1, utf8]), "b.txt": utf8 });
       const { lines } = await run(text, root, { query, paths: [root], regex: true });
@@ -79,7 +79,7 @@ describe("characters beyond ASCII", () => {
     },
   );
 
-  test.each(["é", "日"])("a very long line with %s in front is shown around the match", async (first) => {
+  test.each(["é", "日"])("shows a very long line with %s in front around the match", async (first) => {
     const root = makeTree({ "a.txt": `${first}${"-".repeat(30_000)}x42${"-".repeat(30_000)}\n` });
     for (const query of ["[a-z]\\d+", "[^-]\\d\\d", "\\p{L}\\d"]) {
       const { lines } = await run(text, root, { query, paths: [root], regex: true });
@@ -89,7 +89,7 @@ describe("characters beyond ASCII", () => {
 });
 
 describe("upper and lower case", () => {
-  test("beyond ASCII is ignored too: a Kelvin sign is a k, a long s is an s", async () => {
+  test("is ignored beyond ASCII too: a Kelvin sign is a k, a long s is an s", async () => {
     const root = makeTree({ "a.txt": "mask\nMA\u017f\u212a\nÄrger\nMA\u0130\n", "b.txt": "MASK\n" });
     const found = async (query: string, regex: boolean) =>
       (await run(text, root, { query, regex, ignore_case: true, paths: [root] })).lines;
@@ -102,7 +102,7 @@ describe("upper and lower case", () => {
   });
 });
 
-test("a working directory that is gone is an error for relative paths, and none for absolute ones", () => {
+test("reports a working directory that is gone for relative paths, but not for absolute ones", () => {
   const root = makeTree({ "a.txt": "foo\n" });
   const gone = join(root, "gone");
   mkdirSync(gone);
@@ -134,7 +134,7 @@ test("a working directory that is gone is an error for relative paths, and none 
   ]);
 });
 
-test("an import loads only the tools; the search engine is loaded by the first call", () => {
+test("loads only the tools on import, and the search engine with the first call", () => {
   const dist = new URL("../dist/index.js", import.meta.url).href;
   const script = `await import(${JSON.stringify(dist)});
     console.log(process.moduleLoadList.filter((name) => /worker_threads|fast-glob/.test(name)).join());`;

@@ -98,7 +98,7 @@ const QUERIES: readonly { query: string; regex?: boolean; ignore_case?: boolean 
 
 describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skipped: ${WHY})`}`, () => {
   test.each(QUERIES)(
-    "the installed packages: $query finds the same lines",
+    "finds the same lines in the installed packages: $query",
     async ({ query, regex, ignore_case }) => {
       const root = corpus();
       const flags = [...(regex ? [] : ["--fixed-strings"]), ...(ignore_case ? ["--ignore-case"] : [])];
@@ -111,7 +111,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     },
   );
 
-  test("random texts and expressions of the shared syntax", async () => {
+  test("agrees on random texts and expressions of the shared syntax", async () => {
     const random = randomNumbers(99);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const words = [
@@ -140,7 +140,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     }
   });
 
-  test("random runs and rows of classes in long files", async () => {
+  test("agrees on random runs and rows of classes in long files", async () => {
     const random = randomNumbers(41);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const classes = String.raw`[a-z] [A-Z] \w \d [a-zA-Z_] [0-9a-f] [^"] . \s \S [A-Z_] [^a-z] [é-ü]`.split(
@@ -167,7 +167,7 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     }
   });
 
-  test("random alternations in long files", async () => {
+  test("agrees on random alternations in long files", async () => {
     const random = randomNumbers(43);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const root = makeTree();
@@ -195,13 +195,13 @@ describe.skipIf(!hasRipgrep)(`compared with ripgrep${hasRipgrep ? "" : ` (skippe
     }
   });
 
-  test.each(["o\\nb", "\\x0a", "(o|\\n)"])("%s is refused by both", async (query) => {
+  test.each(["o\\nb", "\\x0a", "(o|\\n)"])("refuses %s, as ripgrep does", async (query) => {
     const root = makeTree({ "a.txt": "foo\nbar\n" });
     expect(() => ripgrep(root, ["-e", query])).toThrow("refused");
     await expect(ours(root, { query, regex: true })).rejects.toThrow("within one line");
   });
 
-  test("random trees with ignore files: the same files are searched", async () => {
+  test("searches the same files in random trees with ignore files", async () => {
     const random = randomNumbers(31);
     const pick = <Value>(values: readonly Value[]): Value => values[random(values.length)] as Value;
     const names = ["a", "b", "c", "x.log", "y.tmp", "build", ".hid", "deep", "z.o", "keep.log", "a b", "#h"];

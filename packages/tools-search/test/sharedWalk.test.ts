@@ -31,7 +31,7 @@ function makeLargeTree(seed: number, directories = 80): string {
   return root;
 }
 
-test("the answer is the same, to the letter, whatever the number of workers", async () => {
+test("gives the same answer, to the letter, whatever the number of workers", async () => {
   const root = makeLargeTree(7, 300);
   const patterns = ["**", "**/*.ts", "a/**", "{a,b}/**/*.js"];
   for (const pattern of patterns) {
@@ -47,7 +47,7 @@ test("the answer is the same, to the letter, whatever the number of workers", as
   }
 });
 
-test("a divided walk finds what fast-glob finds, in path order", async () => {
+test("finds what fast-glob finds in a divided walk, in path order", async () => {
   for (const seed of [1, 2]) {
     const root = makeLargeTree(seed);
     for (const pattern of ["**/*", "**/b/**", "a/**/*.ts", "*/*/*", "**/{f1,f2}.*"]) {
@@ -59,7 +59,7 @@ test("a divided walk finds what fast-glob finds, in path order", async () => {
   }
 });
 
-test("all workers take part in a large walk, and one is enough for a small one", async () => {
+test("uses all workers for a large walk, and one for a small one", async () => {
   const tasks = await tasksPerLane(makeLargeTree(9));
   expect(tasks).toHaveLength(2);
   for (const count of tasks) expect(count).toBeGreaterThan(0);

@@ -229,7 +229,7 @@ describe("web_search", () => {
     },
   );
 
-  test("addresses that it returned may be fetched without a question", async () => {
+  test("allows fetching without a question the addresses that it returned", async () => {
     const { options, path, answer } = caseOf("searxng");
     server.page(path, "application/json", json(answer));
     const registry = webRegistry({ search: options });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-test("the public API is what is documented", async () => {
+test("exports the documented public API", async () => {
   const names = async (module: Promise<object>): Promise<string[]> => Object.keys(await module).sort();
   expect(await names(import("./index.js"))).toEqual([
     "EMPTY_CHAT",

@@ -63,7 +63,7 @@ async function open(url: string): Promise<Page> {
 const [[, nodeHttp]] = SERVERS as [(typeof SERVERS)[number]];
 
 describe.each(SERVERS)("on %s", (_name, startServer) => {
-  test("a message is answered, a call waits for the page's decision, and output streams", async () => {
+  test("answers a message, waits for the page's decision about a call, and streams output", async () => {
     const page = await open(await start(startServer, [GREET, "Greeted."]));
     expect((await page.post({ type: "send", content: "Greet Ada." })).status).toBe(202);
     await page.until(({ approvals }) => approvals.length === 1);
@@ -79,7 +79,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     });
   });
 
-  test("a page that reconnects while a call waits gets the whole state, and its decision counts", async () => {
+  test("sends the whole state to a page that reconnects while a call waits, and accepts its decision", async () => {
     const url = await start(startServer, [GREET, "I did not greet."]);
     const first = await open(url);
     await first.post({ type: "send", content: "Greet Ada." });
@@ -99,7 +99,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
   });
 });
 
-test("stop ends the answer, and the next message is answered", async () => {
+test("stops the answer on stop, and answers the next message", async () => {
   const forever = ({ signal }: { signal: AbortSignal }): Promise<string> =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const page = await open(await start(nodeHttp, [forever, "Here."]));
@@ -114,7 +114,7 @@ test("stop ends the answer, and the next message is answered", async () => {
   expect(page.state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "Here." }] });
 });
 
-test("a message sent while one is answered steers it", async () => {
+test("steers an answer with a message sent meanwhile", async () => {
   const page = await open(await start(nodeHttp, [GREET, "Greeted both."]));
   await page.post({ type: "send", content: "Greet Ada." });
   await page.until(({ approvals }) => approvals.length === 1);
@@ -124,7 +124,7 @@ test("a message sent while one is answered steers it", async () => {
   expect(page.state.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
 });
 
-test("a rule can be chosen instead of the whole tool", async () => {
+test("accepts a rule instead of the whole tool", async () => {
   const page = await open(await start(nodeHttp, [GREET, "Greeted.", GREET, "Again."]));
   await page.post({ type: "send", content: "Greet Ada." });
   await page.until(({ approvals }) => approvals.length === 1);
@@ -138,7 +138,7 @@ test("a rule can be chosen instead of the whole tool", async () => {
   expect(page.state.approvals).toEqual([]);
 });
 
-test("a provider's failure is shown as an error, and the conversation continues", async () => {
+test("shows a provider's failure as an error, and continues the conversation", async () => {
   const failing = (): never => {
     throw new Error("no such model");
   };
@@ -150,7 +150,7 @@ test("a provider's failure is shown as an error, and the conversation continues"
   await page.until(({ messages }) => messages.at(-1)?.role === "assistant");
 });
 
-test("a saved conversation is shown when it is opened", async () => {
+test("shows a saved conversation when it is opened", async () => {
   const conversation = new Conversation({
     session: { systemPrompt: "", messages: [{ role: "user", content: "Hi" }] },
   });
@@ -160,7 +160,7 @@ test("a saved conversation is shown when it is opened", async () => {
   expect((await open(url)).state.messages).toMatchObject([{ role: "user", content: "Hi" }]);
 });
 
-test("a call that waits when the server closes is asked about again by the next server", async () => {
+test("asks again on the next server about a call that waits when the server closes", async () => {
   const directory = await mkdtemp(join(tmpdir(), "agent-web-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, "chat.jsonl");
@@ -199,7 +199,7 @@ test("a call that waits when the server closes is asked about again by the next 
   });
 });
 
-test("tools learn whose conversation it is, also when it continues after a decision", async () => {
+test("informs tools whose conversation it is, also when it continues after a decision", async () => {
   const whoAmI = defineTool({
     name: "who_am_i",
     description: "Tells who is asking.",
@@ -241,7 +241,7 @@ test("tools learn whose conversation it is, also when it continues after a decis
   expect(results).toEqual(['{"user":"user 1"}', '{"user":"user 1"}']);
 });
 
-test("two conversations share nothing", async () => {
+test("shares nothing between two conversations", async () => {
   const url = await start(nodeHttp, ["One."]);
   const [one, two] = [await open(url), await open(url.replace("session=1", "session=2"))];
   await one.post({ type: "send", content: "Hello." });
@@ -249,14 +249,14 @@ test("two conversations share nothing", async () => {
   expect(two.state.messages).toEqual([]);
 });
 
-test("a request that identify() does not know is refused, with 403", async () => {
+test("refuses a request that identify() does not know, with 403", async () => {
   const url = await start(nodeHttp, []);
   const stranger = url.replace("?session=1", "");
   expect((await fetch(stranger)).status).toBe(403);
   expect((await fetch(stranger, { method: "POST" })).status).toBe(403);
 });
 
-test("an agent that cannot be made answers 500 without its secrets, and is tried again", async () => {
+test("answers 500 without its secrets for an agent that cannot be made, and tries it again", async () => {
   let attempts = 0;
   const url = await start(nodeHttp, [], {
     open: () => {
@@ -294,14 +294,14 @@ test.each([
     413,
     "1000 bytes",
   ],
-])("%s is refused with a message", async (_name, headers, body, status, words) => {
+])("refuses %s with a message", async (_name, headers, body, status, words) => {
   const page = await open(await start(nodeHttp, [], { maxBodyBytes: 1000 }));
   const response = await page.post(body, headers);
   const { error } = (await response.json()) as { error: string };
   expect([response.status, error]).toEqual([status, expect.stringContaining(words)]);
 });
 
-test("a conversation that no one watches is closed after a while, and opened again", async () => {
+test("closes after a while a conversation that no one watches, and opens it again", async () => {
   const disposals = new EventEmitter();
   const disposed = once(disposals, "dispose");
   let opened = 0;
@@ -322,7 +322,7 @@ test("a conversation that no one watches is closed after a while, and opened aga
   expect(opened).toBe(2);
 });
 
-test("wrong options are named", () => {
+test("names wrong options", () => {
   expect(() => createChatHandlers({} as never)).toThrow("identify");
   expect(() => createChatHandlers({ identify: () => "1", open: 3 as never })).toThrow("open");
   expect(() =>
@@ -330,7 +330,7 @@ test("wrong options are named", () => {
   ).toThrow("idleMs");
 });
 
-test("what a conversation holds is closed also if a pack of its agent cannot be disposed of", async () => {
+test("closes the resources of a conversation also if a pack of its agent cannot be disposed of", async () => {
   const stuck: ToolPack = {
     packName: "stuck",
     register: (registry) => registry.provide?.({ dispose: () => Promise.reject(new Error("stuck")) }),
@@ -350,7 +350,7 @@ test("what a conversation holds is closed also if a pack of its agent cannot be 
   expect(isClosed).toBe(true);
 });
 
-test("a call that waits when the server is killed is asked about again by the next server", async () => {
+test("asks again on the next server about a call that waits when the server is killed", async () => {
   const store = memoryStore();
   const openWith =
     (answers: readonly ScriptedAnswer[]): ChatHandlersOptions["open"] =>
@@ -372,7 +372,7 @@ test("a call that waits when the server is killed is asked about again by the ne
   });
 });
 
-test("the newest message is answered again", async () => {
+test("answers the newest message again", async () => {
   const page = await open(await start(nodeHttp, ["One.", "Uno."]));
   expect((await page.post({ type: "regenerate" })).status).toBe(409);
   await page.post({ type: "send", content: "1" });
@@ -385,7 +385,7 @@ test("the newest message is answered again", async () => {
   ]);
 });
 
-test("a new browser gets a cookie with the stream, and keeps its conversation by it", async () => {
+test("sends a new browser a cookie with the stream, which keeps its conversation", async () => {
   const url = await start(nodeHttp, ["Hello."], { identify: browserCookie() });
   const first = await fetch(url);
   const [cookie] = (first.headers.get("set-cookie") ?? "").split(";");
@@ -467,7 +467,7 @@ test("lets pages of the named origins read answers, and asks no login for the qu
   expect((await ask("https://evil.example")).slice(0, 2)).toEqual([403, null]);
 });
 
-test("after a hot reload pages follow the new handlers, and a call that waited is asked about again", async () => {
+test("moves pages to the new handlers after a hot reload, and asks again about a call that waited", async () => {
   const store = memoryStore();
   const name = crypto.randomUUID();
   const load = (answers: readonly ScriptedAnswer[]) =>

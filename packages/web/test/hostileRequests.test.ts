@@ -62,7 +62,7 @@ const REQUEST_LINES: readonly (readonly [string, string, RegExp])[] = [
 ];
 
 describe("a request line made to break the server", () => {
-  test.each(REQUEST_LINES)("%s is answered, and the next request too", async (_what, line, status) => {
+  test.each(REQUEST_LINES)("is answered, and the next request too: %s", async (_what, line, status) => {
     const port = await serve();
     const rest = "host: 127.0.0.1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
     expect(await answerTo(port, `${line}\r\n${rest}`)).toMatch(status);
@@ -70,7 +70,7 @@ describe("a request line made to break the server", () => {
   });
 });
 
-test("a reader that disconnects while the conversation is opened does not keep it open", async () => {
+test("does not keep a conversation open for a reader that disconnects while it is opened", async () => {
   const opening = withResolvers();
   const closed = withResolvers();
   const handlers = createChatHandlers({
@@ -111,7 +111,7 @@ const BODIES: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, startServer) => {
-  test.each(BODIES)("%s is refused, and the conversation is as before", async (_what, body) => {
+  test.each(BODIES)("is refused, and the conversation is as before: %s", async (_what, body) => {
     const url = await serveOn(startServer);
     const answer = await post(url, body);
     expect(answer.status).toBe(400);
@@ -121,7 +121,7 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
     expect(page.state.messages).toEqual([]);
   });
 
-  test("an unknown field of a part is not stored", async () => {
+  test("is stored without an unknown field of a part", async () => {
     const url = await serveOn(startServer);
     const part = `{"type":"text","text":"Hi.","more":${nested(1000)}}`;
     expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);
@@ -131,7 +131,7 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
     expect(page.state.messages[0]).toHaveProperty("content", [{ type: "text", text: "Hi." }]);
   });
 
-  test("a body that is too large is refused with a message, and the next request is answered", async () => {
+  test("is refused with a message if it is too large, and the next request is answered", async () => {
     const url = await serveOn(startServer, { maxBodyBytes: 1000 });
     const answer = await post(url, JSON.stringify({ type: "send", content: "x".repeat(50_000) }));
     expect([answer.status, await answer.json()]).toEqual([
@@ -142,12 +142,12 @@ describe.each(SERVERS)("a body made to break the conversation, on %s", (_name, s
   });
 });
 
-test.each([null, "", 7, {}])("a request for which identify() returns %j is refused", async (id) => {
+test.each([null, "", 7, {}])("refuses a request for which identify() returns %j", async (id) => {
   const port = await serve({ identify: () => id as string });
   expect((await post(`http://127.0.0.1:${port}/`, '{"type":"stop"}')).status).toBe(403);
 });
 
-test("an invalid request opens no conversation", async () => {
+test("opens no conversation for an invalid request", async () => {
   let opened = 0;
   const port = await serve({
     open: () => {
@@ -161,7 +161,7 @@ test("an invalid request opens no conversation", async () => {
   expect(opened).toBe(0);
 });
 
-test("unfinished bodies count against the limit of their own conversation, and free it when they end", async () => {
+test("counts unfinished bodies against the limit of their own conversation, and frees it when they end", async () => {
   const port = await serve();
   const url = (session: string): string => `http://127.0.0.1:${port}/?session=${session}`;
   const head = `POST /?session=1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
@@ -182,7 +182,7 @@ test("unfinished bodies count against the limit of their own conversation, and f
   await expect.poll(async () => (await post(url("1"), '{"type":"stop"}')).status).toBe(202);
 });
 
-test("of the pages of one conversation, at most a hundred are served at the same time", async () => {
+test("serves at most a hundred pages of one conversation at the same time", async () => {
   const handlers = createChatHandlers({ identify: () => "1", open: () => new Agent(scriptedProvider([])) });
   onTestFinished(() => handlers.close());
   const follow = (): Promise<Response> => handlers.GET(new Request("http://localhost/"));
@@ -192,7 +192,7 @@ test("of the pages of one conversation, at most a hundred are served at the same
   expect((await follow()).status).toBe(200);
 });
 
-test("a decision that is sent twice does not answer the next question, whose call has the same id", async () => {
+test("does not answer the next question, whose call has the same id, with a decision that is sent twice", async () => {
   const ran: string[] = [];
   const note = defineTool({
     name: "note",
@@ -230,7 +230,7 @@ test("a decision that is sent twice does not answer the next question, whose cal
   expect(ran).toEqual(["harmless"]);
 });
 
-test("a field __proto__ is not stored", async () => {
+test("does not store a field __proto__", async () => {
   const url = await serveOn(nodeHttp);
   const part = '{"type":"text","text":"Hi.","__proto__":{"name":"x"}}';
   expect((await post(url, `{"type":"send","content":[${part}]}`)).status).toBe(202);

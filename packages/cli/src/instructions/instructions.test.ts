@@ -54,7 +54,7 @@ describe("instructions for agents", () => {
     expect(findInstructions(join(repo, "leak")).map(({ text }) => text)).toEqual(["mine", "root"]);
   });
 
-  test("are cut where they are too large together, and each is still named with what is used of it", () => {
+  test("are cut if they are too large together, and each is still named with the part that is used", () => {
     const nested = ["wide", "wide/a", "wide/a/b", "wide/a/b/c"];
     for (const path of nested) write(`repo/${path}/AGENTS.md`, "é".repeat(16 * 1024));
     const found = findInstructions(join(repo, "wide/a/b/c"));
@@ -65,7 +65,7 @@ describe("instructions for agents", () => {
     expect(found.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(96 * 1024);
   });
 
-  test("are not read to the end where that is far, and a pipe is not waited for", () => {
+  test("are not read to the end if they are very long, and a pipe is not waited for", () => {
     mkdirSync(join(repo, "huge"));
     writeFileSync(join(repo, "huge", "AGENTS.md"), "start ");
     // Larger than a text can be.
@@ -77,7 +77,7 @@ describe("instructions for agents", () => {
     expect(findInstructions(join(repo, "pipe"))).toHaveLength(2);
   });
 
-  test("of a subdirectory are added when a tool first touches it, once", async () => {
+  test("are added from a subdirectory when a tool first touches it, once", async () => {
     const found: string[] = [];
     const hooks = instructionHooks(repo, findInstructions(repo), {
       isAgreed: () => true,
@@ -129,7 +129,7 @@ describe("imports of instructions", () => {
     ]);
   });
 
-  test("leave out code, other files, what is outside, in dependencies or behind a link out", () => {
+  test("leave out code, other files, and whatever is outside, in dependencies or reached by a link out", () => {
     write("careful/.git/HEAD", "");
     const names = [
       "@.env",
@@ -189,7 +189,7 @@ describe("own commands and skills", () => {
     ]);
   });
 
-  test("are found where other agents keep them; of one name the first directory counts", () => {
+  test("are found where other agents keep them; the first directory wins for the same name", () => {
     write("set/.git/HEAD", "");
     write("set/.agent/commands/both.md", "ours");
     write("set/.claude/commands/both.md", "theirs");
@@ -219,7 +219,7 @@ describe("own commands and skills", () => {
     ]);
   });
 
-  test("take what is written behind their name", () => {
+  test("take the text after their name as arguments", () => {
     const [plain, review, pdf] = readOwnCommands(join(repo, ".agent"));
     expect(review && expandOwnCommand(review, "a.ts now")).toBe("Review a.ts with care: a.ts now");
     expect(plain && expandOwnCommand(plain, "please")).toBe("# Do it\n\nJust do it.\n\nplease");

@@ -18,11 +18,11 @@ test.each<[what: string, result: object, words: string]>([
     "half\nYou ended the command: make",
   ],
   ["timed out", { stdout: "", exit_code: -1, timed_out: true }, "The command ran out of time: make"],
-])("a command that %s is reported as that", (_what, result, words) => {
+])("reports a command that %s as such", (_what, result, words) => {
   expect(report(result)).toBe(words);
 });
 
-test("a result of another shape is passed on as it is", () => {
+test("passes on a result of another shape unchanged", () => {
   expect(report(["not", "a", "command"])).toBe('["not","a","command"]');
 });
 
@@ -30,11 +30,11 @@ test.each([
   ["search_text", { query: "x" }, 'No matches for "x".\n[1 file searched]'],
   ["search_text", { query: "x", files_only: true }, 'No matches for "x".\n[1 file searched]'],
   ["search_files", { pattern: "*.zip" }, 'No files match "*.zip".\n[0 files]'],
-])("a search of %s without hits announces none: %j", (tool, args, result) => {
+])("announces no hits for a search of %s without any: %j", (tool, args, result) => {
   expect(reportCall({ call: { tool, args }, result })).toBe(result);
 });
 
-test("a search with hits says what they are", () => {
+test("describes the hits of a search", () => {
   const call = { tool: "search_text", args: { query: "x", files_only: true } };
   expect(reportCall({ call, result: "a.txt" })).toBe('Files that contain "x":\na.txt');
 });

@@ -120,7 +120,7 @@ const NOT_UNDERSTOOD = [
 ];
 
 describe("requests as people put them", () => {
-  test("at least nine in ten are understood, in full", () => {
+  test("understands at least nine in ten, in full", () => {
     const missed = REQUESTS.filter(([request, meaning]) => understood(request) !== meaning);
     const shown = missed.map(
       ([request, meaning]) => `${request}\n  wanted ${meaning}\n  got    ${understood(request)}`,
@@ -133,7 +133,7 @@ describe("requests as people put them", () => {
     ).toEqual([]);
   });
 
-  test.each(NOT_UNDERSTOOD)("nothing is done for: %s", (request) => {
+  test.each(NOT_UNDERSTOOD)("does nothing for: %s", (request) => {
     expect(understood(request)).toBe("declined");
   });
 });

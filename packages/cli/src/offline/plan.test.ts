@@ -226,16 +226,16 @@ describe("plain requests", () => {
     expect(understood(request)).toBe(meaning);
   });
 
-  test("a request that is understood in part leads to no call at all", () => {
+  test("makes no call at all for a request that is understood in part", () => {
     expect(planRequest("list src then dance", TOOLS)).toEqual({ kind: "declined", part: "dance" });
   });
 
-  test("forty steps are read in little time, also where the last of them makes no sense", () => {
+  test("reads forty steps quickly, even if the last of them makes no sense", () => {
     const steps = Array.from({ length: 40 }, (_, index) => `word_count f${index}`);
     expect(planRequest(`${steps.join(" and ")} size=3`, TOOLS)).toMatchObject({ kind: "declined" });
   });
 
-  test("a tool call with a missing argument is answered with how to call it", () => {
+  test("answers a tool call with a missing argument with how to call it", () => {
     expect(planRequest("send_mail count=3", TOOLS)).toMatchObject({
       hint: "Say: send_mail to=… [count=…] [urgent=…]",
     });

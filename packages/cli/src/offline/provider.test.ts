@@ -19,13 +19,13 @@ const pack: ToolPack = {
   },
 };
 
-test("the first answer says that this is no language model, the second does not repeat it", async () => {
+test("states in the first answer, but not in the second, that this is not a language model", async () => {
   const agent = new Agent(new OfflineProvider(), { packs: [pack] });
   expect(await agent.chat("read a.txt")).toBe(`${DISCLOSURE}\n\ncontent of a`);
   expect(await agent.chat("read a.txt")).toBe("content of a");
 });
 
-test("a failing step stops the steps after it and is told", async () => {
+test("stops after a failing step and reports it", async () => {
   const agent = new Agent(new OfflineProvider(), { packs: [pack] });
   const answer = await agent.chat("read nope.txt then read a.txt then read a.txt");
   expect(answer).toContain("That did not work. Error executing read_file: no such file: nope.txt");
@@ -33,7 +33,7 @@ test("a failing step stops the steps after it and is told", async () => {
   expect(answer).not.toContain("content of a");
 });
 
-test("the same conversation always gets the same answer, streamed or not", async () => {
+test("gives the same answer to the same conversation, streamed or not", async () => {
   const streamed: string[] = [];
   for await (const event of new Agent(new OfflineProvider(), { packs: [pack] }).streamChat("read a.txt")) {
     if (event.type === "text") streamed.push(event.text);
@@ -43,13 +43,13 @@ test("the same conversation always gets the same answer, streamed or not", async
   );
 });
 
-test("help lists what the tools that are on can do, third-party tools by their schema", async () => {
+test("lists in help what the enabled tools can do, third-party tools by their schema", async () => {
   const answer = await new Agent(new OfflineProvider(), { packs: [pack] }).chat("what can you do?");
   expect(answer).toContain("read lines 1-20 of README.md");
   expect(answer).not.toContain('run "git status"');
 });
 
-test("a request of any size is read in reasonable time", () => {
+test("reads a request of any size in reasonable time", () => {
   for (const request of [
     "a ".repeat(100_000),
     `search for ${"in x ".repeat(20_000)}`,

@@ -12,6 +12,6 @@ test.each([
   ["{broken", { type: "object" }, "{broken"],
   ["1", {}, 1],
   ["x", undefined, "x"],
-])("%j for %j becomes %j", (text, schema, value) => {
+])("converts %j for %j to %j", (text, schema, value) => {
   expect(parseArgument(text, schema)).toEqual(value);
 });

@@ -82,7 +82,7 @@ describe("a rule that denies a command", () => {
     expect(await ruling("ls", DENY_RM, { cwd: "src", timeout: 5 })).toBe("allow");
   });
 
-  test("is not hidden by an allow rule, but what a user always allows runs", async () => {
+  test("is not overridden by an allow rule, but what a user always allows runs", async () => {
     expect(await ruling("npx rm x", { ...DENY_RM, allow: ["run_bash"] })).toBe("ask");
     expect(await ruling("npx rm x", { ...DENY_RM, granted: ["run_bash(=npx rm x)"] })).toBe("allow");
   });

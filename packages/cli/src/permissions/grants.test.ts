@@ -26,14 +26,14 @@ describe("what was allowed permanently", () => {
     expect(new ProjectGrants(state, root).list()).toEqual([]);
   });
 
-  test("two chats in one project keep each other's", async () => {
+  test("is kept for both of two chats in one project", async () => {
     const [one, two] = [new ProjectGrants(state, root), new ProjectGrants(state, root)];
     await one.add(parseRule("a"), "project");
     await two.add(parseRule("b"), "project");
     expect(new ProjectGrants(state, root).list().map(({ rule: { tool } }) => tool)).toEqual(["a", "b"]);
   });
 
-  test("a damaged file allows nothing, and one that cannot be written holds for the session", async () => {
+  test("is empty for a damaged file, and lasts for the session if the file cannot be written", async () => {
     for (const name of readdirSync(state))
       writeFileSync(join(state, name), '{"project":"/elsewhere","allow":["*"]}');
     expect(new ProjectGrants(state, root).list()).toEqual([]);

@@ -34,7 +34,7 @@ const deny = { deny: ["*(secrets/**)"] };
 const ask = { ask: ["*(secrets/**)"] };
 
 describe("a rule about paths", () => {
-  test("is about the file that the tool opens, also in a subdirectory of the project", async () => {
+  test("applies to the file that the tool opens, also in a subdirectory of the project", async () => {
     expect(await ruling("read_file", { path: "key" }, deny, "secrets")).toBe("deny");
     expect(await ruling("read_file", { path: "../secrets/key" }, deny, "secrets")).toBe("deny");
     expect(await ruling("read_file", { path: "../link/key" }, deny, "secrets")).toBe("deny");
@@ -47,7 +47,7 @@ describe("a rule about paths", () => {
     expect(await write("../src/etc/passwd")).toBe("ask");
   });
 
-  test("for writing covers an edit, and for every tool that writes", async () => {
+  test("covers an edit if it is for writing, and for every tool that writes", async () => {
     const allow = { allow: ["file.write(src/**)"], mode: "ask" } as const;
     writeFileSync(join(root, "src/a.ts"), "a");
     const edit = { path: "src/a.ts", old_text: "a", new_text: "b" };
@@ -72,7 +72,7 @@ describe("a rule about paths", () => {
 });
 
 describe("what is always allowed", () => {
-  test("as exactly this call is not another call whose arguments look like its command", async () => {
+  test("does not extend from exactly this call to another whose arguments look like its command", async () => {
     const command = '{"command":"x","env":{"A":"1"}}';
     const other = { command: "x", env: { A: "1" } };
     const mode = "ask";
@@ -89,7 +89,7 @@ describe("what is always allowed", () => {
     ["git log *", "git log --oneline", "git log --output=/home/me/.bashrc --format=x"],
     ["rg *", "rg -n a", "rg --pre ./x a"],
     ["git *", "git log", "git -c core.pager=./x log"],
-  ])("as %s allows what these words say, and asks about more", async (pattern, said, more) => {
+  ])("as %s allows what this text states, and asks about more", async (pattern, said, more) => {
     const rules = [`run_bash(${pattern})`];
     for (const options of [{ granted: rules }, { allow: rules }]) {
       const decide = (command: string) => ruling("run_bash", { command }, { ...options, mode: "ask" });
@@ -97,7 +97,7 @@ describe("what is always allowed", () => {
     }
   });
 
-  test("is listed on one line that cannot pass for several rules", () => {
+  test("is listed on one line that cannot be mistaken for several rules", () => {
     const shown = (command: string) => shownRule({ tool: "run_bash", exact: true, pattern: command });
     expect(shown("rm -rf x")).toBe("run_bash(=rm -rf x)");
     expect(shown(`rm${" ".repeat(60)}  2  ls`)).toBe("run_bash(=rm [62 blanks] 2  ls)");

@@ -8,7 +8,7 @@ import { newSessionFile, undoDirectory } from "./sessions.js";
 
 const KEPT = 100;
 
-test("of sessions that were resumed from elsewhere, the changes of the last hundred stay, and all of their files", async () => {
+test("keeps the changes of the last hundred sessions resumed from elsewhere, and all of their files", async () => {
   const base = mkdtempSync(join(tmpdir(), "agent-old-sessions-"));
   vi.stubEnv("XDG_STATE_HOME", base);
   onTestFinished(() => {

@@ -8,7 +8,7 @@ test.each([
   "/run/credentials/agent.service/key",
   "/etc/ssl/private/host.key",
   "/etc/kubernetes/admin.conf",
-])("reading %s, which a container or a service was given, needs approval", (path) => {
+])("needs approval to read %s, which a container or a service was given", (path) => {
   const rules = accessRules(process.cwd(), []);
   expect(findAccessNeed(rules, "read", path)?.reason).toBe("a place of keys or credentials");
   expect(findAccessNeed(rules, "read", "/run/other")).toBeUndefined();

@@ -7,7 +7,7 @@ const layer = (origin: string, config: ConfigLayer["config"], tools?: readonly s
   ...(tools && { tools }),
 });
 
-test("later layers win, and each value knows where it comes from", () => {
+test("lets later layers win, and reports the origin of each value", () => {
   const settings = mergeLayers(
     [layer("user", { model: "a", maxTurns: 5 }), layer("project", { model: "b" })],
     [layer("--model", { model: "c" })],
@@ -19,7 +19,7 @@ test("later layers win, and each value knows where it comes from", () => {
   });
 });
 
-test("what must be confirmed adds up, and no one lifts read-only", () => {
+test("adds up what must be confirmed, and lets no layer lift read-only", () => {
   const settings = mergeLayers(
     [
       layer("user", { confirm: ["move"], readOnly: true }),
@@ -31,7 +31,7 @@ test("what must be confirmed adds up, and no one lifts read-only", () => {
   expect(settings.readOnly).toBe(true);
 });
 
-test("a model inside a layer's provider counts as that layer's model", () => {
+test("counts a model inside a layer's provider as that layer's model", () => {
   const settings = mergeLayers(
     [layer("user", { model: "a" }), layer("project", { provider: { model: "b" } })],
     [],
@@ -39,7 +39,7 @@ test("a model inside a layer's provider counts as that layer's model", () => {
   expect(settings).toMatchObject({ model: "b", origins: { model: "project" } });
 });
 
-test("an agent comes after the files and before the flags", () => {
+test("places an agent after the files and before the flags", () => {
   const files = [
     layer("project", { enable: ["remove"], agents: { r: { tools: ["read_file"], model: "m" } } }),
   ];

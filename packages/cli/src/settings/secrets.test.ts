@@ -8,11 +8,11 @@ describe("what is shown of settings", () => {
     ["http://user:pass@[bad", "http://[hidden]@[bad"],
     ["http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"],
     ["write to me@example.org", "write to me@example.org"],
-  ])("the credentials of a URL are hidden: %s", (text, shown) => {
+  ])("hides the credentials of a URL: %s", (text, shown) => {
     expect(hideCredentials(text)).toBe(shown);
   });
 
-  test("what is called a secret is hidden at any depth", () => {
+  test("hides whatever is named as a secret at any depth", () => {
     expect(hideSecrets({ a: [{ apiToken: "x", name: "y" }], headers: { any: "z" }, password: 1 })).toEqual({
       a: [{ apiToken: "[hidden]", name: "y" }],
       headers: "[hidden]",
@@ -20,7 +20,7 @@ describe("what is shown of settings", () => {
     });
   });
 
-  test("a cycle ends, the same object twice is no cycle", () => {
+  test("stops at a cycle, but not at the same object twice", () => {
     const shared = { n: 1 };
     const value: Record<string, unknown> = { a: shared, b: shared };
     value.self = value;

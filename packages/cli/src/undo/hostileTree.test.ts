@@ -66,7 +66,7 @@ async function command(work: () => void): Promise<void> {
 }
 
 describe("a git directory made to be looked at", () => {
-  test.each(["index", "info/exclude"])("with a pipe as its %s does not stop the agent", async (name) => {
+  test.each(["index", "info/exclude"])("does not stop the agent with a pipe as its %s", async (name) => {
     git("init");
     writeFileSync(at("a"), "1");
     rmSync(at(".git", name), { force: true });
@@ -76,7 +76,7 @@ describe("a git directory made to be looked at", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("1");
   });
 
-  test("whose work tree is said to be elsewhere is not followed there", async () => {
+  test("is not followed to a work tree that it claims is elsewhere", async () => {
     const elsewhere = join(folder, "home");
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, "key"), "old");
@@ -88,7 +88,7 @@ describe("a git directory made to be looked at", () => {
   });
 });
 
-test("a program of the project that is called git is not run", async () => {
+test("does not run a program of the project that is called git", async () => {
   git("init");
   writeFileSync(at("a"), "1");
   const bin = at("node_modules", ".bin");
@@ -102,7 +102,7 @@ test("a program of the project that is called git is not run", async () => {
   expect(readFileSync(at("a"), "utf8")).toBe("1");
 });
 
-test("a directory that is exchanged for a link while changes are reverted leads nowhere", async () => {
+test("does not follow a directory that is exchanged for a link while changes are reverted", async () => {
   const outside = join(folder, "outside");
   mkdirSync(outside);
   mkdirSync(at("d"));
@@ -185,7 +185,7 @@ describe.runIf(process.platform === "linux")("a directory exchanged for a link a
     expect(existsSync(at("hidden/f"))).toBe(false);
   });
 
-  test("before the second check keeps the file and names the reason", async () => {
+  test("keeps the file and names the reason if it is exchanged before the second check", async () => {
     writeFileSync(join(folder, "outside/f"), "by someone else");
     const change = { path: at("d/f"), before: await stored("old"), after: await stored("new") };
     const { kept, restored } = await restore([change], "undo", new SwappingBlobs(1));
@@ -196,7 +196,7 @@ describe.runIf(process.platform === "linux")("a directory exchanged for a link a
   });
 });
 
-test("a directory with more than can be kept is named, and not copied", async () => {
+test("names a directory with more than can be kept, and does not copy it", async () => {
   mkdirSync(at("data"));
   for (let file = 0; file < 5; file++) {
     writeFileSync(at("data", `${file}`), "x");

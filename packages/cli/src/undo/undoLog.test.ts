@@ -78,7 +78,7 @@ async function turn(work: () => Promise<void>): Promise<void> {
 const at = (...names: string[]): string => join(project, ...names);
 
 describe("undo of what file tools changed", () => {
-  test("an edit, a new file with its directories, a move and a removal are reverted, and done again", async () => {
+  test("reverts and redoes an edit, a new file with its directories, a move and a removal", async () => {
     writeFileSync(at("a.txt"), "old");
     mkdirSync(at("gone", "deep"), { recursive: true });
     writeFileSync(at("gone", "deep", "x"), Buffer.from([0, 255, 1]));
@@ -119,7 +119,7 @@ describe("undo of what file tools changed", () => {
     expect(treeHash(project)).toBe(after);
   });
 
-  test("each /undo reverts one message, the latest first", async () => {
+  test("reverts one message per /undo, the latest first", async () => {
     const hashes = [treeHash(project)];
     for (const content of ["one", "two", "three"]) {
       await turn(() => call(["f"], () => writeFileSync(at("f"), content)));
@@ -132,7 +132,7 @@ describe("undo of what file tools changed", () => {
     expect((await log.undo()).message).toBeUndefined();
   });
 
-  test("a file that changed since is named and left alone; the others are reverted", async () => {
+  test("names a file that changed since and leaves it alone; reverts the others", async () => {
     writeFileSync(at("a"), "1");
     writeFileSync(at("b"), "1");
     await turn(async () => {
@@ -145,7 +145,7 @@ describe("undo of what file tools changed", () => {
     expect([readFileSync(at("a"), "utf8"), readFileSync(at("b"), "utf8")]).toEqual(["mine", "1"]);
   });
 
-  test("a message of which nothing can be reverted does not hide those before it; it can be tried again", async () => {
+  test("skips a message of which nothing can be reverted, reverts those before it, and can try it again", async () => {
     await turn(() => call(["first"], () => writeFileSync(at("first"), "1")));
     writeFileSync(at("a"), "1");
     await turn(() => call(["a"], () => writeFileSync(at("a"), "2")));
@@ -159,7 +159,7 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("1");
   });
 
-  test("a change by someone else between two calls is never lost", async () => {
+  test("never loses a change by someone else between two calls", async () => {
     writeFileSync(at("a"), "1");
     await turn(async () => {
       await call(["a"], () => writeFileSync(at("a"), "2"));
@@ -170,7 +170,7 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(at("a"), "utf8")).toBe("3");
   });
 
-  test("a new directory into which someone put a file stays with that file", async () => {
+  test("keeps a new directory, with the file that someone put into it", async () => {
     await turn(() =>
       call(["d/f"], () => {
         mkdirSync(at("d"));
@@ -183,7 +183,7 @@ describe("undo of what file tools changed", () => {
     expect(readdirSync(at("d"))).toEqual(["mine"]);
   });
 
-  test("a link is written through, and what is behind it is reverted", async () => {
+  test("writes through a link, and reverts its target", async () => {
     writeFileSync(at("real"), "1");
     symlinkSync("real", at("link"));
     const before = treeHash(project);
@@ -192,7 +192,7 @@ describe("undo of what file tools changed", () => {
     expect(treeHash(project)).toBe(before);
   });
 
-  test("a directory that became a link elsewhere is not followed", async () => {
+  test("does not follow a directory that became a link elsewhere", async () => {
     const elsewhere = join(folder, "elsewhere");
     mkdirSync(at("d"));
     writeFileSync(at("d", "f"), "1");
@@ -203,14 +203,14 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
   });
 
-  test("what was reverted is known after a restart", async () => {
+  test("remembers after a restart what was reverted", async () => {
     await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     log = new UndoLog(join(folder, "state"), project);
     expect((await log.undo()).message).toBe("do something");
     expect(readdirSync(project)).toEqual([]);
   });
 
-  test("random edits, links, modes and binary files: the tree is the same before and after", async () => {
+  test("restores the same tree after random edits, links, modes and binary files", async () => {
     let seed = 11;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -292,7 +292,7 @@ describe("undo of what commands changed in a git work tree", () => {
     writeFileSync(at("untracked"), "never added\n");
   });
 
-  test("tracked, untracked, binary and executable files, links and directories come back", async () => {
+  test("restores tracked, untracked, binary and executable files, links and directories", async () => {
     const before = treeHash(project);
     const index = readFileSync(at(".git", "index"));
     await turn(() =>
@@ -309,7 +309,7 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(readFileSync(at(".git", "index")).equals(index)).toBe(true);
   });
 
-  test("files that git converts come back as they were on the disk, and no filter runs", async () => {
+  test("restores files that git converts as they were on the disk, and runs no filter", async () => {
     writeFileSync(at(".gitattributes"), "crlf text eol=lf\nlarge filter=pointer\n");
     writeFileSync(at("large"), "the whole of a large file\n");
     writeFileSync(at("auto"), "one\r\ntwo\r\n");
@@ -325,7 +325,7 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(existsSync(at(".git", "ran"))).toBe(false);
   });
 
-  test("commands and file tools of one message are reverted together", async () => {
+  test("reverts commands and file tools of one message together", async () => {
     const before = treeHash(project);
     await turn(async () => {
       await call(["tracked"], () => writeFileSync(at("tracked"), "by a tool"));
@@ -336,14 +336,14 @@ describe("undo of what commands changed in a git work tree", () => {
     expect(treeHash(project)).toBe(before);
   });
 
-  test("a file the user changed after the command is named", async () => {
+  test("names a file the user changed after the command", async () => {
     await turn(() => shell("echo 2 > tracked; echo 2 > untracked"));
     writeFileSync(at("tracked"), "mine");
     expect((await log.undo()).kept).toEqual([{ path: at("tracked"), reason: "it has changed since" }]);
     expect(readFileSync(at("untracked"), "utf8")).toBe("never added\n");
   });
 
-  test("nothing of the repository is run: neither its hooks nor its filters", async () => {
+  test("runs nothing of the repository: neither its hooks nor its filters", async () => {
     const mark = join(folder, "pwned");
     git("config", "core.fsmonitor", `touch ${mark}; false`);
     git("config", "filter.evil.clean", `touch ${mark}; cat`);
@@ -362,7 +362,7 @@ describe("undo of what commands changed in a git work tree", () => {
       log = new UndoLog(join(folder, "state2"), plain);
     });
 
-    test("reverts what commands changed, except in installed packages, and says so", async () => {
+    test("reverts what commands changed, except in installed packages, and reports it", async () => {
       mkdirSync(at("node_modules"));
       const before = treeHash(project);
       await turn(() => shell("echo 2 > tracked; mkdir new; echo 3 > new/file; rm untracked"));

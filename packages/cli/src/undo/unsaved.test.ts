@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { describeWrites } from "../../test/describedCall.js";
 import { UndoLog } from "./undoLog.js";
 
-test("an edit is reverted to the text that was unsaved in the editor, with the line breaks of the file", async () => {
+test("reverts an edit to the text that was unsaved in the editor, with the line breaks of the file", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-undo-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "a.txt");

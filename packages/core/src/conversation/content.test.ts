@@ -33,7 +33,7 @@ describe("a message of the user with parts", () => {
     expect(requests[0]?.messages).toEqual([{ role: "user", content: MESSAGE }]);
   });
 
-  test("is the same object in every request, so that what a provider keeps for it is found again", async () => {
+  test("is the same object in every request, so that a provider finds what it keeps for it", async () => {
     const { provider, requests } = modelTaking("image/png");
     const agent = new Agent(provider);
     await agent.chat(MESSAGE);
@@ -73,7 +73,7 @@ describe("a message of the user with parts", () => {
     [[{ type: "file", mediaType: "application/pdf" }], 'needs its bytes as base64 in "data"'],
     [[null], "part 0 must be an object, got null"],
     [[], "a non-empty string or an array of parts"],
-  ])("that no model could take, %j, is refused and nothing is sent", async (parts, problem) => {
+  ])("is refused if no model could take it, %j, and nothing is sent", async (parts, problem) => {
     const { provider, requests } = modelTaking("image/png");
     const agent = new Agent(provider);
     await expect(agent.chat(parts as never)).rejects.toThrow(problem);
@@ -81,7 +81,7 @@ describe("a message of the user with parts", () => {
     expect(agent.context.sessionContext).toEqual([]);
   });
 
-  test("with an image of 50 MB is refused with its size and the next step", async () => {
+  test("is refused with its size and the next step if it has an image of 50 MB", async () => {
     const data = "A".repeat(Math.ceil((50 * 1024 * 1024 * 4) / 3 / 4) * 4);
     const agent = new Agent(modelTaking("image/png").provider);
     await expect(agent.chat([{ type: "image", mediaType: "image/png", data }])).rejects.toThrow(

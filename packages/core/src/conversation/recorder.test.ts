@@ -27,7 +27,7 @@ async function continued(path: string): Promise<Conversation> {
 }
 
 describe("recording", () => {
-  test("each change is in the file as soon as it has happened, private to its owner", () => {
+  test("writes each change to the file as soon as it has happened, private to its owner", () => {
     const path = join(temporaryDirectory(), "new", "session.jsonl");
     const conversation = new Conversation({ systemPrompt: "Be brief." });
     recordSession(conversation, path);
@@ -37,7 +37,7 @@ describe("recording", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("the conversation that is loaded is the one that was recorded, through clearing and a new system prompt", async () => {
+  test("loads the conversation that was recorded, through clearing and a new system prompt", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();
     const recorder = recordSession(conversation, path);
@@ -53,7 +53,7 @@ describe("recording", () => {
     });
   });
 
-  test("save_session_context notes the save in the recorded file and names it", async () => {
+  test("notes the save of save_session_context in the recorded file and names it", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();
     recordSession(conversation, path);
@@ -63,7 +63,7 @@ describe("recording", () => {
     expect((await loadSession(path)).reason).toBe("for later");
   });
 
-  test("after close nothing is recorded", async () => {
+  test("records nothing after close", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();
     const recorder = recordSession(conversation, path);
@@ -76,7 +76,7 @@ describe("recording", () => {
 });
 
 describe("going on with a file", () => {
-  test("a last line that was cut off is removed before anything is added", async () => {
+  test("removes, before anything is added, a last line that was cut off", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "", messages: [user("one")] });
     appendFileSync(path, '{"type":"message","message":{"role":"us');
@@ -88,7 +88,7 @@ describe("going on with a file", () => {
   });
 
   test.each(["", '{"format":"agent-session","version":2,"crea'])(
-    "a file of a writer that was killed in its first line (%j) is begun again",
+    "restarts a file of a writer that was killed in its first line (%j)",
     async (content) => {
       const path = join(temporaryDirectory(), "session.jsonl");
       writeFileSync(path, content);
@@ -99,7 +99,7 @@ describe("going on with a file", () => {
     },
   );
 
-  test("a file of version 1 is replaced by one of this version with the first change, through a link", async () => {
+  test("replaces a file of version 1 with one of this version on the first change, through a link", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "session.json");
     const link = join(directory, "latest.json");
@@ -117,7 +117,7 @@ describe("going on with a file", () => {
     expect(readdirSync(directory).toSorted()).toEqual(["latest.json", "session.json"]);
   });
 
-  test("another system prompt is noted, not rewritten", async () => {
+  test("notes another system prompt, and does not rewrite the old one", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "old", messages: [user("one")] });
     const before = readFileSync(path, "utf8");
@@ -153,7 +153,7 @@ describe("going on with a file", () => {
     expect((await loadSession(path)).messages).toEqual(resumed.sessionContext);
   });
 
-  test("a session of 300,000 messages is loaded, and as many are replaced", async () => {
+  test("loads a session of 300,000 messages, and replaces as many", async () => {
     const messages = Array.from({ length: 300_000 }, () => user("x"));
     const conversation = new Conversation({ session: { systemPrompt: "", messages } });
     expect(conversation.sessionContext).toHaveLength(300_000);
@@ -162,7 +162,7 @@ describe("going on with a file", () => {
     expect(conversation.sessionContext.at(-2)).toEqual(user("last"));
   });
 
-  test("a session of 50,000 messages is recorded, loaded and continued", async () => {
+  test("records, loads and continues a session of 50,000 messages", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const conversation = new Conversation();
     const recorder = recordSession(conversation, path);
@@ -178,7 +178,7 @@ describe("going on with a file", () => {
 });
 
 describe("files that are not to be written", () => {
-  test("another conversation's file is refused and stays as it is", async () => {
+  test("refuses another conversation's file and leaves it unchanged", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "", messages: [user("someone else's")] });
     const before = readFileSync(path, "utf8");
@@ -193,7 +193,7 @@ describe("files that are not to be written", () => {
     expect(readFileSync(path, "utf8")).toBe("dear diary\n");
   });
 
-  test("a path that cannot be is refused immediately", () => {
+  test("refuses an impossible path immediately", () => {
     const file = join(temporaryDirectory(), "file");
     writeFileSync(file, "");
     expect(() => recordSession(new Conversation(), join(file, "session.jsonl"))).toThrow(
@@ -201,7 +201,7 @@ describe("files that are not to be written", () => {
     );
   });
 
-  test("a directory or a FIFO is refused immediately", () => {
+  test("refuses a directory or a FIFO immediately", () => {
     const directory = temporaryDirectory();
     const fifo = join(directory, "fifo");
     execFileSync("mkfifo", [fifo]);
@@ -209,7 +209,7 @@ describe("files that are not to be written", () => {
     expect(() => recordSession(new Conversation(), directory)).toThrow(/not a regular file/);
   });
 
-  test("a FIFO that appears before the first change is reported, and nothing waits for it", () => {
+  test("reports a FIFO that appears before the first change, and waits for nothing", () => {
     const fifo = join(temporaryDirectory(), "fifo");
     const errors: Error[] = [];
     const conversation = new Conversation();
@@ -219,7 +219,7 @@ describe("files that are not to be written", () => {
     expect(errors).toHaveLength(1);
   });
 
-  test("of two recorders of one new file, the second is refused", async () => {
+  test("refuses the second of two recorders of one new file", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const errors: Error[] = [];
     const [first, second] = [new Conversation(), new Conversation()];
@@ -231,7 +231,7 @@ describe("files that are not to be written", () => {
     expect((await loadSession(path)).messages).toEqual([user("first")]);
   });
 
-  test("of two programs that continue with one file, the second to write is refused", async () => {
+  test("refuses the second writer of two programs that continue with one file", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     await saveSession(path, { systemPrompt: "", messages: [user("one")] });
     const errors: Error[] = [];
@@ -247,7 +247,7 @@ describe("files that are not to be written", () => {
 });
 
 describe("writes that fail", () => {
-  test("what could not be written is written with the next change", async () => {
+  test("writes what could not be written with the next change", async () => {
     const directory = join(temporaryDirectory(), "later");
     const path = join(directory, "session.jsonl");
     const errors: Error[] = [];
@@ -324,7 +324,7 @@ describe("writes that fail", () => {
     await recorder.close();
   });
 
-  test("without onError a failure is a warning of the process", async () => {
+  test("reports a failure without onError as a warning of the process", async () => {
     const directory = join(temporaryDirectory(), "later");
     const conversation = new Conversation();
     recordSession(conversation, join(directory, "session.jsonl"));
@@ -334,7 +334,7 @@ describe("writes that fail", () => {
     expect(await warning).toMatchObject([{ code: expect.stringMatching(/EEXIST|ENOTDIR/) }]);
   });
 
-  test("on a full disk the file keeps every whole line, and the agent continues", async () => {
+  test("keeps every whole line of the file on a full disk, and the agent continues", async () => {
     const path = join(temporaryDirectory(), "session.jsonl");
     const child = fileURLToPath(new URL("../../test/recordingChild.mjs", import.meta.url));
     // The limit of 64 blocks makes writes fail half-way, as a full disk does.
@@ -355,7 +355,7 @@ describe("writes that fail", () => {
   });
 });
 
-test("whole() has the messages that compaction replaced, also after two summaries and a shortened result", async () => {
+test("returns from whole() the messages that compaction replaced, also after two summaries and a shortened result", async () => {
   const path = join(temporaryDirectory(), "session.jsonl");
   const conversation = new Conversation({ systemPrompt: "Be brief." });
   const recorder = recordSession(conversation, path);

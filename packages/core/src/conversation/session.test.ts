@@ -30,20 +30,20 @@ const messages: ChatMessage[] = [
 ];
 
 describe("saving and loading", () => {
-  test("the error about a damaged file has its whole path, so that a user can find it", async () => {
+  test("includes the whole path in the error about a damaged file, so that a user can find it", async () => {
     const path = join(temporaryDirectory(), `${"long-name-".repeat(15)}.json`);
     writeFileSync(path, "{");
     await expect(loadSession(path)).rejects.toThrow(`"${path}" is not an intact session`);
   });
 
-  test("what is saved loads back, private to its owner", async () => {
+  test("loads back what is saved, private to its owner", async () => {
     const path = join(temporaryDirectory(), "session.json");
     await saveSession(path, { systemPrompt: "Be brief.", messages, reason: "test" });
     expect(await loadSession(path)).toMatchObject({ systemPrompt: "Be brief.", messages, reason: "test" });
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("saving again replaces the session and leaves no temporary file", async () => {
+  test("replaces the session on saving again and leaves no temporary file", async () => {
     const directory = temporaryDirectory();
     const path = join(directory, "session.json");
     await saveSession(path, { systemPrompt: "one", messages: [] });
@@ -74,28 +74,31 @@ describe("saving and loading", () => {
         messages: [{ role: "system", content: "obey" }],
       }),
     ],
-  ])("a file that is %s is a clear error on load, and is not overwritten on save", async (_, content) => {
-    const path = join(temporaryDirectory(), "session.json");
-    writeFileSync(path, content);
-    await expect(loadSession(path)).rejects.toMatchObject({ code: "session_invalid" });
-    await expect(saveSession(path, { systemPrompt: "", messages })).rejects.toThrow(
-      /is not an intact session: .*left as it is/s,
-    );
-    expect(readFileSync(path, "utf8")).toBe(content);
-  });
+  ])(
+    "reports a clear error on load for a file that is %s, and does not overwrite it on save",
+    async (_, content) => {
+      const path = join(temporaryDirectory(), "session.json");
+      writeFileSync(path, content);
+      await expect(loadSession(path)).rejects.toMatchObject({ code: "session_invalid" });
+      await expect(saveSession(path, { systemPrompt: "", messages })).rejects.toThrow(
+        /is not an intact session: .*left as it is/s,
+      );
+      expect(readFileSync(path, "utf8")).toBe(content);
+    },
+  );
 
-  test("a missing file is a clear error that names it", async () => {
+  test("reports a missing file with a clear error that names it", async () => {
     const path = join(temporaryDirectory(), "nope.json");
     await expect(loadSession(path)).rejects.toThrow(/nope\.json" cannot be read: ENOENT/);
   });
 
-  test("a FIFO is refused without waiting for a writer", async () => {
+  test("refuses a FIFO without waiting for a writer", async () => {
     const path = join(temporaryDirectory(), "fifo");
     execFileSync("mkfifo", [path]);
     await expect(loadSession(path)).rejects.toThrow(/not a regular file/);
   });
 
-  test("missing parent directories are created", async () => {
+  test("creates missing parent directories", async () => {
     const path = join(temporaryDirectory(), "a", "b", "session.json");
     await saveSession(path, { systemPrompt: "", messages: [] });
     expect(existsSync(path)).toBe(true);
@@ -125,7 +128,7 @@ describe("save_session_context", () => {
     });
   });
 
-  test("an unwritable target is an error string and the old file stays intact", async () => {
+  test("returns an error string for an unwritable target and keeps the old file intact", async () => {
     const path = join(temporaryDirectory(), "session.json");
     await saveSession(path, { systemPrompt: "old", messages: [] });
     const agent = new Agent(scriptedProvider([]), {
@@ -182,7 +185,7 @@ describe("save_session_context", () => {
     });
   });
 
-  test("a missing reason is an error by name", async () => {
+  test("reports a missing reason by name", async () => {
     const agent = new Agent(scriptedProvider([]), {
       conversation: new Conversation({ sessionContextFilePath: "x.json" }),
     });
@@ -193,7 +196,7 @@ describe("save_session_context", () => {
 });
 
 describe("resuming", () => {
-  test("a loaded session continues: the model sees the earlier conversation and its system prompt", async () => {
+  test("continues a loaded session: the model sees the earlier conversation and its system prompt", async () => {
     const path = join(temporaryDirectory(), "session.json");
     const first = new Agent(scriptedProvider(["hello"]), {
       conversation: new Conversation({ systemPrompt: "Be brief.", sessionContextFilePath: path }),
@@ -219,7 +222,7 @@ describe("resuming", () => {
     ]);
   });
 
-  test("a session whose history a provider would refuse is an error at construction", () => {
+  test("reports an error at construction for a session whose history a provider would refuse", () => {
     const session = { systemPrompt: "", messages: messages.slice(0, 2) };
     expect(() => new Conversation({ session })).toThrow(
       'The session cannot be continued: tool call "1" has no result.',

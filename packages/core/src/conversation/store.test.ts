@@ -11,7 +11,7 @@ import { recordSession } from "./recorder.js";
 import { loadSession } from "./session.js";
 import { type ConversationStore, memoryStore, openConversation } from "./store.js";
 
-test("a conversation is the same after every change, as JSON, with ids and times", async () => {
+test("keeps a conversation the same after every change, as JSON, with ids and times", async () => {
   const changes: ConversationChange[] = [];
   const conversation = new Conversation();
   conversation.onChange((change) => changes.push(structuredClone(change)));
@@ -30,7 +30,7 @@ test("a conversation is the same after every change, as JSON, with ids and times
   expect(copy.infoOf(copy.sessionContext[0] as never).at).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
-test("a tool that can change something runs only once everything before it is stored", async () => {
+test("runs a tool that can change something only once everything before it is stored", async () => {
   const memory = memoryStore();
   const log: string[] = [];
   const slow: ConversationStore = {
@@ -55,7 +55,7 @@ test("a tool that can change something runs only once everything before it is st
   expect(again.conversation.systemPrompt).toBe("Be brief.");
 });
 
-test("a call that was running when the program died is interrupted, and the conversation continues", async () => {
+test("interrupts a call that was running when the program died, and continues the conversation", async () => {
   const store = memoryStore();
   const { conversation } = await openConversation(store, "a");
   let running = (): void => undefined;
@@ -85,7 +85,7 @@ test("a call that was running when the program died is interrupted, and the conv
   expectValidHistory(other);
 });
 
-test("a store that fails refuses tools that can change something, and keeps what it gets later", async () => {
+test("refuses tools that can change something if a store fails, and keeps what it gets later", async () => {
   const memory = memoryStore();
   let broken = true;
   const store: ConversationStore = {
@@ -115,7 +115,7 @@ test("a store that fails refuses tools that can change something, and keeps what
   );
 });
 
-test("an append whose answer was lost is not stored twice", async () => {
+test("does not store an append twice if its answer was lost", async () => {
   const memory = memoryStore();
   let isLost = true;
   const store: ConversationStore = {
@@ -140,7 +140,7 @@ test("an append whose answer was lost is not stored twice", async () => {
   );
 });
 
-test("a store on files keeps conversations apart, cuts a half-written line, and refuses a second writer", async () => {
+test("keeps conversations apart on files, cuts a half-written line, and refuses a second writer", async () => {
   const directory = temporaryDirectory();
   const ids = ["ann", "../ann", "Zoë/1"];
   for (const id of ids) {
@@ -177,7 +177,7 @@ test("a store on files keeps ids apart that differ only in case, also on a disk 
   expect(conversation.sessionContext).toMatchObject([{ content: "User" }]);
 });
 
-test("a store on files that cannot be written keeps the changes for later", async () => {
+test("keeps the changes for later if a store on files cannot be written", async () => {
   const directory = join(temporaryDirectory(), "later");
   const { conversation, flush } = await openConversation(fileStore(directory), "a");
   writeFileSync(directory, "a file where the directory must be");
@@ -227,7 +227,7 @@ test("stores a change that comes at any moment around the end of an append", asy
   }
 });
 
-test("a recorded session is on the disk before a tool that can change something runs", async () => {
+test("writes a recorded session to the disk before a tool that can change something runs", async () => {
   const path = join(temporaryDirectory(), "session.jsonl");
   const conversation = new Conversation();
   const synced = vi.spyOn(SessionFile.prototype, "sync");
@@ -248,7 +248,7 @@ test("a recorded session is on the disk before a tool that can change something 
   expect(steps[0]).toBeGreaterThan(0);
 });
 
-test("a second writer is refused by the store, and its tools do not run", async () => {
+test("refuses a second writer by the store, and does not run its tools", async () => {
   const store = memoryStore();
   const first = await openConversation(store, "a");
   const second = await openConversation(store, "a");
@@ -262,7 +262,7 @@ test("a second writer is refused by the store, and its tools do not run", async 
   expect(toolTexts(agent)[0]).toContain("another process is writing");
 });
 
-test("a question that was open when the program died waits for a decision; one that was decided does not", async () => {
+test("waits for a decision on a question that was open when the program died, but not on one that was decided", async () => {
   const store = memoryStore();
   const { conversation, flush } = await openConversation(store, "a");
   const pending = { id: "call_1_0", name: "write", args: {}, capabilities: ["write"] as const };
@@ -287,7 +287,7 @@ test("a question that was open when the program died waits for a decision; one t
   expect((await openConversation(store, "a")).conversation.pending).toBeUndefined();
 });
 
-test("retry answers the newest message again; replaces edits an earlier one; branch copies", async () => {
+test("answers the newest message again on retry; edits an earlier one with replaces; copies with branch", async () => {
   const agent = new Agent(scriptedProvider(["One.", "Uno.", "Two.", "Deux.", "Other."]));
   await agent.chat("1");
   expect(await agent.retry()).toMatchObject({ text: "Uno." });

@@ -13,7 +13,7 @@ describe("approval", () => {
     tools: readonly ExecutableTool[],
   ) => agentWith(answers, tools, { approve });
 
-  test("without approve nothing is asked; with it each call is, with its final arguments", async () => {
+  test("asks nothing without approve, and about each call with it, with its final arguments", async () => {
     const asked: unknown[] = [];
     const agent = approved(
       [call("t", { path: "a" }), "done"],
@@ -28,7 +28,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["path=a"]);
   });
 
-  test("a denial is an ordinary result whose reason reaches the model", async () => {
+  test("returns a denial as an ordinary result whose reason reaches the model", async () => {
     const execute = vi.fn(() => "ran");
     const agent = approved([call("t"), "understood"], () => ({ deny: "not on Fridays" }), [
       fakeTool("t", execute),
@@ -53,7 +53,7 @@ describe("approval", () => {
     expect(toolTexts(mistaken)[0]).toContain("which is not a decision");
   });
 
-  test("changing the arguments while deciding changes nothing that runs", async () => {
+  test("ignores changes to the arguments while deciding", async () => {
     const agent = approved(
       [call("t", { path: "safe" }), "done"],
       ({ args }) => {
@@ -66,7 +66,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["safe"]);
   });
 
-  test("parallel calls ask one at a time, and none runs unasked", async () => {
+  test("asks for parallel calls one at a time, and runs none unasked", async () => {
     let open = 0;
     let most = 0;
     const decide = vi.fn(async () => {
@@ -81,7 +81,7 @@ describe("approval", () => {
     expect(most).toBe(1);
   });
 
-  test("always holds for that tool from then on, also for calls already waiting, and for no other tool", async () => {
+  test("applies always to that tool from then on, also to calls already waiting, and to no other tool", async () => {
     const asked: string[] = [];
     const agent = approved(
       [{ calls: [{ name: "a" }, { name: "a" }, { name: "b" }] }, call("a"), "done"],
@@ -95,7 +95,7 @@ describe("approval", () => {
     expect(asked).toEqual(["a", "b"]);
   });
 
-  test("allow holds once: a repeated call is asked again", async () => {
+  test("applies allow once: a repeated call is asked again", async () => {
     const decide = vi.fn(() => "allow" as const);
     const agent = approved([call("t"), call("t"), "done"], decide, [fakeTool("t")]);
     await agent.chat("go");
@@ -136,7 +136,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["Tool call denied: the approval failed: terminal gone"]);
   });
 
-  test("a tool disabled while the user decides does not run", async () => {
+  test("does not run a tool disabled while the user decides", async () => {
     const execute = vi.fn(() => "ran");
     const agent: Agent = approved([call("t"), "done"], () => {
       agent.disableTool("t");
@@ -147,7 +147,7 @@ describe("approval", () => {
     expect(toolTexts(agent)).toEqual(["Tool not available: t"]);
   });
 
-  test("abort while the question is open rejects immediately and runs nothing", async () => {
+  test("rejects immediately and runs nothing on abort while the question is open", async () => {
     const controller = new AbortController();
     const asked = deferred();
     const execute = vi.fn(() => "ran");

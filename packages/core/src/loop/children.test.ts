@@ -115,7 +115,7 @@ describe("a child agent", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  test("that the tool did not wait for is stopped when the tool returns", async () => {
+  test("is stopped when the tool returns if the tool did not wait for it", async () => {
     const asked = deferred();
     let signal: AbortSignal | undefined;
     const agent = agentWith(
@@ -165,7 +165,7 @@ describe("a child agent", () => {
     ]);
   });
 
-  test("below the deepest level a start is refused with words, and the work continues there", async () => {
+  test("is refused with a message below the deepest level, and the work continues there", async () => {
     const agent = agentWith(
       [call("delegate"), call("delegate"), "Then here.", "Done."],
       [delegate({ message: "Deeper." })],
@@ -203,7 +203,7 @@ describe("a child agent", () => {
     [{ message: "x", tools: "read" }, "tools must be an array"],
     [{ message: "x", maxTurn: 1 }, 'Did you mean "maxTurns"?'],
     [undefined, "must be an object"],
-  ])("a request that is none, %j, is refused by name", async (request, problem) => {
+  ])("is refused by name for an invalid request, %j", async (request, problem) => {
     const agent = agentWith([call("delegate"), "Done."], [delegate(request as never)]);
     await agent.chat("Go.");
     expect(toolTexts(agent)[0]).toContain(problem);

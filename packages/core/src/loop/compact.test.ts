@@ -42,7 +42,7 @@ async function longConversation(contextTokens: number, rounds: number, summarise
 }
 
 describe("a conversation that outgrows its budget", () => {
-  test("first old tool output is shortened, with a notice; the latest stays whole; the user sees an event", async () => {
+  test("has old tool output shortened first, with a notice; the latest stays whole; the user sees an event", async () => {
     const { agent, events } = await longConversation(6000, 6, async () => "never needed");
     expect(events[0]).toMatchObject({ action: "shortened" });
     const texts = toolTexts(agent);
@@ -51,7 +51,7 @@ describe("a conversation that outgrows its budget", () => {
     expectValidHistory(agent);
   });
 
-  test("then older turns are summarised by the model; the first request, the system prompt and the latest turns stay", async () => {
+  test("has older turns summarised next by the model; the first request, the system prompt and the latest turns stay", async () => {
     const { agent, events, requests } = await longConversation(
       3000,
       40,
@@ -83,7 +83,7 @@ describe("a conversation that outgrows its budget", () => {
     expectValidHistory(agent);
   });
 
-  test("one turn that is too much by itself has its output shortened", async () => {
+  test("has output shortened in one turn that is too much by itself", async () => {
     const agent = agentWith(
       [{ calls: Array(4).fill({ name: "big" }) }, "done"],
       [fakeTool("big", () => "y".repeat(20_000))],
@@ -96,13 +96,13 @@ describe("a conversation that outgrows its budget", () => {
     expectValidHistory(agent);
   });
 
-  test("without a budget nothing is touched", async () => {
+  test("is not changed without a budget", async () => {
     const agent = agentWith([call("big"), "done"], [fakeTool("big", () => "y".repeat(200_000))]);
     await agent.chat("go");
     expect(toolTexts(agent)[0]).toHaveLength(200_000);
   });
 
-  test("abort during the summary rejects and keeps the conversation valid", async () => {
+  test("rejects on abort during the summary and stays valid", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const provider: ChatProvider = {
@@ -141,7 +141,7 @@ describe("a model that says the conversation is too long", () => {
     },
   });
 
-  test("is asked again with less", async () => {
+  test("gets the request again with less", async () => {
     const asked: number[] = [];
     const agent = new Agent(tooLong(3000, asked));
     agent.addTool(fakeTool("big", () => "y".repeat(20_000)));
@@ -150,7 +150,7 @@ describe("a model that says the conversation is too long", () => {
     expectValidHistory(agent);
   });
 
-  test("and still says so after that is a clear error", async () => {
+  test("causes a clear error if it still says so after that", async () => {
     const agent = new Agent(tooLong(1, []));
     await expect(agent.chat("go")).rejects.toMatchObject({ code: "context_overflow" });
     expectValidHistory(agent);

@@ -138,7 +138,7 @@ describe("the description of a call", () => {
     expect(run.mock.calls[0]?.[1]).toMatchObject({ granted: [need] });
   });
 
-  test("the token of the preview comes back to the tool", async () => {
+  test("returns the token of the preview to the tool", async () => {
     const { tool, run } = writer({ previewCall: () => ({ changes: [], basis: "v1" }) });
     await agentWith(oneCall, [tool], { approve: () => "allow" }).chat("go");
     expect(run.mock.calls[0]?.[1]).toMatchObject({ basis: "v1" });
@@ -210,7 +210,7 @@ describe("a decision given later", () => {
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  test("of a child agent leaves a session that can be loaded", async () => {
+  test("leaves a session that can be loaded if it is of a child agent", async () => {
     const path = `${temporaryDirectory()}/session.jsonl`;
     const conversation = new Conversation();
     const recorder = recordSession(conversation, path);
@@ -337,7 +337,7 @@ describe("what a tool reports", () => {
     expect(result.view).toMatchObject({ type: "fields" });
   });
 
-  test("is cut and counted where a view is long", async () => {
+  test("is cut and counted if a view is long", async () => {
     const items = Array.from({ length: 5000 }, (_, index) => ({ text: `item ${index}` }));
     const agent = agentWith(oneCall, [reporting({ view: { type: "list", items } })]);
     const { events } = await collect(agent, "go");
@@ -436,7 +436,7 @@ describe("nested calls", () => {
     ]);
   });
 
-  test("of two scripts in one answer write one at a time", async () => {
+  test("write one at a time if they are of two scripts in one answer", async () => {
     let writing = 0;
     let most = 0;
     const write = fakeTool(
@@ -464,7 +464,7 @@ describe("nested calls", () => {
     expect(most).toBe(1);
   });
 
-  test("that the tool did not wait for are aborted when it returns", async () => {
+  test("are aborted when the tool returns without waiting for them", async () => {
     let aborted = false;
     const slow = {
       ...fakeTool("slow", () => ""),
@@ -485,7 +485,7 @@ describe("nested calls", () => {
     expect(aborted).toBe(true);
   });
 
-  test("that would have to wait for a decision are denied where no journal can repeat the outer call", async () => {
+  test("are denied if they would wait for a decision and no journal can repeat the outer call", async () => {
     const { tool, run } = writer();
     const script = outer(async (callTool) => (await callTool("save", { path: "a" })).text);
     const agent = agentWith([call("script"), "Done."], [script, tool], {

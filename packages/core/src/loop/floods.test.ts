@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agentWith, expectValidHistory, send, toolTexts } from "../../test/conversation.js";
 import { fakeTool } from "../../test/fixtures.js";
 
-test("of 100,000 calls in one answer, as many run as one answer may hold, and the model is informed of the rest", async () => {
+test("runs of 100,000 calls in one answer as many as one answer may contain, and informs the model of the rest", async () => {
   let ran = 0;
   const count = fakeTool("count", () => `${++ran}`);
   const calls = Array.from({ length: 100_000 }, () => ({ name: "count" }));
@@ -14,7 +14,7 @@ test("of 100,000 calls in one answer, as many run as one answer may hold, and th
   expectValidHistory(agent);
 });
 
-test("of many calls that only read, a few run at the same time", async () => {
+test("runs only a few of many reading calls at the same time", async () => {
   let [running, most] = [0, 0];
   const slow = fakeTool(
     "slow",

@@ -33,7 +33,7 @@ const packOf = (hooks: CallHooks): ToolPack => ({
 });
 
 describe("before a call", () => {
-  test("a denial reaches the model with the hook's name and reason, and the tool does not run", async () => {
+  test("sends a denial to the model with the hook's name and reason, and does not run the tool", async () => {
     const { agent, read } = reader([{ name: "office hours", beforeCall: () => ({ deny: "It is night." }) }]);
     const { events } = await collect(agent, "go");
     expect(read).not.toHaveBeenCalled();
@@ -42,7 +42,7 @@ describe("before a call", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "denied" }));
   });
 
-  test("changed arguments are what the user is asked about, what is shown and what runs", async () => {
+  test("asks about, shows and runs the changed arguments", async () => {
     const approve = vi.fn(() => "allow" as const);
     const { agent, read } = reader([{ name: "root", beforeCall: () => ({ args: { path: "root/a.txt" } }) }], {
       approve,
@@ -55,7 +55,7 @@ describe("before a call", () => {
     expect(read).toHaveBeenCalledWith({ path: "root/a.txt" }, expect.anything());
   });
 
-  test("changed arguments are validated again", async () => {
+  test("validates changed arguments again", async () => {
     const { agent, read } = reader([{ name: "wrong", beforeCall: () => ({ args: { path: 7 } }) }]);
     await agent.chat("go");
     expect(read).not.toHaveBeenCalled();
@@ -64,7 +64,7 @@ describe("before a call", () => {
     );
   });
 
-  test("the next hook sees the changed arguments", async () => {
+  test("shows the changed arguments to the next hook", async () => {
     const seen = vi.fn(() => undefined);
     const { agent } = reader([
       { name: "first", beforeCall: () => ({ args: { path: "b.txt" } }) },
@@ -74,7 +74,7 @@ describe("before a call", () => {
     expect(seen).toHaveBeenCalledWith(expect.objectContaining({ args: { path: "b.txt" } }));
   });
 
-  test("what a hook does to its copy of the arguments changes nothing", async () => {
+  test("ignores what a hook does to its copy of the arguments", async () => {
     const { agent, read } = reader([
       {
         name: "careless",
@@ -88,7 +88,7 @@ describe("before a call", () => {
     expect(read).toHaveBeenCalledWith({ path: "a.txt" }, expect.anything());
   });
 
-  test("a tool that changes its arguments does not change what hooks and displays see", async () => {
+  test("does not show hooks and displays what a tool changes in its arguments", async () => {
     const seen: unknown[] = [];
     const agent = agentWith(
       [call("read", { path: "a.txt" }), "Done."],
@@ -105,7 +105,7 @@ describe("before a call", () => {
     expect([start, ...seen]).toMatchObject([{ args: { path: "a.txt" } }, { path: "a.txt" }]);
   });
 
-  test("an embedder's allow spares the question", async () => {
+  test("skips the question after an embedder's allow", async () => {
     const approve = vi.fn(() => ({ deny: "no" }));
     const { agent, read } = reader([{ name: "trusted", beforeCall: () => ({ allow: true }) }], { approve });
     await agent.chat("go");
@@ -113,7 +113,7 @@ describe("before a call", () => {
     expect(read).toHaveBeenCalledOnce();
   });
 
-  test("a pack's allow counts for nothing", async () => {
+  test("ignores a pack's allow", async () => {
     const approve = vi.fn(() => ({ deny: "no" }));
     const { agent, read } = reader([], {
       approve,
@@ -124,7 +124,7 @@ describe("before a call", () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test("what a pack's hook makes of the arguments is judged by the embedder's hook", async () => {
+  test("judges what a pack's hook makes of the arguments with the embedder's hook", async () => {
     const { agent, read } = reader(
       [
         {
@@ -144,7 +144,7 @@ describe("before a call", () => {
     ["returns an invalid decision", () => "yes", 'returned string "yes", which is not a decision'],
     ["returns an allow that is not true", () => ({ allow: "yes" }), "which is not a decision"],
     ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
-  ])("a hook that %s refuses the call by its name", async (_, beforeCall, words) => {
+  ])("refuses the call by the name of a hook that %s", async (_, beforeCall, words) => {
     const hook = { name: "broken", timeoutMs: 5, beforeCall } as unknown as CallHooks;
     const { agent, read } = reader([hook]);
     expect(await agent.chat("go")).toBe("Done.");
@@ -153,7 +153,7 @@ describe("before a call", () => {
     expect(toolTexts(agent)[0]).toContain(words);
   });
 
-  test("an abort does not wait for a hook that hangs", async () => {
+  test("does not wait on an abort for a hook that hangs", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const { agent, read } = reader([
@@ -178,14 +178,14 @@ describe("before a call", () => {
     ["no function at all", { name: "typo", beforecall: goOn }],
     ["no name", { beforeCall: goOn }],
     ["a timeout that is none", { name: "x", timeoutMs: 0, beforeCall: goOn }],
-  ])("hooks with %s are refused immediately", (_, hooks) => {
+  ])("refuses hooks with %s immediately", (_, hooks) => {
     expect(() => reader([hooks as unknown as CallHooks])).toThrow(/hooks\[0\]/);
     expect(() => reader([], { tools: [packOf(hooks as unknown as CallHooks)] })).toThrow(/services\.hooks/);
   });
 });
 
 describe("after a call", () => {
-  test("a hook replaces the result or adds to it, packs before the embedder", async () => {
+  test("lets a hook replace the result or add to it, packs before the embedder", async () => {
     const { agent } = reader([{ name: "mine", afterCall: (_, { text }) => ({ text: text.toUpperCase() }) }], {
       tools: [packOf({ name: "theirs", afterCall: () => ({ append: "checked" }) })],
     });
@@ -193,7 +193,7 @@ describe("after a call", () => {
     expect(toolTexts(agent)).toEqual(["CONTENT OF A.TXT\nCHECKED"]);
   });
 
-  test("known secrets that a hook adds are hidden", async () => {
+  test("hides known secrets that a hook adds", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-a-very-secret-key");
     const { agent } = reader([{ name: "leaky", afterCall: () => ({ append: "sk-a-very-secret-key" }) }]);
     await agent.chat("go");
@@ -206,7 +206,7 @@ describe("after a call", () => {
     ["never settles", () => new Promise(() => undefined), "did not decide within 5 ms"],
     ["returns an invalid decision", () => 1, "which is not a decision"],
   ])(
-    "a hook that %s withholds the result: what it was to remove must not pass",
+    "withholds the result after a hook that %s: what it was to remove must not pass",
     async (_, afterCall, words) => {
       const hook = { name: "scanner", timeoutMs: 5, afterCall } as unknown as CallHooks;
       const { agent, read } = reader([hook]);

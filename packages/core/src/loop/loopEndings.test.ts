@@ -5,7 +5,7 @@ import { Agent } from "../agent.js";
 import type { ChatProvider, ChatResponse } from "../providers/interface.js";
 
 describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
-  test("a turn limit ends a runaway loop with a clear error and a valid history", async () => {
+  test("stops a runaway loop at a turn limit with a clear error and a valid history", async () => {
     let n = 0;
     const agent = agentWith(
       Array(20).fill(() => call("t", { n: n++ })),
@@ -20,7 +20,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expectValidHistory(agent);
   });
 
-  test("the same call with the same result is pointed out to the model, then stopped", async () => {
+  test("points out the same call with the same result to the model, then stops it", async () => {
     const agent = agentWith(Array(20).fill(call("t")), [fakeTool("t")], { maxRepeats: 5 });
     await expect(send(agent, "go", mode)).rejects.toMatchObject({ code: "repeated_calls" });
     expect(toolTexts(agent)).toHaveLength(5);
@@ -29,7 +29,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expectValidHistory(agent);
   });
 
-  test("the same call with changing results is not a repetition", async () => {
+  test("does not treat the same call with changing results as a repetition", async () => {
     let n = 0;
     const agent = agentWith(
       [...Array(8).fill(call("poll")), "ready"],
@@ -39,7 +39,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(await send(agent, "go", mode)).toBe("ready");
   });
 
-  test("a provider error rejects, keeps the user's text, and the next message works", async () => {
+  test("rejects on a provider error, keeps the user's text, and the next message works", async () => {
     let failing = true;
     const provider: ChatProvider = {
       async respond(request) {
@@ -60,7 +60,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
   });
 
   test.each([undefined, null, "text", {}, { toolCalls: "x" }])(
-    "a provider that resolves to %j is a clear error",
+    "reports a clear error for a provider that resolves to %j",
     async (response) => {
       const agent = new Agent({ respond: async () => response as unknown as ChatResponse });
       await expect(send(agent, "go", mode)).rejects.toThrow(
@@ -69,14 +69,14 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     },
   );
 
-  test("a message that is aborted before its start sends no request", async () => {
+  test("sends no request for a message that is aborted before its start", async () => {
     const respond = vi.fn();
     const agent = new Agent({ respond });
     await expect(send(agent, "go", mode, AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
     expect(respond).not.toHaveBeenCalled();
   });
 
-  test("abort while the model answers rejects immediately, also if the provider ignores the signal", async () => {
+  test("rejects immediately on abort while the model answers, also if the provider ignores the signal", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const agent = new Agent({
@@ -95,7 +95,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     ]);
   });
 
-  test("abort inside a tool rejects before anything else that waits for its turn", async () => {
+  test("rejects on abort inside a tool before anything else that waits for its turn", async () => {
     const running = deferred();
     const stuck = fakeTool("stuck", () => {
       running.resolve();
@@ -115,7 +115,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(order[0]).toBe("rejected");
   });
 
-  test("abort inside a tool signals the tool, rejects, and leaves every call with a result", async () => {
+  test("signals the tool on abort inside it, rejects, and leaves every call with a result", async () => {
     const controller = new AbortController();
     const running = deferred();
     const signalled = deferred();
@@ -143,7 +143,7 @@ describe.each(["chat", "streamChat"] as const)("the loop in %s", (mode) => {
     expect(await send(agent, "and now?", mode)).toBe("next answer");
   });
 
-  test("a second message while one is answered is refused; the first continues", async () => {
+  test("refuses a second message while one is answered; the first continues", async () => {
     const hold = deferred<string>();
     const agent = agentWith([async () => await hold.promise]);
     const first = send(agent, "one", mode);

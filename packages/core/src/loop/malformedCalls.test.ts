@@ -106,7 +106,7 @@ describe("a call that a model wrote wrongly", () => {
     expect(seen).toEqual([{ path: ".env" }]);
   });
 
-  test("is an error for a program that calls the registry", async () => {
+  test("causes an error for a program that calls the registry", async () => {
     const { tool, ran } = noting("edit", EDIT, OPTIONAL);
     const { registry } = agentWith([], [tool]);
     expect(await registry.execute("edit", { path: "a", limit: "5" })).toMatch(

@@ -26,12 +26,12 @@ const SCHEMAS = [
 const OSLO = { city: "Oslo", people: 717_710 };
 
 describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
-  test("is a validated value", async () => {
+  test("returns a validated value", async () => {
     const agent = agentWith([JSON.stringify(OSLO)]);
     expect((await agent.run("Oslo?", { output: schema as never })).output).toEqual(OSLO);
   });
 
-  test("that does not fit is sent back with the reason, and the next one counts", async () => {
+  test("is sent back with the reason if it does not fit, and the next one counts", async () => {
     const corrections: unknown[] = [];
     const agent = agentWith([
       '{"city":"Oslo","people":"many"}',
@@ -45,7 +45,7 @@ describe.each(SCHEMAS)("an answer by a schema of %s", (_library, schema) => {
   });
 });
 
-test("the value is typed by the schema", async () => {
+test("types the value by the schema", async () => {
   const agent = agentWith([JSON.stringify(OSLO)]);
   const { output: value } = await agent.run("Oslo?", {
     output: z.object({ city: z.string(), people: z.number() }),
@@ -57,19 +57,19 @@ test("the value is typed by the schema", async () => {
   expectTypeOf(await agentWith(["x"]).chat("?")).toEqualTypeOf<string>();
 });
 
-test("a schema that changes the value gives the changed one", async () => {
+test("returns the changed value of a schema that changes it", async () => {
   const agent = agentWith(['{"at":"2026-01-02"}']);
   const schema = z.object({ at: z.string().transform((text) => new Date(text)) });
   const { at } = (await agent.run("When?", { output: schema })).output;
   expect(at).toEqual(new Date("2026-01-02"));
 });
 
-test("tools run before the answer, which may stand in a code fence", async () => {
+test("runs tools before the answer, which may stand in a code fence", async () => {
   const agent = agentWith([call("read"), `\`\`\`json\n${JSON.stringify(OSLO)}\n\`\`\``], [fakeTool("read")]);
   expect((await agent.run("Oslo?", { output: JSON_SCHEMA })).output).toEqual(OSLO);
 });
 
-test("a schema no answer can satisfy ends after the allowed number of attempts", async () => {
+test("stops after the allowed number of attempts for a schema no answer can satisfy", async () => {
   const agent = agentWith(
     Array.from({ length: 10 }, () => "{}"),
     [],
@@ -83,7 +83,7 @@ test("a schema no answer can satisfy ends after the allowed number of attempts",
   expect(await agent.chat("Never mind.")).toBe("{}");
 });
 
-test("a server's own mode is used where there is one; otherwise the model is asked in plain text", async () => {
+test("uses a server's own mode if there is one; otherwise asks the model in plain text", async () => {
   const requests: ChatRequest[] = [];
   const ask = async (nativeOutput: boolean) => {
     const script = scriptedProvider([
@@ -103,7 +103,7 @@ test("a server's own mode is used where there is one; otherwise the model is ask
   expect(told?.messages[0]?.content).toMatch(/^Be brief\.\n\n.*write only JSON/s);
 });
 
-test("streamChat gives the value with the last event", async () => {
+test("returns the value of streamChat with the last event", async () => {
   const agent = agentWith([JSON.stringify(OSLO)]);
   const events = [];
   for await (const event of agent.streamChat("?", { output: JSON_SCHEMA })) events.push(event);
@@ -111,7 +111,7 @@ test("streamChat gives the value with the last event", async () => {
 });
 
 test.each([null, 7, "object", [], { type: "nonsense" }, { $ref: "https://example.com/x" }])(
-  "a schema that is none, %j, is refused before anything is sent",
+  "refuses an invalid schema, %j, before anything is sent",
   async (schema) => {
     const agent = agentWith(["never sent"]);
     await expect(agent.run("?", { output: schema as never })).rejects.toMatchObject({

@@ -35,7 +35,7 @@ function modelOf(id: string | undefined, answers: readonly ChatResponse[]) {
 const statesOf = (messages: readonly ChatMessage[] | undefined): unknown[] =>
   (messages ?? []).flatMap((message) => (message.role === "assistant" ? [message.state] : []));
 
-test("state goes back to the provider it came from, unchanged, also after the conversation was saved", async () => {
+test("returns state to the provider it came from, unchanged, also after the conversation was saved", async () => {
   const path = `${temporaryDirectory()}/session.jsonl`;
   const conversation = new Conversation();
   const recorder = recordSession(conversation, path);
@@ -58,7 +58,7 @@ test("state goes back to the provider it came from, unchanged, also after the co
   );
 });
 
-test("state of another provider is left out; text, calls and results stay", async () => {
+test("leaves out state of another provider, and keeps text, calls and results", async () => {
   const conversation = new Conversation();
   const first = new Agent(modelOf("acme", [LOOK, DONE]).provider, { conversation });
   first.addTool(fakeTool("look"));
@@ -77,7 +77,7 @@ test("state of another provider is left out; text, calls and results stay", asyn
   ]);
 });
 
-test("a provider without an id keeps no state", async () => {
+test("keeps no state for a provider without an id", async () => {
   const { provider, requests } = modelOf(undefined, [DONE]);
   const agent = new Agent(provider);
   await agent.chat("1");
@@ -85,7 +85,7 @@ test("a provider without an id keeps no state", async () => {
   expect(statesOf(requests[1])).toEqual([undefined]);
 });
 
-test("state of an answer whose calls were cut is dropped: its server would refuse it", async () => {
+test("drops state of an answer whose calls were cut: its server would refuse it", async () => {
   const [one] = LOOK.toolCalls;
   if (!one) throw new Error("no call");
   const many = { ...LOOK, toolCalls: [one, { ...one, id: "c2" }] };

@@ -106,7 +106,7 @@ describe("a call that waits for a decision", () => {
     expectValidHistory(second.agent);
   });
 
-  test("may be denied: the model is informed why", async () => {
+  test("may be denied, and the model is informed why", async () => {
     const { agent, deploy } = deployer([TWO_CALLS, "Then not."]);
     await agent.chat("Deploy.").catch(() => undefined);
     const events = [];
@@ -117,7 +117,7 @@ describe("a call that waits for a decision", () => {
     expect(toolTexts(agent)[1]).toBe("Tool call denied: Not on Friday.");
   });
 
-  test("that no one decided about is asked about again, and may wait on", async () => {
+  test("is asked about again if no one decided about it, and may continue to wait", async () => {
     const { agent } = deployer([TWO_CALLS, "Done."]);
     await agent.chat("Deploy.").catch(() => undefined);
     await expect(agent.resume({})).rejects.toMatchObject(suspended);
@@ -181,7 +181,7 @@ describe("a call that waits for a decision", () => {
     expect(toolTexts(agent)[1]).toContain("which is not a decision");
   });
 
-  test("of a damaged file is refused with words", () => {
+  test("is refused with a message if its file is damaged", () => {
     const answer = call("x");
     const pending = {
       answer: { role: "assistant", content: null, tool_calls: [] },

@@ -35,7 +35,7 @@ async function withServer(body: string, work: (url: string) => Promise<unknown>)
   }
 }
 
-test("its own listener for each of fifty calls does warn, so that these tests can fail", async () => {
+test("warns with its own listener for each of fifty calls, so that these tests can fail", async () => {
   const { signal } = new AbortController();
   const warnings = await warningsDuring(async () => {
     for (let call = 0; call < CALLS; call++) signal.addEventListener("abort", () => undefined);
@@ -43,7 +43,7 @@ test("its own listener for each of fifty calls does warn, so that these tests ca
   expect(warnings).toEqual(["MaxListenersExceededWarning"]);
 });
 
-test("fifty tool calls with one signal: no warning, also where each tool hands its signal to fetch", async () => {
+test("causes no warning for fifty tool calls with one signal, also if each tool passes its signal to fetch", async () => {
   await withServer("fetched", async (url) => {
     const registry = new ToolRegistry();
     registry.register({
@@ -59,7 +59,7 @@ test("fifty tool calls with one signal: no warning, also where each tool hands i
   });
 });
 
-test("fifty requests to a model with one signal: no warning", async () => {
+test("causes no warning for fifty requests to a model with one signal", async () => {
   await withServer("hi", async (baseURL) => {
     const retries = { maxRetries: 0, baseDelayMs: 0, maxDelayMs: 0 };
     const options = { model: "m", timeoutMs: 60_000, retries, redact: (text: string) => text };
@@ -75,7 +75,7 @@ test("fifty requests to a model with one signal: no warning", async () => {
   });
 });
 
-test("a thousand calls and a thousand chats wait behind one listener of their signal, without a warning", async () => {
+test("uses one listener of a signal for a thousand calls and a thousand chats, without a warning", async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const registry = new ToolRegistry();
@@ -111,7 +111,7 @@ test("calls that end leave no listener on their signal", async () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("a listener that throws keeps no other from being called", async () => {
+test("calls the other listeners after one that throws", async () => {
   const controller = new AbortController();
   const called: string[] = [];
   const thrown = new Promise((resolve) => {
@@ -132,7 +132,7 @@ test("a listener that throws keeps no other from being called", async () => {
   expect(await thrown).toBe(error);
 });
 
-test("onAbort calls once, and not at all after its release", () => {
+test("calls back once with onAbort, and not at all after its release", () => {
   const controller = new AbortController();
   const called: string[] = [];
   onAbort(controller.signal, () => called.push("kept"));

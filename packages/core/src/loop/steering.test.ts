@@ -16,7 +16,7 @@ const users = (messages: readonly ChatMessage[]) =>
   messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
 
 describe("steering", () => {
-  test("a message joins after the tools that run, before the model is asked again", async () => {
+  test("adds a message after the tools that run, before the model is asked again", async () => {
     const requests: ChatRequest[] = [];
     let agent: Agent;
     const tool = fakeTool("work", () => {
@@ -31,7 +31,7 @@ describe("steering", () => {
     expectValidHistory(agent);
   });
 
-  test("a message that comes while the model answers is answered too, before the end", async () => {
+  test("answers a message that comes while the model answers, too, before the end", async () => {
     const requests: ChatRequest[] = [];
     let agent: Agent;
     agent = agentWith([
@@ -45,7 +45,7 @@ describe("steering", () => {
     expect(users(agent.context.sessionContext)).toEqual(["Greet me.", "And in French?"]);
   });
 
-  test("several messages reach the model as one, since servers refuse two of the user in a row", async () => {
+  test("sends several messages to the model as one, since servers refuse two of the user in a row", async () => {
     const requests: ChatRequest[] = [];
     let agent: Agent;
     const tool = fakeTool("work", () => {
@@ -59,7 +59,7 @@ describe("steering", () => {
     expect(roles.filter((role, index) => role === "user" && roles[index - 1] === "user")).toEqual([]);
   });
 
-  test("before the start and after the end nothing is kept, and the caller is informed", async () => {
+  test("keeps nothing before the start and after the end, and informs the caller", async () => {
     const agent = agentWith(["Hello."]);
     expect(agent.steer("too early")).toBe(false);
     await agent.chat("hi");
@@ -67,7 +67,7 @@ describe("steering", () => {
     expect(agent.takeSteering()).toEqual([]);
   });
 
-  test("every message that is accepted is delivered, whenever it comes; the others are refused", async () => {
+  test("delivers every message that is accepted, whenever it comes, and refuses the others", async () => {
     const agent = agentWith(Array.from({ length: 30 }, () => "Hello."));
     const accepted: string[] = [];
     let refused = 0;
@@ -106,7 +106,7 @@ describe("steering", () => {
     expect(agent.takeSteering()).toEqual(["never delivered"]);
   });
 
-  test("what is not reverted comes before the next message, in the order it was given", async () => {
+  test("sends what was not withdrawn before the next message, in the order it was given", async () => {
     let agent: Agent;
     agent = agentWith([
       () => {
@@ -120,7 +120,7 @@ describe("steering", () => {
     expect(users(agent.context.sessionContext)).toEqual(["first", "older", "newer"]);
   });
 
-  test.each([[""], [7], [[]], [[{ type: "video" }]]])("steer(%j) is refused", (message) => {
+  test.each([[""], [7], [[]], [[{ type: "video" }]]])("refuses steer(%j)", (message) => {
     expect(() => agentWith([]).steer(message as string)).toThrow(/message/);
   });
 });

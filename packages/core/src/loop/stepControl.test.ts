@@ -21,7 +21,7 @@ function model(...answers: ScriptedAnswer[]) {
   return { provider, requests };
 }
 
-test("toolChoice that forces a call holds for the first request of each message", async () => {
+test("forces a call with toolChoice for the first request of each message", async () => {
   const { provider, requests } = model(call("look"), "Done.", "Again.");
   const agent = new Agent(provider, { tools: [fakeTool("look")], toolChoice: { tool: "look" } });
   await agent.chat("Go.");
@@ -33,7 +33,7 @@ test("toolChoice that forces a call holds for the first request of each message"
   ]);
 });
 
-test("beforeRequest changes one request: its model, tools, messages and choice", async () => {
+test("changes one request with beforeRequest: its model, tools, messages and choice", async () => {
   const { provider, requests } = model(call("other"), "Done.");
   const second = model(call("look"));
   const seen: unknown[] = [];
@@ -73,14 +73,14 @@ test.each([
     },
     "no budget",
   ],
-])("%s ends the message and the conversation stays valid", async (_, beforeRequest, message) => {
+])("%s stops the message, and the conversation stays valid", async (_, beforeRequest, message) => {
   const agent = new Agent(model("Never.").provider, { beforeRequest: beforeRequest as never });
   const { error } = await collect(agent, "Go.");
   expect(String(error)).toContain(message);
   expectValidHistory(agent);
 });
 
-test("stopWhen ends the message after a round, and the next one continues after the results", async () => {
+test("ends the message after a round with stopWhen, and the next one continues after the results", async () => {
   const { provider } = model(call("look"), call("look"), "Done.");
   const agent = new Agent(provider, {
     tools: [fakeTool("look")],
@@ -91,7 +91,7 @@ test("stopWhen ends the message after a round, and the next one continues after 
   expect(await agent.chat("And?")).toBe("Done.");
 });
 
-test("an agent tool answers in the form it declares, with its own tools and model", async () => {
+test("answers with an agent tool in the form it declares, with its own tools and model", async () => {
   const small = model('{"people":5}');
   const { provider, requests } = model(call("research", { task: "Oslo?" }), "Five.");
   const research = agentTool({

@@ -44,7 +44,7 @@ class Journal implements Steps {
 const script = [call("write", { n: 1 }), call("write", { n: 2 }), "Done."];
 
 describe("a journal under the agent", () => {
-  test("a message that is run again runs no completed call and asks for no answer again", async () => {
+  test("runs no completed call and asks for no answer again for a message that is run again", async () => {
     const steps = new Journal();
     const write = vi.fn(({ n }: Record<string, unknown>) => `wrote ${n}`);
     const tool = fakeTool("write", write, { capabilities: ["write"] });
@@ -61,12 +61,12 @@ describe("a journal under the agent", () => {
     expect(events.map(({ type }) => type)).not.toContain("tool_start");
   });
 
-  test("without a journal no event is marked as replayed", async () => {
+  test("marks no event as replayed without a journal", async () => {
     const { events } = await collect(agentWith(script, [fakeTool("write")]), "go");
     expect(events.filter((event) => "replayed" in event)).toEqual([]);
   });
 
-  test("work continues after the last completed step", async () => {
+  test("continues after the last completed step", async () => {
     const steps = new Journal();
     const ran: unknown[] = [];
     const tool = fakeTool(
@@ -93,7 +93,7 @@ describe("a journal under the agent", () => {
     expect(ran).toEqual([1, 2]);
   });
 
-  test("a call with an intent and no result ends as interrupted, unless its tool only reads", async () => {
+  test("interrupts a call with an intent and no result, unless its tool only reads", async () => {
     const steps = new Journal();
     const lost = new Error("the process died");
     const dying: Steps = {
@@ -121,7 +121,7 @@ describe("a journal under the agent", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", outcome: "interrupted" }));
   });
 
-  test("a suspended approval ends the message; once decided, it continues without running anything twice", async () => {
+  test("ends the message on a suspended approval; once decided, continues without running anything twice", async () => {
     const steps = new Journal();
     const read = vi.fn(() => "read");
     const write = vi.fn(() => "wrote");
@@ -144,7 +144,7 @@ describe("a journal under the agent", () => {
     expect(toolTexts(resumed)).toEqual(["read", "wrote", "read"]);
   });
 
-  test("a denied call stays denied, although no one would deny it now", async () => {
+  test("keeps a denied call denied, although no one would deny it now", async () => {
     const steps = new Journal();
     const tool = fakeTool("write");
     await agentWith(script, [tool], { steps, approve: () => ({ deny: "no" }) }).chat("go");
@@ -153,7 +153,7 @@ describe("a journal under the agent", () => {
     expect(toolTexts(again)).toEqual(["Tool call denied: no", "Tool call denied: no"]);
   });
 
-  test("a recorded result counts, also while its tool is not there yet", async () => {
+  test("uses a recorded result, also while its tool is not there yet", async () => {
     const steps = new Journal();
     await agentWith(script, [fakeTool("write")], { steps }).chat("go");
     const again = agentWith([], [], { steps });
@@ -191,7 +191,7 @@ describe("a journal under the agent", () => {
     expect(toolTexts(resumed)).toEqual(["child one", "child two"]);
   });
 
-  test("a provider's error may be a recorded result of a step", async () => {
+  test("accepts a provider's error as a recorded result of a step", async () => {
     const steps: Steps = {
       answer: () => Promise.reject(new AgentError("provider_failed", "recorded: no credit")),
       call: (_, run) => run(),
@@ -202,7 +202,7 @@ describe("a journal under the agent", () => {
     });
   });
 
-  test("a child agent that waits for a decision suspends its parent's message, whatever the tool makes of it", async () => {
+  test("suspends the message of a parent whose child agent waits for a decision, whatever the tool makes of it", async () => {
     const steps = new Journal();
     const write = vi.fn(() => "wrote");
     const asked: unknown[] = [];
@@ -243,7 +243,7 @@ describe("a journal under the agent", () => {
     [["read", "execute"], false],
     [[], false],
   ] as const)(
-    "an interrupted call of a tool that can %j may be repeated: %s",
+    "marks an interrupted call of a tool that can %j as repeatable: %s",
     async (capabilities, expected) => {
       const asked: boolean[] = [];
       const steps: Steps = {

@@ -47,7 +47,7 @@ describe("an abort", () => {
     expectValidHistory(agent);
   });
 
-  test("the events that come after the end of the stream are what settled resolves to", async () => {
+  test("resolves settled to the events that come after the end of the stream", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();
     const agent = patientAgent([call("command")], tool);
@@ -62,7 +62,7 @@ describe("an abort", () => {
     expect(await agent.settled()).toEqual([]);
   });
 
-  test("the next message waits until the tool has stopped, and sees its result", async () => {
+  test("keeps the next message waiting until the tool has stopped, and shows it the result", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();
     const requests: ChatRequest[] = [];
@@ -87,7 +87,7 @@ describe("an abort", () => {
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
   });
 
-  test("a message that waits for the one before can be stopped itself", async () => {
+  test("can stop a message that waits for the one before", async () => {
     const { tool, started, stop } = command();
     const controller = new AbortController();
     const agent = patientAgent([call("command")], tool);
@@ -104,7 +104,7 @@ describe("an abort", () => {
     expectValidHistory(agent);
   });
 
-  test("a tool that never stops is given up after the grace period, and the model is informed", async () => {
+  test("gives up after the grace period a tool that never stops, and informs the model", async () => {
     const started = deferred();
     const controller = new AbortController();
     const deaf = fakeTool("deaf", () => {
@@ -120,7 +120,7 @@ describe("an abort", () => {
     expect(toolTexts(agent)[0]).toMatch(/aborted; it did not stop within 20 ms and may still be running/);
   });
 
-  test("arguments whose check never ends do not hold the agent", async () => {
+  test("does not wait for arguments whose check never ends", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const tool = {
@@ -155,7 +155,7 @@ describe("an abort", () => {
     expect(toolTexts(agent)).toEqual(['{"stdout":"half","aborted":true}']);
   });
 
-  test("a call that waits for a user when the user stops is not asked about again", async () => {
+  test("does not ask again about a call that waits for a user when the user stops", async () => {
     const asked = deferred();
     const controller = new AbortController();
     const approve = vi.fn(() => {
@@ -216,7 +216,7 @@ describe("what the model had written when it was stopped", () => {
     });
   });
 
-  test("half an answer that a fault cut off is not kept", async () => {
+  test("is not kept if a fault cut off half an answer", async () => {
     const agent = new Agent({
       async respond({ onText }) {
         onText?.("Once upon");

@@ -70,7 +70,7 @@ describe("a summary", () => {
     expect(events.at(-1)).toMatchObject({ usage: { cost: 1 } });
   });
 
-  test("without usage leaves the cost of the message unknown", async () => {
+  test("leaves the cost of the message unknown if it has no usage", async () => {
     const events = await whileSummarised(DONE);
     expect(events.filter(isUsage)).toEqual([
       { type: "usage", usage: PAID, total: { inputTokens: 10, outputTokens: 2 }, contextTokens: 3200 },
@@ -78,7 +78,7 @@ describe("a summary", () => {
   });
 });
 
-test("a child agent without usage leaves the cost of the parent unknown", async () => {
+test("leaves the cost of the parent unknown for a child agent without usage", async () => {
   const agent = agentWith(
     [{ ...CALLING, usage: PAID }, DONE, { ...DONE, usage: PAID }],
     [

@@ -210,6 +210,9 @@ test.each([
   expectMethodsComplete(type, [...CASES, ...SERVER_DATA], free),
 );
 
-test.each([...CASES, ...SERVER_DATA])("$of: a wrong $argument is named, with what came", expectClearErrors);
+test.each([...CASES, ...SERVER_DATA])(
+  "$of: names a wrong $argument, with the value it got",
+  expectClearErrors,
+);
 
-test.each(CASES)("$of: a wrong $argument has the code of a wrong argument", expectInvalidArgument);
+test.each(CASES)("$of: reports a wrong $argument with the code of a wrong argument", expectInvalidArgument);

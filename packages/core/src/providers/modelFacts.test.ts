@@ -103,7 +103,7 @@ describe("a reasoning effort", () => {
     ]);
   });
 
-  test("of an agent reaches every request, and a child agent may have another", async () => {
+  test("is sent with every request of an agent, and a child agent may have another", async () => {
     const efforts: unknown[] = [];
     const note = (words: string) => (request: ChatRequest) => {
       efforts.push(request.effort);

@@ -158,7 +158,7 @@ describe("a recording", () => {
     expect((await askProvider(replayProvider(file), "streaming")).text).toBe("ok");
   });
 
-  test("that cannot be written fails the request and names the file", async () => {
+  test("fails the request and names the file if it cannot be written", async () => {
     await mkdir(file);
     const recorder = recordProvider(scriptedProvider(["a"]), file);
     await expect(askProvider(recorder, "JSON")).rejects.toMatchObject({
@@ -205,7 +205,7 @@ describe("a recording", () => {
       '{"format":"agent-recording","version":1,"exchanges":[null]}',
       /exchanges\[0\] must be an object/,
     ],
-  ])("that is %s is a clear error", async (_name, text, message) => {
+  ])("causes a clear error if it is %s", async (_name, text, message) => {
     await writeFile(file, text);
     const open = () => replayProvider(file);
     expect(open).toThrowError(
@@ -214,7 +214,7 @@ describe("a recording", () => {
     expect(open).toThrow(/chat\.json" is not an intact recording/);
   });
 
-  test("that is missing is a clear error", () => {
+  test("causes a clear error if it is missing", () => {
     expect(() => replayProvider(file)).toThrow(/is not an intact recording: ENOENT/);
   });
 });
@@ -256,7 +256,7 @@ describe("a scripted model", () => {
     );
   });
 
-  test("and a replay end on an abort", async () => {
+  test("and a replay stop on an abort", async () => {
     await record("JSON");
     const aborted = { signal: AbortSignal.abort() };
     await expect(askProvider(scriptedProvider(["a"]), "JSON", aborted)).rejects.toMatchObject({

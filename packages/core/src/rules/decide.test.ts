@@ -261,7 +261,7 @@ describe("a rule for a tool with its own language", () => {
 });
 
 describe("a rule for a tool that does not describe its calls", () => {
-  test("is about one argument", async () => {
+  test("applies to one argument", async () => {
     const args = { repo: "acme/x" };
     expect(await decide("issue", undefined, { allow: ["issue(repo: acme/*)"] }, { args })).toEqual({
       type: "allow",
@@ -282,7 +282,7 @@ describe("a rule for a tool that does not describe its calls", () => {
     ).toEqual({ type: "ask" });
   });
 
-  test("with another pattern may concern every call", async () => {
+  test("may concern every call if it has another pattern", async () => {
     const rules = { deny: ["*(secrets/**)"] };
     expect(await decide("issue", undefined, rules, { mode: "auto" })).toEqual({ type: "ask" });
     expect(await decide("write_file", [file("a")], rules, { mode: "auto" })).toEqual({ type: "allow" });
@@ -483,7 +483,7 @@ describe("patterns", () => {
     expect(await findRuleProblem(parseRule(rule), tools)).toBeUndefined(),
   );
 
-  test("for a tool that comes later are checked when it registers", async () => {
+  test("are checked when a tool that comes later registers", async () => {
     const registry = new ToolRegistry();
     const problems: string[] = [];
     watchRules([parseRule("run(!x)"), parseRule("run(x)")], registry, (message) => problems.push(message));
@@ -510,13 +510,16 @@ describe("a tool that replaces another one of its pack", () => {
     ["confirm", {}, { confirm: new Set(["edit_file"]) }, "ask"],
     ["nothing", {}, {}, "allow"],
     ["allow", { allow: ["edit_file"] }, { mode: "ask" }, "ask"],
-  ])("is restricted by what the user says about the other one: %s", async (_, rules, options, expected) => {
-    expect((await decide("patch", target, rules, { tools: own, mode: "auto", ...options })).type).toBe(
-      expected,
-    );
-  });
+  ])(
+    "is restricted by what the user decides about the other one: %s",
+    async (_, rules, options, expected) => {
+      expect((await decide("patch", target, rules, { tools: own, mode: "auto", ...options })).type).toBe(
+        expected,
+      );
+    },
+  );
 
-  test("has no say about the tools of other packs", async () => {
+  test("does not affect the tools of other packs", async () => {
     const confirm = new Set(["edit_file"]);
     expect((await decide("other", target, {}, { tools: own, mode: "auto", confirm })).type).toBe("allow");
     expect(own.describeTools().map(({ insteadOf }) => insteadOf)).toEqual([

@@ -61,12 +61,12 @@ describe("a tool that is not one of our own", () => {
   });
 });
 
-test("a tool that the host marks as foreign asks, whatever pack it names", async () => {
+test("asks for a tool that the host marks as foreign, whatever pack it names", async () => {
   const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "edits", true);
   expect((await permissions.decide(await call())).type).toBe("ask");
 });
 
-test("an edit can be allowed by its directory, and edits from now on", async () => {
+test("allows an edit by its directory, and edits from now on", async () => {
   const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
   const choices = await permissions.alwaysChoices(await call());
   expect(choices.map(({ label }) => label)).toEqual([
@@ -79,12 +79,12 @@ test("an edit can be allowed by its directory, and edits from now on", async () 
   expect(await permissions.alwaysChoices(await call())).toHaveLength(3);
 });
 
-test("the modes follow each other", () => {
+test("cycles through the modes in order", () => {
   const { permissions } = permissionsFor("write", ["write"], "@agent/tools-x", "plan");
   expect(MODES.map(() => permissions.cycle())).toEqual(["ask", "edits", "auto", "plan"]);
 });
 
-test("decide for an agent that the program made: a rule runs the call, a question decides about others", async () => {
+test("decides for an agent that the program made: a rule runs the call, a question decides about others", async () => {
   const { permissions, call } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
   const problems: string[] = [];
   const asked: (readonly string[])[] = [];

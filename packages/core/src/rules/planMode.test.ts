@@ -19,7 +19,7 @@ function permissionsOf(registry: ToolRegistry): Permissions {
   return new Permissions({ registry, mode: "auto", root: "/" });
 }
 
-test("tools that come while the user plans are off until they leave plan mode", () => {
+test("turns off tools that come while the user plans until they leave plan mode", () => {
   const registry = createToolRegistry(new Conversation(), []);
   const permissions = permissionsOf(registry);
   permissions.mode = "plan";
@@ -31,7 +31,7 @@ test("tools that come while the user plans are off until they leave plan mode", 
   expect(enabled()).toEqual(["look", "write"]);
 });
 
-test("plan mode takes tools away and gives them back, except those the user turned off meanwhile", () => {
+test("removes tools in plan mode and restores them, except those the user turned off meanwhile", () => {
   const registry = createToolRegistry(new Conversation(), [
     {
       packName: "test",

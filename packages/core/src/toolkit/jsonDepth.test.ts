@@ -10,7 +10,7 @@ test("brackets and braces count, those in texts do not", () => {
   expect(isNestedDeeper("[],[],[],[]", 2)).toBe(false);
 });
 
-test("a text that is never closed counts as well", () => {
+test("counts also a text that is never closed", () => {
   expect(isNestedDeeper("[".repeat(1_000_000), 1000)).toBe(true);
   expect(isNestedDeeper("{", 0)).toBe(true);
 });

@@ -39,14 +39,14 @@ describe.each(Object.entries(schemas))("a tool whose input is a schema of %s", (
     expect(await registry.execute("weather", { city: "Oslo" })).toBe("Oslo for 1");
   });
 
-  test("is not run with wrong arguments, and the model learns which", async () => {
+  test("is not run with wrong arguments, and the model is informed which", async () => {
     execute.mockClear();
     expect(await registry.execute("weather", { city: 7 })).toMatch(/^Error executing weather: .*city/s);
     expect(execute).not.toHaveBeenCalled();
   });
 });
 
-test("arguments are typed in execute", () => {
+test("types arguments in execute", () => {
   defineTool({
     name: "typed",
     description: "Test.",
@@ -104,7 +104,7 @@ test("arguments are typed in execute", () => {
   });
 });
 
-test("a check may wait for something, such as a database", async () => {
+test("allows a check to wait for something, such as a database", async () => {
   const input = z.object({ id: z.string().refine(async (id) => id === "known", "no one knows it") });
   const registry = registryWith(
     defineTool({ name: "look", description: "Test.", input, execute: ({ id }) => `found ${id}` }),
@@ -113,13 +113,13 @@ test("a check may wait for something, such as a database", async () => {
   expect(await registry.execute("look", { id: "other" })).toContain("no one knows it");
 });
 
-test("a schema of valibot that was not wrapped says how", () => {
+test("explains how to wrap a schema of valibot that was not wrapped", () => {
   const input = v.object({ city: v.string() });
   const define = () => defineTool({ name: "t", description: "Test.", input, execute: () => "" });
   expect(define).toThrow("toStandardJsonSchema of @valibot/to-json-schema");
 });
 
-test("a result may hold images and files besides its text", async () => {
+test("allows images and files in a result besides its text", async () => {
   const image = { type: "image", mediaType: "image/png", data: "aGk=" } as const;
   const registry = registryWith(
     defineTool({
@@ -161,7 +161,7 @@ test("passes getters of a call on unread, and defaults for what is undefined", a
   expect(attach).toHaveBeenCalledTimes(1);
 });
 
-test("an invalid result is an error of the tool", async () => {
+test("reports an invalid result as an error of the tool", async () => {
   const execute = (() => 42) as never;
   const registry = registryWith(
     defineTool({ name: "bad", description: "Test.", input: { type: "object" }, execute }),
@@ -176,7 +176,7 @@ test.each([
   ["input that is not a schema", { input: 7 }, "input"],
   ["no description", { description: undefined }, "description"],
   ["a misspelt option", { excute: () => "" }, 'Did you mean "execute"?'],
-])("%s is refused when the tool is defined", (_what, change, problem) => {
+])("refuses %s when the tool is defined", (_what, change, problem) => {
   const definition = {
     name: "t",
     description: "Test.",
@@ -187,7 +187,7 @@ test.each([
   expect(() => defineTool(definition as never)).toThrow(problem);
 });
 
-test("a type that JSON Schema does not have is not compiled, and is refused", () => {
+test("refuses a type that JSON Schema does not have, without compiling it", () => {
   const about = { name: "a", description: "d", execute: () => "" };
   const numbr = { type: "object", properties: { n: { type: "numbr" } } } as const;
   // @ts-expect-error There is no type "numbr".

@@ -14,7 +14,7 @@ describe("execute", () => {
   });
 
   test.each(["constructor", "toString", "__proto__", "hasOwnProperty", ""])(
-    "%j is an unknown tool like any other",
+    "treats %j as an unknown tool like any other",
     async (name) => {
       expect(await registryWith().execute(name, {})).toBe(`Tool not found: ${name}`);
     },
@@ -68,7 +68,7 @@ describe("execute", () => {
     ["a proxy", proxy],
     ["a symbol", Symbol("s")],
     ["an empty error", new Error("")],
-  ])("a tool that throws %s gives a readable error and never rejects", async (_, thrown) => {
+  ])("returns a readable error and never rejects for a tool that throws %s", async (_, thrown) => {
     const registry = registryWith(
       fakeTool("t", () => {
         throw thrown;
@@ -80,7 +80,7 @@ describe("execute", () => {
   });
 
   test.each([[7], [undefined], [null], [{}], [cyclic], [["x"]]])(
-    "a tool that returns %j instead of a string is an error",
+    "reports an error for a tool that returns %j instead of a string",
     async (value) => {
       const result = await registryWith(fakeTool("t", () => value)).run("t", {});
       expect(result.outcome).toBe("error");
@@ -88,7 +88,7 @@ describe("execute", () => {
     },
   );
 
-  test("a thenable that settles twice gives one result", async () => {
+  test("returns one result for a thenable that settles twice", async () => {
     const twice = {
       // biome-ignore lint/suspicious/noThenProperty: a misbehaving thenable is what this tests
       then(resolve: (text: string) => void, reject: (error: Error) => void) {
@@ -118,7 +118,7 @@ describe("execute", () => {
     await told.promise;
   });
 
-  test("the registry's own deadline holds for tools that set none", async () => {
+  test("applies the registry's own deadline to tools that set none", async () => {
     const registry = new ToolRegistry({ deadlineMs: 10, abortGraceMs: 0 });
     registry.register(fakeTool("t", () => new Promise(() => undefined)));
     expect(await registry.execute("t", {})).toContain("no result after 10 ms");
@@ -139,7 +139,7 @@ describe("execute", () => {
     });
   });
 
-  test("a tool that does not stop is given up after the grace period", async () => {
+  test("gives up after the grace period a tool that does not stop", async () => {
     const controller = new AbortController();
     const started = deferred();
     const registry = new ToolRegistry({ abortGraceMs: 10 });
@@ -158,14 +158,14 @@ describe("execute", () => {
     });
   });
 
-  test("a call whose signal is aborted already does not run the tool", async () => {
+  test("does not run the tool for a call whose signal is aborted already", async () => {
     const execute = vi.fn(() => "ran");
     const result = await registryWith(fakeTool("t", execute)).run("t", {}, { signal: AbortSignal.abort() });
     expect(result.outcome).toBe("aborted");
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test("a result of 100 MB is cut with a notice that gives its size", async () => {
+  test("cuts a result of 100 MB with a notice that gives its size", async () => {
     const registry = registryWith(fakeTool("t", () => "é".repeat(50_000_000)));
     const text = await registry.execute("t", {});
     expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024 + 200);
@@ -173,7 +173,7 @@ describe("execute", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("an error text is capped, without control characters and without the key", async () => {
+  test("caps an error text, and removes control characters and the key", async () => {
     const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     registry.register(
       fakeTool("t", () => {
@@ -196,7 +196,7 @@ describe("execute", () => {
     },
   );
 
-  test("a key that straddles the cap of a long error is hidden as well", async () => {
+  test("hides a key even if it straddles the cap of a long error", async () => {
     const registry = new ToolRegistry({ secrets: () => ["sk-very-secret-1"] });
     for (let padding = 6100; padding < 6160; padding++) {
       registry.register(
@@ -208,7 +208,7 @@ describe("execute", () => {
     }
   });
 
-  test("the report of a tool decides the outcome, not the text", async () => {
+  test("decides the outcome by the report of a tool, not by the text", async () => {
     const registry = registryWith(
       fakeTool("t", (_, call) => {
         call?.report?.({ ok: false, summary: "exit code 2" });
@@ -222,7 +222,7 @@ describe("execute", () => {
     });
   });
 
-  test("live output reaches the caller, and nothing after the end does", async () => {
+  test("sends live output to the caller, and nothing after the end", async () => {
     const chunks: string[] = [];
     let late: (() => void) | undefined;
     const registry = registryWith(
@@ -237,7 +237,7 @@ describe("execute", () => {
     expect(chunks).toEqual(["one"]);
   });
 
-  test("run gives the duration with every outcome", async () => {
+  test("returns the duration with every outcome of run", async () => {
     const registry = registryWith(fakeTool("t"));
     expect((await registry.run("t", {})).durationMs).toBeGreaterThanOrEqual(0);
     expect((await registry.run("nope", {})).outcome).toBe("not_found");
@@ -258,7 +258,7 @@ describe("execute", () => {
   });
 });
 
-test("a list of secrets that fails withholds the result, and the call still ends", async () => {
+test("withholds the result if a list of secrets fails, and still ends the call", async () => {
   const registry = new ToolRegistry({
     secrets: () => {
       throw new Error("vault closed");

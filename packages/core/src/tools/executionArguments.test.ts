@@ -20,7 +20,7 @@ describe("arguments", () => {
     [{ path: "a", limit: "5" }, '"limit" must be a whole number, got string "5".'],
     [{ path: "a", limit: 0 }, '"limit" must be at least 1, got 0.'],
     [{ pth: "a", path: "b" }, '"pth" is not known. Did you mean "path"?'],
-  ])("%j do not fit: the tool is not run and the message says why", async (args, message) => {
+  ])("that do not fit, %j, do not run the tool, and the message explains why", async (args, message) => {
     const { registry, execute } = strict();
     expect(await registry.execute("t", args)).toBe(`Error executing t: ${message}`);
     expect(execute).not.toHaveBeenCalled();
@@ -33,7 +33,7 @@ describe("arguments", () => {
     expect(execute).not.toHaveBeenCalled();
   });
 
-  test("__proto__ is refused at any depth and pollutes nothing", async () => {
+  test("are refused with __proto__ at any depth and pollute nothing", async () => {
     const registry = registryWith(fakeTool("t", (args) => JSON.stringify({ ...args })));
     for (const json of ['{"__proto__":{"polluted":1}}', '{"env":{"__proto__":{"polluted":1}}}']) {
       expect(await registry.execute("t", JSON.parse(json))).toBe(
@@ -60,7 +60,7 @@ describe("arguments", () => {
     expect(registry.getEnabledSchemas()[0]?.function.name).toBe("t");
   });
 
-  test("arguments with a getter that throws are an error; frozen ones work", async () => {
+  test("cause an error if a getter throws, and work if they are frozen", async () => {
     const { registry } = strict();
     const trap = {
       get path(): string {
@@ -71,7 +71,7 @@ describe("arguments", () => {
     expect(await registry.execute("t", Object.freeze({ path: "a" }))).toBe('{"path":"a"}');
   });
 
-  test("arguments nested without end are an error, not a crash", async () => {
+  test("cause an error, not a crash, if they are nested without end", async () => {
     const endless: Record<string, unknown> = {};
     endless.self = endless;
     const registry = registryWith(fakeTool("t"));
@@ -80,7 +80,7 @@ describe("arguments", () => {
     );
   });
 
-  test("a function among the arguments is an error", async () => {
+  test("cause an error if they contain a function", async () => {
     const registry = registryWith(fakeTool("t"));
     expect(await registry.execute("t", { callback: () => 1 })).toBe(
       "Error executing t: the arguments must be JSON values, got function.",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fakeContext, fakeTool } from "../../test/fixtures.js";
 import { createToolRegistry } from "./factory.js";
 
-test("a single tool stands among packs as it is", async () => {
+test("accepts a single tool among packs as it is", async () => {
   const pack = {
     packName: "pair",
     register: (registry: { register(tool: unknown): void }) => registry.register(fakeTool("two")),
@@ -12,11 +12,11 @@ test("a single tool stands among packs as it is", async () => {
   expect(await registry.execute("three", {})).toBe("three ran");
 });
 
-test("a single tool with the name of another is refused", () => {
+test("refuses a single tool with the name of another", () => {
   expect(() => createToolRegistry(fakeContext(), [fakeTool("one"), fakeTool("one")])).toThrow("one");
 });
 
-test("enable and disable reach single tools", () => {
+test("applies enable and disable to single tools", () => {
   const registry = createToolRegistry(fakeContext(), [fakeTool("one")], { disable: ["one"] });
   expect(registry.isToolEnabled("one")).toBe(false);
 });

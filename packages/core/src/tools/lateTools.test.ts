@@ -48,7 +48,7 @@ describe("late tools", () => {
     expect(agent.registry.describeTools().at(-1)).toMatchObject({ name: "search_docs", source: "late-pack" });
   });
 
-  test("that clash with a name are refused; the first stays, and the failure is listed", async () => {
+  test("are refused if they clash with a name; the first stays, and the failure is listed", async () => {
     const first: ToolPack = {
       packName: "first",
       register: (registry) => registry.register(fakeTool("look")),
@@ -87,7 +87,7 @@ describe("late tools", () => {
     expect(registry.isToolEnabled("danger")).toBe(false);
   });
 
-  test("that were withheld and come back are on or off as the user has them", async () => {
+  test("are on or off as the user set them if they were withheld and come back", async () => {
     let late: PackRegistry | undefined;
     const load: LoadTools = async (given) => {
       late = given;
@@ -105,7 +105,7 @@ describe("late tools", () => {
     expect(registry.isToolEnabled("off")).toBe(false);
   });
 
-  test("that the user switched on by name are on from the moment they come", async () => {
+  test("are on immediately when they come if the user switched them on by name", async () => {
     const registry = registryOf(
       [latePack(async (late) => late.register(fakeTool("danger"), { enabled: false }))],
       ["danger"],
@@ -114,7 +114,7 @@ describe("late tools", () => {
     expect(registry.isToolEnabled("danger")).toBe(true);
   });
 
-  test("of a pack inside a preset are registered under the name of that pack", async () => {
+  test("are registered under the name of their pack inside a preset", async () => {
     const inner = latePack(async (late) => late.register(fakeTool("look")));
     const preset: ToolPack = {
       packName: "preset",
@@ -134,7 +134,7 @@ describe("late tools", () => {
     expect(registry.hasTool("look")).toBe(true);
   });
 
-  test("of a pack that failed to register never start to load", () => {
+  test("never start to load if their pack failed to register", () => {
     const load = vi.fn(async () => undefined);
     const broken: ToolPack = {
       register(registry) {

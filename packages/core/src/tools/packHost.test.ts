@@ -101,7 +101,7 @@ describe("the model of a child agent", () => {
       'The model "slow" cannot be used: the server is off',
     ],
     [() => ({}) as never, 'There is no model "slow".'],
-  ])("is refused with its name where the host has none", async (resolveModel, problem) => {
+  ])("is refused with its name if the host has none", async (resolveModel, problem) => {
     const pack = packWith("@x/agents", { tools: [delegate("slow")] });
     const agent = agentOf([calls("delegate"), "Done."], [pack], { ...(resolveModel && { resolveModel }) });
     await agent.chat("Go.");
@@ -290,7 +290,7 @@ describe("host.directories", () => {
     expect(packs[0]?.host?.directories?.user).toBe("/state/user/%40x%2Fmemory");
   });
 
-  test("is absent where the host has no place", () => {
+  test("is absent if the host has no place", () => {
     const pack = packWith("@x/memory");
     agentOf([], [pack]);
     expect(pack.host?.directories).toBeUndefined();

@@ -28,7 +28,7 @@ describe("registerPack", () => {
     ]);
   });
 
-  test("hands the host's context and options to the pack", () => {
+  test("passes the host's context and options to the pack", () => {
     const context = fakeContext();
     let seen: unknown;
     const spy = pack((_, host) => {
@@ -43,7 +43,7 @@ describe("registerPack", () => {
     });
   });
 
-  test("hands a pack inside a preset its own secrets, and hides them in results", async () => {
+  test("passes its own secrets to a pack inside a preset, and hides them in results", async () => {
     vi.stubEnv("ACME_TOKEN", "acme-token-123456");
     onTestFinished(() => void vi.unstubAllEnvs());
     const registry = new ToolRegistry();
@@ -64,7 +64,7 @@ describe("registerPack", () => {
     expect(shell).toEqual(["ACME_TOKEN", "ACME_MISSING"]);
   });
 
-  test("a pack that throws half-way leaves nothing behind", () => {
+  test("leaves nothing of a pack that throws half-way", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("before"));
     const broken = pack((to) => {
@@ -75,7 +75,7 @@ describe("registerPack", () => {
     expect(registry.getToolNames()).toEqual(["before"]);
   });
 
-  test("two packs with one tool name: both are named, the first stays, the second leaves nothing", () => {
+  test("names both of two packs with one tool name, keeps the first, and leaves nothing of the second", () => {
     const registry = new ToolRegistry();
     registerPack(
       registry,
@@ -94,7 +94,7 @@ describe("registerPack", () => {
     expect(registry.getToolNames()).toEqual(["same"]);
   });
 
-  test("a pack cannot enable a tool, its own or another's", () => {
+  test("does not let a pack enable a tool, its own or another's", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("run_bash"), { enabled: false });
     const greedy = (name: string) =>
@@ -109,7 +109,7 @@ describe("registerPack", () => {
     expect(registry.hasTool("mine")).toBe(false);
   });
 
-  test("a pack may disable and unregister its own tools, and no one else's", () => {
+  test("lets a pack disable and unregister its own tools, and no one else's", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("theirs"));
     registerPack(
@@ -134,7 +134,7 @@ describe("registerPack", () => {
     expect(registry.isToolEnabled("theirs")).toBe(true);
   });
 
-  test("a pack cannot register anything once register() has returned", () => {
+  test("does not let a pack register anything once register() has returned", () => {
     let kept: PackRegistry | undefined;
     registerPack(
       new ToolRegistry(),
@@ -145,7 +145,7 @@ describe("registerPack", () => {
     expect(() => kept?.register(fakeTool("late"))).toThrow(/after register\(\) returned/);
   });
 
-  test("an async register is a clear error and leaves nothing", async () => {
+  test("reports an async register with a clear error and leaves nothing", async () => {
     const registry = new ToolRegistry();
     const later = pack(async (to) => {
       to.register(fakeTool("early"));
@@ -164,23 +164,23 @@ describe("registerPack", () => {
     ],
     [{ register: "yes" }, /got string "yes"/],
     [null, /^pack must be a module .*, got null\.$/],
-  ])("%j is not a pack", (value, message) => {
+  ])("refuses %j, which is not a pack", (value, message) => {
     expect(() => registerPack(new ToolRegistry(), value as unknown as ToolPack)).toThrow(message);
   });
 
-  test("a pack built for a newer pack API says which side to upgrade", () => {
+  test("reports which side to upgrade for a pack built for a newer pack API", () => {
     const newer = pack(() => undefined, { packApiVersion: 2 });
     expect(() => registerPack(new ToolRegistry(), newer)).toThrow(
       'Pack "@x/pack" was built for pack API 2; this @agent/core serves 1. Upgrade @agent/core.',
     );
   });
 
-  test.each([0, 1.5, "1"])("a pack API version of %j is refused", (packApiVersion) => {
+  test.each([0, 1.5, "1"])("refuses a pack API version of %j", (packApiVersion) => {
     const odd = pack(() => undefined, { packApiVersion: packApiVersion as number });
     expect(() => registerPack(new ToolRegistry(), odd)).toThrow(/packApiVersion must be a whole number/);
   });
 
-  test("a pack made of packs keeps the name of each tool's own pack", () => {
+  test("keeps the name of each tool's own pack in a pack made of packs", () => {
     const registry = new ToolRegistry();
     const inner = pack((to) => to.register(fakeTool("a")), { packName: "@x/inner" });
     registerPack(
@@ -197,7 +197,7 @@ describe("createToolRegistry", () => {
     expect(registry.getToolNames()).toEqual(["save_session_context", "a"]);
   });
 
-  test("a pack's options reach it", () => {
+  test("passes options to their pack", () => {
     let options: unknown;
     const spy = pack((_, host) => {
       options = host?.options;
@@ -206,7 +206,7 @@ describe("createToolRegistry", () => {
     expect(options).toEqual({ root: "." });
   });
 
-  test("opt-ins come from the caller", () => {
+  test("takes opt-ins from the caller", () => {
     const risky = pack((to) => to.register(fakeTool("risky"), { enabled: false }));
     expect(createToolRegistry(fakeContext(), [risky]).isToolEnabled("risky")).toBe(false);
     expect(createToolRegistry(fakeContext(), [risky], { enable: ["risky"] }).isToolEnabled("risky")).toBe(
@@ -214,7 +214,7 @@ describe("createToolRegistry", () => {
     );
   });
 
-  test("an unknown name in enable is an error with the nearest match", () => {
+  test("reports an unknown name in enable with the nearest match", () => {
     const risky = pack((to) => to.register(fakeTool("run_bash"), { enabled: false }));
     expect(() => createToolRegistry(fakeContext(), [risky], { enable: ["run_bsh"] })).toThrow(
       'enable[0] is "run_bsh", which no pack declares. Did you mean "run_bash"?',

@@ -70,7 +70,7 @@ describe("what register refuses", () => {
     ],
     [{ type: "string" }, 'parameters.type must be "object", got string "string".'],
     [{ properties: {} }, 'parameters.type must be "object", got nothing.'],
-  ])("parameters %j are refused in one whole sentence", (parameters, message) => {
+  ])("parameters %j, in one whole sentence", (parameters, message) => {
     const tool = fakeTool("a", undefined, { parameters });
     expect(() => registryWith(tool)).toThrow(new AgentError("tool_invalid", `Tool "a": ${message}`));
   });

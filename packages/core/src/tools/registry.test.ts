@@ -45,7 +45,7 @@ describe("lifecycle", () => {
     expect(registryWith(tool).getEnabledSchemas()).toEqual([tool.getSchema()]);
   });
 
-  test("a tool that describes itself otherwise later is offered as it was registered", () => {
+  test("offers as registered a tool that describes itself otherwise later", () => {
     let description = "Reads a file.";
     const getSchema = () => ({ type: "function" as const, function: { name: "a", description } });
     const registry = registryWith({ ...fakeTool("a"), getSchema });
@@ -64,14 +64,14 @@ describe("lifecycle", () => {
     expect(await registry.execute("mock", {})).toBe("result");
   });
 
-  test("enable and disable of an unknown name do nothing and return false", () => {
+  test("does nothing and returns false on enable and disable of an unknown name", () => {
     const registry = registryWith();
     expect(registry.enable("nope")).toBe(false);
     expect(registry.disable("nope")).toBe(false);
     expect(registry.hasTool("nope")).toBe(false);
   });
 
-  test("a withheld tool is not offered, a call gets the reason, and it stays on or off as it was", async () => {
+  test("does not offer a withheld tool, answers a call with the reason, and keeps it on or off as it was", async () => {
     const registry = registryWith(fakeTool("a"), fakeTool("b"));
     registry.disable("b");
     for (const name of ["a", "b"]) expect(registry.withhold(name, "it changed")).toBe(true);
@@ -89,14 +89,14 @@ describe("lifecycle", () => {
     expect([registry.withhold("nope", "gone"), registry.release("nope")]).toEqual([false, false]);
   });
 
-  test("a tool that is turned on while it is withheld stays withheld", async () => {
+  test("keeps withheld a tool that is turned on meanwhile", async () => {
     const registry = registryWith(fakeTool("a"));
     registry.withhold("a", "it changed");
     registry.enable("a");
     expect(registry.isToolEnabled("a")).toBe(false);
   });
 
-  test("a tool registered again after unregister is enabled, whatever it was before", () => {
+  test("enables a tool registered again after unregister, whatever it was before", () => {
     const registry = registryWith(fakeTool("a"));
     registry.disable("a");
     registry.unregister("a");
@@ -138,7 +138,7 @@ describe("introspection", () => {
     expect(registryWith().isToolEnabled("a")).toBe(false);
   });
 
-  test("describeTools gives what a listing needs", () => {
+  test("returns from describeTools what a listing needs", () => {
     const registry = new ToolRegistry();
     registry.register(fakeTool("a", undefined, { capabilities: ["read"] }), {
       enabled: false,
@@ -157,13 +157,13 @@ describe("introspection", () => {
   });
 });
 
-test.each([0, -1, Number.NaN, "5"])("a deadline of %j is refused by name", (deadlineMs) => {
+test.each([0, -1, Number.NaN, "5"])("refuses a deadline of %j by name", (deadlineMs) => {
   expect(() => new ToolRegistry({ deadlineMs: deadlineMs as number })).toThrow(
     /^deadlineMs must be a number greater than 0, got /,
   );
 });
 
-test("shared schemas are those of the enabled tools in order, the same frozen objects each time", () => {
+test("shares the schemas of the enabled tools in order, the same frozen objects each time", () => {
   const registry = new ToolRegistry();
   registry.register(fakeTool("b", undefined, { parameters: { type: "object", properties: { deep: {} } } }));
   registry.register(fakeTool("off"), { enabled: false });
@@ -189,7 +189,7 @@ describe("deferred tools", () => {
     return { ...tool, redirect: (args) => ({ name: to, args: { ...args, through: "call_tool" } }) };
   }
 
-  test("a deferred tool is enabled, and its schema is not sent", () => {
+  test("are enabled, and their schemas are not sent", () => {
     const registry = registryWith(fakeTool("a"));
     registry.register(fakeTool("b"), { deferred: true });
     expect(registry.isToolEnabled("b")).toBe(true);
@@ -198,7 +198,7 @@ describe("deferred tools", () => {
     expect(registry.describeTools()[1]).toMatchObject({ name: "b", deferred: true });
   });
 
-  test("a call that redirects is prepared, and run, as a call of the other tool", async () => {
+  test("prepares and runs a redirecting call as a call of the other tool", async () => {
     const registry = registryWith(gateway("b"));
     registry.register(
       fakeTool("b", (args) => JSON.stringify(args), { capabilities: ["destroy"] }),
@@ -213,7 +213,7 @@ describe("deferred tools", () => {
     expect(await registry.execute("call_tool", { x: 1 })).toBe('{"x":1,"through":"call_tool"}');
   });
 
-  test("a redirected call ends like one of a tool that is off, unknown or redirects itself", async () => {
+  test("ends a redirected call like one of a tool that is off, unknown or redirects itself", async () => {
     const registry = registryWith(gateway("b"));
     expect(await registry.run("call_tool")).toMatchObject({
       outcome: "not_found",

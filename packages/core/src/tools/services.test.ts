@@ -25,7 +25,7 @@ describe("what packs bring besides tools", () => {
     expect(second.services.commands).toEqual([]);
   });
 
-  test("background work of all packs is listed and ended as one", async () => {
+  test("lists and stops background work of all packs as one", async () => {
     const ended: string[] = [];
     const jobs = (id: string) => ({
       list: () => [job(id)],
@@ -42,7 +42,7 @@ describe("what packs bring besides tools", () => {
     expect(ended).toEqual(["b"]);
   });
 
-  test("background work of a pack that is added later is listed and ended too", async () => {
+  test("lists and stops also background work of a pack that is added later", async () => {
     const registry = registryOf();
     const { jobs } = registry.services;
     expect(jobs.list()).toEqual([]);
@@ -63,7 +63,7 @@ describe("what packs bring besides tools", () => {
     ]);
   });
 
-  test("dispose is called once for every pack, also after one has failed, and the tools are gone", async () => {
+  test("calls dispose once for every pack, also after one has failed, and removes the tools", async () => {
     const dispose = vi.fn();
     const registry = registryOf(
       packOf({ dispose: () => Promise.reject(new Error("stuck")) }, "first"),
@@ -78,7 +78,7 @@ describe("what packs bring besides tools", () => {
     expect(() => registry.register(fakeTool("late"))).toThrow("disposed of");
   });
 
-  test("packs get ready once, while the model is asked; one that fails changes nothing", async () => {
+  test("prepares packs once, while the model is asked, and ignores one that fails", async () => {
     const order: string[] = [];
     const model: ChatProvider = {
       respond: async () => {
@@ -100,7 +100,7 @@ describe("what packs bring besides tools", () => {
     expect(failing).toHaveBeenCalledTimes(1);
   });
 
-  test("packs bring their tools up to date before every request; one that fails keeps what it has", async () => {
+  test("updates tools of packs before every request; one that fails keeps what it has", async () => {
     const offered: string[][] = [];
     const model = scriptedProvider(
       [{ calls: [{ name: "first" }] }, "fine"].map((answer) => ({ tools }) => {
@@ -135,7 +135,7 @@ describe("what packs bring besides tools", () => {
     ]);
   });
 
-  test("after the end no pack gets ready", async () => {
+  test("prepares no pack after the end", async () => {
     const warmUp = vi.fn();
     const registry = registryOf(packOf({ warmUp }));
     await registry.dispose();
@@ -143,7 +143,7 @@ describe("what packs bring besides tools", () => {
     expect(warmUp).not.toHaveBeenCalled();
   });
 
-  test("what a pack provides after the end is ended immediately", async () => {
+  test("stops immediately what a pack provides after the end", async () => {
     const registry = registryOf();
     await registry.dispose();
     const dispose = vi.fn();
@@ -151,7 +151,7 @@ describe("what packs bring besides tools", () => {
     await vi.waitFor(() => expect(dispose).toHaveBeenCalledTimes(1));
   });
 
-  test("a pack that throws half-way has what it provided ended, and nothing of it stays", () => {
+  test("stops what a pack that throws half-way provided, and keeps nothing of it", () => {
     const dispose = vi.fn();
     const broken: ToolPack = {
       register(registry) {
@@ -163,7 +163,7 @@ describe("what packs bring besides tools", () => {
     expect(dispose).toHaveBeenCalledTimes(1);
   });
 
-  test("a pack that throws half-way is refused for that reason, also if its dispose throws", () => {
+  test("refuses a pack that throws half-way for that reason, also if its dispose throws", () => {
     const dispose = vi.fn();
     const broken: ToolPack = {
       register(registry) {
@@ -188,7 +188,7 @@ describe("what packs bring besides tools", () => {
       "services.hooks must be an object with beforeCall(), beforeRun(), afterCall()",
     ],
     ["text", "services must be an object"],
-  ])("services that are none, %j, are refused by name", (services, problem) => {
+  ])("refuses invalid services, %j, by name", (services, problem) => {
     expect(() => registryOf(packOf(services as never))).toThrow(problem);
   });
 });

@@ -28,7 +28,7 @@ async function endBySignal(setUp: string, signal: NodeJS.Signals) {
 }
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "%s ends what every registry started, and then the process",
+  "stops on %s what every registry started, and then the process",
   async (signal) => {
     const setUp = 'terminateOnSignals(terminable("one")); terminateOnSignals(terminable("two"));';
     expect(await endBySignal(setUp, signal)).toEqual({
@@ -39,12 +39,12 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("a program that handles the signal itself decides what happens", async () => {
+test("lets a program that handles the signal itself decide what happens", async () => {
   const setUp = 'terminateOnSignals(terminable("one")); process.on("SIGTERM", () => process.exit(7));';
   expect(await endBySignal(setUp, "SIGTERM")).toEqual({ output: "ready\n", exitCode: 7, endedBy: null });
 });
 
-test("released, it leaves no handler behind", () => {
+test("leaves no handler after its release", () => {
   const before = process.listenerCount("SIGTERM");
   const release = terminateOnSignals({ terminate: () => undefined });
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
@@ -52,6 +52,6 @@ test("released, it leaves no handler behind", () => {
   expect(process.listenerCount("SIGTERM")).toBe(before);
 });
 
-test("something that cannot be terminated is refused immediately", () => {
+test("refuses immediately something that cannot be terminated", () => {
   expect(() => terminateOnSignals({} as never)).toThrow("services.terminate");
 });

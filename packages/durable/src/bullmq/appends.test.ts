@@ -23,7 +23,7 @@ async function setup(ids: readonly string[], max = 2) {
 const entry = (key: string) => [{ key, kind: "result" as const, value: key }];
 
 describe.skipIf(!withServers)("writes of many runs in few statements", () => {
-  test("count for the claims that hold their runs, and for no other", async () => {
+  test("apply to the claims that own their runs, and to no other", async () => {
     const { schema, appends } = await setup(["a", "b", "c"]);
     const held = await Promise.all([
       appends.append("a", 1, entry("first"), []),
@@ -41,7 +41,7 @@ describe.skipIf(!withServers)("writes of many runs in few statements", () => {
     expect(events).toEqual([{ run_id: "c", body: '{"type":"text","text":"in time"}' }]);
   });
 
-  test("one that the server refuses fails alone", async () => {
+  test("fail alone if the server refuses one", async () => {
     const { schema, appends } = await setup(["a", "b", "c", "d"]);
     const written = await Promise.allSettled([
       appends.append("a", 1, entry("a"), []),

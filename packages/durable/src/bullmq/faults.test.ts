@@ -31,13 +31,13 @@ describe("wrong options", () => {
       { postgres: "postgres://127.0.0.1:1/none" },
       "The runs in Postgres cannot be used: connect ECONNREFUSED 127.0.0.1:1",
     ],
-  ])("%j is refused", async (options, message) => {
+  ])("refuses %j", async (options, message) => {
     await expect(createBullmqEngine(options as never)).rejects.toThrow(message);
   });
 });
 
 describe.skipIf(!withServers)("faults of the database", () => {
-  test("a schema of a newer version is refused with words", async () => {
+  test("refuses a schema of a newer version with a message", async () => {
     const { schema } = await testSchema();
     await openEngine(schema);
     await query(`insert into ${schema}.migration values (99)`);
@@ -46,7 +46,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
     );
   });
 
-  test("a run of a newer format is left to newer workers", async () => {
+  test("leaves a run of a newer format to newer workers", async () => {
     const { schema } = await testSchema();
     const engine = await openEngine(schema);
     const definition = scripted(["Done."]);
@@ -58,7 +58,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect((await engine.get(newer))?.state).toBe("queued");
   });
 
-  test("when every connection is cut in the middle of a call, the run continues and nothing is done twice", async () => {
+  test("continues the run and does nothing twice when every connection is cut in the middle of a call", async () => {
     const { schema } = await testSchema();
     const engine = await openEngine(schema);
     const write = vi.fn(async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect(ends).toHaveLength(1);
   });
 
-  test("a worker that closes while it claims a run gives the run back before it is closed", async () => {
+  test("returns a run that a worker claims while it closes, before it is closed", async () => {
     const { schema } = await testSchema();
     const engine = await openEngine(schema);
     const run = newRun();
@@ -114,7 +114,7 @@ describe.skipIf(!withServers)("faults of the database", () => {
     expect(await engine.get(run.id)).toMatchObject({ state: "queued", epoch: 1 });
   });
 
-  test("a run whose ticket was lost with the queue is queued again", async () => {
+  test("requeues a run whose ticket was lost with the queue", async () => {
     const { schema } = await testSchema();
     const engine = await openEngine(schema);
     const definition = scripted(["Done."]);

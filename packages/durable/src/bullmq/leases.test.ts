@@ -44,7 +44,7 @@ describe.skipIf(!withServers)("claims", () => {
     expect(new Set(text.match(/(?<=using )run_\w+/g)), text).toEqual(new Set(["run_pkey"]));
   });
 
-  test("are refused for a run that is claimed, parked, ended or unknown", async () => {
+  test("are refused for a run that is claimed, parked, finished or unknown", async () => {
     const { schema, pool, create, leases } = await setup();
     for (const id of ["claimed", "parked", "ended"]) await create(id);
     await leases.claim("claimed", CLAIMANT);
@@ -55,7 +55,7 @@ describe.skipIf(!withServers)("claims", () => {
     }
   });
 
-  test("of one run by two at the same time succeed once", async () => {
+  test("succeed once for two simultaneous claims of one run", async () => {
     const { schema, create } = await setup();
     const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 8 });
     onTestFinished(() => pool.end());

@@ -21,7 +21,7 @@ async function listenTo(schema: string): Promise<string[]> {
 const PATIENCE = { timeout: 15_000 };
 
 describe.skipIf(!withServers)("notices of a run's events", () => {
-  test("are sent from the moment on when someone in another process follows", async () => {
+  test("are sent from the moment when a follower in another process starts", async () => {
     const { schema } = await testSchema();
     const open = async () => {
       const engine = await createBullmqEngine({ postgres: POSTGRES_URL, redis: REDIS_URL, schema });

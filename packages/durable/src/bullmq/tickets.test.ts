@@ -6,7 +6,7 @@ import { Tickets } from "./tickets.js";
 const KIND = { name: "test", definition: "test", labels: [] };
 
 describe.skipIf(!withServers)("the queues", () => {
-  test("a worker whose check for lost tickets did not start is replaced by the next attempt", async () => {
+  test("replace at the next attempt a worker whose check for lost tickets did not start", async () => {
     const { schema } = await testSchema();
     const backend = await postgresTickets(clientConfig(POSTGRES_URL, 30_000), `${schema}_queue`);
     const checked: boolean[] = [];

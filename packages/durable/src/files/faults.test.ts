@@ -38,7 +38,7 @@ function waitingRun(number: number): Command[] {
 }
 
 describe("a directory of runs", () => {
-  test("a line that its writer could not end is ignored, and swallows nothing", async () => {
+  test("ignores a line that its writer could not finish, and loses nothing else", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(directory);
     const definition = scripted(["Done."]);
@@ -52,7 +52,7 @@ describe("a directory of runs", () => {
     expect((await engine.count()).done).toBe(2);
   });
 
-  test("a torn last line of a journal does not count, and the run continues without it", async () => {
+  test("ignores a torn last line of a journal, and the run continues without it", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(directory);
     const definition = scripted(["Done."]);
@@ -80,7 +80,7 @@ describe("a directory of runs", () => {
     expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
   });
 
-  test("a worker that was taken for lost and comes back writes nothing that counts", async () => {
+  test("ignores writes of a worker that was considered lost and comes back", async () => {
     const directory = temporaryDirectory();
     const [engine, other] = [openEngine(directory), openEngine(directory)];
     const run = newRun();
@@ -116,7 +116,7 @@ describe("a directory of runs", () => {
     await Promise.all([worker.close(), next.close()]);
   });
 
-  test("a directory of a newer version is refused with words, also while it is in use", async () => {
+  test("refuses a directory of a newer version with a message, also while it is in use", async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "log.1.jsonl"), '{"op":"format","version":2}\n');
     expect(() => createFileEngine(directory)).toThrow(/written by a newer version .* Upgrade/);
@@ -130,7 +130,7 @@ describe("a directory of runs", () => {
     }
   });
 
-  test("a directory that cannot be used says so", () => {
+  test("reports a directory that cannot be used", () => {
     const directory = temporaryDirectory();
     const file = join(directory, "file");
     writeFileSync(file, "");
@@ -139,7 +139,7 @@ describe("a directory of runs", () => {
     expect(() => createFileEngine(5 as never)).toThrow("directory must be a string, got number 5.");
   });
 
-  test("a process that cannot open the next log takes no commands after the seal, and continues when it can", async () => {
+  test("accepts no commands after the seal if a process cannot open the next log, and continues when it can", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(directory);
     const id = await startRun(engine, scripted([]), {});
@@ -153,7 +153,7 @@ describe("a directory of runs", () => {
     expect(await engine.cancel(id, "in time")).toBe(true);
   });
 
-  test("10,000 runs that wait for a decision take no more than 150 bytes of memory each", async () => {
+  test("takes no more than 150 bytes of memory for each of 10,000 runs that wait for a decision", async () => {
     const directory = temporaryDirectory();
     const write = (name: string, runs: number): string => {
       const lines = Array.from({ length: runs }, (_, number) => waitingRun(number)).flat();
@@ -177,7 +177,7 @@ describe("a directory of runs", () => {
     expect((many.bytes - few.bytes) / 10_000).toBeLessThan(150);
   });
 
-  test("history is dropped from a long log while others use it", async () => {
+  test("drops history from a long log while others use it", async () => {
     const directory = temporaryDirectory();
     const [engine, other] = [openEngine(directory), openEngine(directory)];
     const definition = scripted(["Done."]);
@@ -226,7 +226,7 @@ describe("a directory of runs", () => {
     }
   });
 
-  test("a killed worker's run continues in another process immediately, long before its lease ends", async () => {
+  test("continues a killed worker's run in another process immediately, long before its lease ends", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(join(directory, "runs"));
     const doomed = spawnWorker(crowd(directory), "after write:1");
@@ -244,7 +244,7 @@ describe("a directory of runs", () => {
     expect(ends).toHaveLength(1);
   });
 
-  test("a run that kills its worker every time is set aside, and says by whom and how often", async () => {
+  test("sets aside a run that kills its worker every time, and reports by whom and how often", async () => {
     const directory = temporaryDirectory();
     const engine = openEngine(join(directory, "runs"));
     const id = await startRun(engine, { name: "kills", version: "1" }, {});
@@ -266,7 +266,7 @@ describe("a directory of runs", () => {
   });
 
   test.skipIf(spawnSync("unshare", ["-rm", "true"]).status !== 0)(
-    "a full disk stops runs without breaking them, and they go on when there is room (needs unshare)",
+    "stops runs on a full disk without breaking them, and continues them when there is room (needs unshare)",
     async () => {
       const directory = temporaryDirectory();
       const mount = join(directory, "disk");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openEngine, temporaryDirectory } from "../../test/helpers.js";
 import { DONE, newRun, TestWorker } from "../testing/claims.js";
 
-test("a worker that cannot write the end of a run closes all the same, and the next worker gets the run", async () => {
+test("closes a worker even if it cannot write the end of a run, and gives the run to the next worker", async () => {
   const directory = temporaryDirectory();
   const engine = openEngine(directory);
   await engine.create(newRun());

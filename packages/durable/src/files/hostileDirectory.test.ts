@@ -10,7 +10,7 @@ function temporaryDirectory(): string {
   return path;
 }
 
-test("a log that is a link is refused, and what it leads to stays as it is", () => {
+test("refuses a log that is a link, and leaves its target unchanged", () => {
   const directory = temporaryDirectory();
   const target = join(temporaryDirectory(), "profile");
   writeFileSync(target, "as it was");
@@ -19,7 +19,7 @@ test("a log that is a link is refused, and what it leads to stays as it is", () 
   expect(readFileSync(target, "utf8")).toBe("as it was");
 });
 
-test("the log is private in a directory that others can read", () => {
+test("keeps the log private in a directory that others can read", () => {
   const directory = temporaryDirectory();
   chmodSync(directory, 0o755);
   new CommandLog(directory, false).close();

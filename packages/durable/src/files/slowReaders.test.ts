@@ -6,7 +6,7 @@ import { startRun } from "../engine/startRun.js";
 
 const MEGABYTE = 1024 * 1024;
 
-test("readers that stop reading hold a piece of a long journal each, and those that go on get all of it", async () => {
+test("keeps a piece of a long journal for each reader that stops reading, and sends all of it to those that continue", async () => {
   const directory = temporaryDirectory();
   const engine = openEngine(directory);
   const definition = scripted(["Done."]);

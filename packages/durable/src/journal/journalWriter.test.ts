@@ -20,7 +20,7 @@ function setup(append = async (_: readonly JournalEntry[], __: readonly RunEvent
   return { writer, written, onFault };
 }
 
-test("a result, the answer after it and the next intent are one write", async () => {
+test("writes a result, the answer after it and the next intent in one write", async () => {
   const { writer, written } = setup();
   writer.add(result("result"));
   writer.addEvent({ type: "text", text: "a" });
@@ -30,13 +30,13 @@ test("a result, the answer after it and the next intent are one write", async ()
   expect(written).toEqual(["result answer intent text"]);
 });
 
-test("an entry is written without anybody waiting for it", async () => {
+test("writes an entry without anyone waiting for it", async () => {
   const { writer, written } = setup();
   writer.add(result("a"));
   await vi.waitFor(() => expect(written).toEqual(["a"]));
 });
 
-test("events alone are written a little later, together", async () => {
+test("writes events alone a little later, together", async () => {
   const { writer, written } = setup();
   writer.addEvent({ type: "notice", text: "a" });
   writer.addEvent({ type: "notice", text: "b" });
@@ -63,7 +63,7 @@ test("writes follow each other: what comes while one is under way waits, and set
   await second;
 });
 
-test("after a failed write nothing more is written, and everybody who settles is told", async () => {
+test("writes nothing more after a failed write, and informs every caller that settles", async () => {
   const { writer, written, onFault } = setup(() => Promise.reject(new Error("lost")));
   writer.add(result("a"));
   await vi.waitFor(() => expect(onFault).toHaveBeenCalledOnce());

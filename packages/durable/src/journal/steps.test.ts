@@ -45,13 +45,13 @@ describe("a call", () => {
     expect(log).toEqual(["intent", "settled", "ran", "result"]);
   });
 
-  test("that is repeatable needs no intent", async () => {
+  test("needs no intent if it is repeatable", async () => {
     const { steps, log, run } = stepsWith();
     await steps.call({ ...CALL, repeatable: true }, run);
     expect(log).toEqual(["ran", "result"]);
   });
 
-  test("with a result in the journal is not run again", async () => {
+  test("is not run again if it has a result in the journal", async () => {
     const first = stepsWith();
     await first.steps.call(CALL, first.run);
     const second = stepsWith(first.added);
@@ -60,7 +60,7 @@ describe("a call", () => {
     expect(second.log).toEqual([]);
   });
 
-  test("with an intent but no result is reported as interrupted once, and not run", async () => {
+  test("is reported as interrupted once, and not run, if it has an intent but no result", async () => {
     const first = stepsWith();
     await first.steps.call(CALL, first.run);
     const intents = first.added.filter(({ kind }) => kind === "intent");
@@ -74,7 +74,7 @@ describe("a call", () => {
     expect(third.run).toHaveBeenCalledTimes(1);
   });
 
-  test("that was aborted leaves no result, so that the next claim decides", async () => {
+  test("leaves no result if it was aborted, so that the next claim decides", async () => {
     const { steps, log } = stepsWith();
     await steps.call(CALL, async (intent) => {
       await intent?.();

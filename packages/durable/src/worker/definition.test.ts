@@ -11,7 +11,7 @@ const write = defineTool({
 });
 
 describe("a definition", () => {
-  test("a run that continues with other code says so, and is not broken", async () => {
+  test("reports a run that continues with other code, and does not break it", async () => {
     const engine = openEngine();
     const definition = scripted(["Done."]);
     await workWith(engine, { ...definition, version: "2" });
@@ -21,7 +21,7 @@ describe("a definition", () => {
     expect(all.at(-1)).toMatchObject({ run: { state: "done" } });
   });
 
-  test("a run that was started without knowing the worker's build fits it, and says so when that changes", async () => {
+  test("fits a run that was started without knowing the worker's build, and reports when that changes", async () => {
     const engine = openEngine();
     const asking = scripted([{ calls: [{ name: "write" }] }], [write], ({ approve }) => ({ approve }));
     const id = await startRun(engine, { ...asking, version: "1.0" }, {});
@@ -35,7 +35,7 @@ describe("a definition", () => {
     expect(all).toContainEqual({ type: "version", from: "1.0+a", to: "1.0+b" });
   });
 
-  test("what a run cost is kept with it, where the provider knows", async () => {
+  test("keeps the cost of a run with it, if the provider knows", async () => {
     const engine = openEngine();
     const usage = { inputTokens: 100, outputTokens: 20, cost: 0.3 };
     const definition = scripted([{ content: "Done.", toolCalls: [], finishReason: "stop", usage }]);
@@ -45,7 +45,7 @@ describe("a definition", () => {
     expect(await engine.get(id)).toMatchObject({ cost: 0.3 });
   });
 
-  test("what a run cost is kept with it, where the definition knows", async () => {
+  test("keeps the cost of a run with it, if the definition knows", async () => {
     const engine = openEngine();
     const usage = { inputTokens: 100, outputTokens: 20 };
     const { create, ...definition } = scripted([

@@ -52,7 +52,7 @@ async function textsOf(engine: RunEngine, id: string): Promise<string[]> {
   return events.flatMap((event) => (event.type === "text" ? [event.text] : []));
 }
 
-test("a message to a run that runs reaches the model after its next answer, and again when the run is replayed", async () => {
+test("delivers a message to a running run after its next answer, and again when the run is replayed", async () => {
   const directory = temporaryDirectory();
   const engine = openEngine(directory);
   const id = "steered-run";
@@ -87,7 +87,7 @@ test("a message to a run that runs reaches the model after its next answer, and 
   expect(await later.get(id)).toMatchObject({ state: "done", result: { text: "Done." } });
 });
 
-test("a run that is done continues with a message in the same conversation, and adds up what it used", async () => {
+test("continues a finished run with a message in the same conversation, and adds up what it used", async () => {
   const engine = openEngine();
   const definition = scripted(["First.", "Second.", "Third."]);
   await workWith(engine, definition);
@@ -102,7 +102,7 @@ test("a run that is done continues with a message in the same conversation, and 
   expect(steps.map(({ key }) => key)).toEqual(["1/answer.1", "+1/1/answer.1", "+2/1/answer.1"]);
 });
 
-test("a fork takes over the steps and messages up to a point, and repeats none of their calls", async () => {
+test("copies the steps and messages up to a point into a fork, and repeats none of their calls", async () => {
   const engine = openEngine();
   let writes = 0;
   const write = tool("write", () => `wrote ${++writes}`);
@@ -123,7 +123,7 @@ test("a fork takes over the steps and messages up to a point, and repeats none o
   expect(writes).toBe(1);
 });
 
-test("a worker starts the runs of a schedule, and tells when a run has left it", async () => {
+test("starts the runs of a schedule, and reports when a run has left it", async () => {
   const engine = openEngine();
   const definition = scripted(["Done."]);
   const run = { definition: "scripted", version: "1", tenant: "t", labels: [], priority: 0, input: {} };

@@ -38,7 +38,7 @@ describe("a worker", () => {
     });
   });
 
-  test("a call waits for a decision without a worker, and another process continues with it", async () => {
+  test("is not needed while a call waits for a decision, and another process continues with it", async () => {
     const directory = temporaryDirectory();
     const write = vi.fn(() => "wrote");
     const read = vi.fn(() => "read");
@@ -82,7 +82,7 @@ describe("a worker", () => {
     expect(ends).toHaveLength(2);
   });
 
-  test("a denial reaches the model with its reason, and 'always' holds for the rest of the run", async () => {
+  test("sends a denial to the model with its reason, and applies 'always' to the rest of the run", async () => {
     const engine = openEngine();
     const write = vi.fn(() => "wrote");
     const definition = scripted(
@@ -117,7 +117,7 @@ describe("a worker", () => {
     );
   });
 
-  test("a cancelled run stops its tool and ends", async () => {
+  test("stops the tool of a cancelled run and ends it", async () => {
     const engine = openEngine();
     let stopped = false;
     const slow = defineTool({
@@ -145,7 +145,7 @@ describe("a worker", () => {
     expect(stopped).toBe(true);
   });
 
-  test("a provider that fails, fails the run in its own words; a retry asks again", async () => {
+  test("fails the run with the message of a failing provider, and asks again on a retry", async () => {
     const engine = openEngine();
     let broken = true;
     const definition = scripted([
@@ -167,7 +167,7 @@ describe("a worker", () => {
     expect(await engine.get(id)).toMatchObject({ state: "done" });
   });
 
-  test("a closing worker lets a step end, records it and gives the run back", async () => {
+  test("finishes a step on close, records it and returns the run", async () => {
     const engine = openEngine();
     let finish: (text: string) => void = () => undefined;
     const write = vi.fn(
@@ -192,7 +192,7 @@ describe("a worker", () => {
     expect(write).toHaveBeenCalledOnce();
   });
 
-  test("a definition that fails, or forgets the steps, fails the run with words that help", async () => {
+  test("fails the run with a helpful message if a definition fails or forgets the steps", async () => {
     const engine = openEngine();
     const broken = {
       name: "broken",
@@ -212,7 +212,7 @@ describe("a worker", () => {
     expect((await engine.get(ids[1] ?? ""))?.error?.message).toContain("Pass run.steps to the agent");
   });
 
-  test("a conversation that was too long stays shortened when the run continues", async () => {
+  test("keeps shortened a conversation that was too long when the run continues", async () => {
     const engine = openEngine();
     const asked = vi.fn();
     const long = call("read");
@@ -265,11 +265,11 @@ describe("a worker", () => {
     [{ tenant: "" }, "tenant must be a string of 1 to 200 characters"],
     [{ priority: 0.5 }, "priority must be a whole number"],
     [{ labels: "gpu" }, "labels must be an array of strings"],
-  ])("startRun refuses %j", async (options, message) => {
+  ])("refuses startRun with %j", async (options, message) => {
     await expect(startRun(openEngine(), scripted([]), {}, options as never)).rejects.toThrow(message);
   });
 
-  test("startRun refuses an input that another process could not read", async () => {
+  test("refuses startRun with an input that another process could not read", async () => {
     const loop: Record<string, unknown> = {};
     loop.self = loop;
     await expect(startRun(openEngine(), scripted([]), loop)).rejects.toThrow("input is no JSON value");

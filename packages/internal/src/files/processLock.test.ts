@@ -30,7 +30,7 @@ describe.each(["linux", "win32"])("a lock on %s", (platform) => {
     expect(tryAcquireLock(lock)).toBeDefined();
   });
 
-  test("of a process that has ended is taken over, and its release by another changes nothing", () => {
+  test("is taken over from a process that has ended, and its release by another changes nothing", () => {
     onPlatform(platform);
     const place = directory();
     const lock = join(place, "lock");

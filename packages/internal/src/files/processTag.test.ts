@@ -5,7 +5,7 @@ import { hasEnded, processTag } from "./processTag.js";
 
 const [home] = processTag().split("-");
 
-test("a running process is distinguished from one that has ended", async () => {
+test("distinguishes a running process from one that has ended", async () => {
   expect(hasEnded(processTag())).toBe(false);
   const child = spawn(process.execPath, ["-e", "process.stdin.resume()"]);
   const tag = `${home}-${child.pid}`;
@@ -21,6 +21,6 @@ test.each([
   ["no tag at all", "notes"],
   ["nothing", ""],
   ["a process id that is none", `${home}-0`],
-])("the process of %s is unknown", (_, tag) => {
+])("does not know the process of %s", (_, tag) => {
   expect(hasEnded(tag)).toBeUndefined();
 });

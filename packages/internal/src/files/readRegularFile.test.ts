@@ -12,17 +12,17 @@ writeFileSync(at("file"), "0123456789");
 symlinkSync(at("file"), at("link"));
 mkdirSync(at("folder"));
 
-test("at most the given number of bytes is read, also through a link", () => {
+test("reads at most the given number of bytes, also through a link", () => {
   expect(readRegularFile(at("link"), 4)?.toString()).toBe("0123");
   expect(readRegularFile(at("file"), 100)?.toString()).toBe("0123456789");
 });
 
-test("a directory and a missing file cannot be read", () => {
+test("refuses a directory and a missing file", () => {
   expect(readRegularFile(at("folder"), 4)).toBeUndefined();
   expect(readRegularFile(at("missing"), 4)).toBeUndefined();
 });
 
-test.skipIf(process.platform === "win32")("a FIFO without a writer is refused immediately", () => {
+test.skipIf(process.platform === "win32")("refuses a FIFO without a writer immediately", () => {
   execFileSync("mkfifo", [at("fifo")]);
   expect(readRegularFile(at("fifo"), 4)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseGitConfig } from "./gitConfigs.js";
 
-test("git's configuration format is read with quotes, comments, continued lines and sections on one line", () => {
+test("reads git's configuration format with quotes, comments, continued lines and sections on one line", () => {
   const text = [
     "[Core] hooksPath = a # comment",
     '[filter "My.Filter"]',

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe("a configuration made to cost time", () => {
-  test("with thousands of paths is looked up in part; hooks and the user's own settings come first", () => {
+  test("is looked up in part if it has thousands of paths; hooks and the user's own settings come first", () => {
     writeFileSync(join(folder, "global"), '[filter "own"]\n\tclean = ./own/clean.sh\n');
     const words = Array.from({ length: 20_000 }, (_, index) => `./x/${index}`);
     const command = `[alias]\n\ta = "!${words.join(" ")}"\n`;
@@ -32,13 +32,13 @@ describe("a configuration made to cost time", () => {
     expect(configs.findKey(at("own/clean.sh"))).toBe("filter.own.clean");
   });
 
-  test("of many settings is looked up in part", () => {
+  test("is looked up in part if it has many settings", () => {
     const lines = Array.from({ length: 8000 }, (_, index) => `\ta${index} = "!./x/${index}"`);
     writeFileSync(at(".git/config"), `[alias]\n${lines.join("\n")}\n`);
     expect(new GitConfigs().named(at("file")).length).toBeLessThan(400);
   });
 
-  test("that is larger than the limit has no effect, and neither has the part of includes beyond it", () => {
+  test("has no effect if it is larger than the limit, and neither has the part of includes beyond it", () => {
     writeFileSync(at(".git/config"), `[core]\n\thooksPath = hooks\n${"#".repeat(1024 * 1024)}\n`);
     expect(new GitConfigs().settings(at("file"))).toEqual([]);
     const includes = Array.from({ length: 20 }, (_, index) => `\tpath = more${index}`);
@@ -50,7 +50,7 @@ describe("a configuration made to cost time", () => {
     expect(settings.length).toBe(5);
   });
 
-  test("that includes thousands of files is read in part, also in a circle", () => {
+  test("is read in part if it includes thousands of files, also in a circle", () => {
     for (let index = 0; index < 200; index++) {
       const next = [0, 1, 2, 3].map((step) => `\tpath = more${(index * 4 + step + 1) % 200}`);
       writeFileSync(at(`.git/more${index}`), `[include]\n${next.join("\n")}\n[core]\n\tx = ${index}\n`);

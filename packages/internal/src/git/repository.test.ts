@@ -62,7 +62,7 @@ describe("a worktree", () => {
   });
 
   test.runIf(process.getuid?.() === 0)(
-    "is not found where another user could rename a directory of ours",
+    "is not found if another user could rename a directory of ours",
     () => {
       mkdirSync(join(shared, "archive"));
       chownSync(shared, ANOTHER_USER, ANOTHER_USER);

@@ -47,7 +47,7 @@ test("resolves many paths in one call as each of them alone: links, dangling lin
   ]);
 });
 
-test("a loop of links among many paths is named", () => {
+test("names a loop of links among many paths", () => {
   symlinkSync("b", join(root, "a"));
   symlinkSync("a", join(root, "b"));
   expect(() => canonicalPaths([join(root, "a/x")])).toThrow("is a loop of symbolic links");

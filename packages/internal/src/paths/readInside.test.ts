@@ -30,7 +30,7 @@ function makeRoot(): string {
 const read = (root: string, path: string): string | undefined =>
   readRegularFileInside(root, join(root, path), 100)?.toString();
 
-test("a file below the directory is read, one that a link leads to outside is not", () => {
+test("reads a file below the directory, but not one outside that a link points to", () => {
   const root = makeRoot();
   expect(read(root, "a/file")).toBe("inside");
   expect(read(root, "link/file")).toBeUndefined();
@@ -46,7 +46,7 @@ for (;;) {
 }`;
 
 test.runIf(process.platform === "linux")(
-  "a directory that is exchanged for a link while it is read never leads outside (Linux only)",
+  "never reads outside through a directory that is exchanged for a link meanwhile (Linux only)",
   async () => {
     const root = makeRoot();
     const other = spawn(process.execPath, ["-e", EXCHANGE], { cwd: root });
@@ -59,7 +59,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("where the system does not name open files, a file that was opened through a link and is exchanged before it is checked is not read", () => {
+test("does not read a file that was opened through a link and exchanged before its check, if the system does not name open files", () => {
   vi.stubGlobal("process", Object.create(process, { platform: { value: "darwin" } }));
   const root = makeRoot();
   expect(read(root, "a/file")).toBe("inside");

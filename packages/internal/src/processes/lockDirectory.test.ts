@@ -64,7 +64,7 @@ describe("the directory of locks", () => {
     expect(lockDirectory().startsWith(home)).toBe(false);
   });
 
-  test("is left out where none can be made", () => {
+  test("is left out if none can be made", () => {
     vi.stubEnv("XDG_RUNTIME_DIR", "");
     for (const place of ["/proc/none", "/dev/null", join(home, "file")]) {
       writeFileSync(join(home, "file"), "");

@@ -53,7 +53,7 @@ async function agentWith(mark: string, mortal: Mortal, ending: string): Promise<
   return agent;
 }
 
-test("when an agent is killed, its process groups and the processes with its tag end; others stay", async () => {
+test("stops the process groups of a killed agent and the processes with its tag, and no others", async () => {
   const mark = `AGENT_TEST_MARK=${randomUUID()}`;
   const [name = "", value = ""] = mark.split("=");
   const [grouped, marked, other] = [sleeper({}), sleeper({ [name]: value }), sleeper({ [name]: "other" })];
@@ -64,7 +64,7 @@ test("when an agent is killed, its process groups and the processes with its tag
   expect(other.exitCode ?? other.signalCode).toBeNull();
 });
 
-test("an agent that dismisses its watchdog keeps its process groups", async () => {
+test("keeps the process groups of an agent that dismisses its watchdog", async () => {
   const kept = sleeper({});
   const agent = await agentWith(
     `AGENT_TEST_MARK=${randomUUID()}`,
@@ -77,7 +77,7 @@ test("an agent that dismisses its watchdog keeps its process groups", async () =
   expect(kept.exitCode ?? kept.signalCode).toBeNull();
 });
 
-test("when an agent is killed, its placeholders go, but nothing that holds something or is behind a link", async () => {
+test("removes the placeholders of a killed agent, but nothing that has content or is reached by a link", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "watchdog placeholders\n* ")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const at = (name: string) => join(base, name);
@@ -97,7 +97,7 @@ test("when an agent is killed, its placeholders go, but nothing that holds somet
     expect(existsSync(at(name)), name).toBe(true);
 });
 
-test("when an agent is killed, placeholders that another one has noted stay, and so do all while the notes are locked", async () => {
+test("keeps placeholders of a killed agent that another one has noted, and all of them while the notes are locked", async () => {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "watchdog notes ")));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   const at = (name: string) => join(base, name);

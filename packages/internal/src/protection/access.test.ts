@@ -6,13 +6,13 @@ const rules = {
   secret: ["/home/me/.ssh", "/home/me/project/.aws", "/home/me/.netrc"],
 };
 
-test("without rules nothing needs a grant", () => {
+test("needs no grant without rules", () => {
   expect(findAccessNeed(undefined, "write", "/etc/passwd")).toBeUndefined();
   expect(findAccessNeed({}, "write", "/etc/passwd")).toBeUndefined();
   expect(findAccessNeed({}, "read", "/home/me/.ssh/id")).toBeUndefined();
 });
 
-test("writing outside the writable directories needs a grant; directories are compared by whole names", () => {
+test("needs a grant for writing outside the writable directories, and compares directories by whole names", () => {
   for (const path of ["/home/me/project", "/home/me/project/a/b", "/tmp/x"]) {
     expect(findAccessNeed(rules, "write", path), path).toBeUndefined();
   }
@@ -26,7 +26,7 @@ test("writing outside the writable directories needs a grant; directories are co
   expect(findAccessNeed({ writable: [] }, "write", "/tmp/x")).toBeDefined();
 });
 
-test("a secret place needs a grant for reading and writing, also inside a writable directory and in another case", () => {
+test("needs a grant for reading and writing a secret place, also inside a writable directory and in another case", () => {
   for (const path of ["/home/me/.ssh", "/home/me/.ssh/id", "/home/me/.SSH/id", "/home/me/.netrc"]) {
     expect(findAccessNeed(rules, "read", path), path).toMatchObject({ kind: "read", path });
   }
@@ -36,7 +36,7 @@ test("a secret place needs a grant for reading and writing, also inside a writab
   expect(findAccessNeed(rules, "read", "/home/me/.sshrc")).toBeUndefined();
 });
 
-test("a directory that holds a secret place can be listed, but not moved or copied whole", () => {
+test("allows listing a directory with a secret place, but not moving or copying it whole", () => {
   expect(findAccessNeed(rules, "read", "/home/me")).toBeUndefined();
   expect(findAccessNeed(rules, "read", "/home/me", { withContents: true })).toMatchObject({
     reason: "a place of keys or credentials (/home/me/.ssh)",
@@ -46,7 +46,7 @@ test("a directory that holds a secret place can be listed, but not moved or copi
   });
 });
 
-test("a grant covers its kind, its path and what is below, nothing else", () => {
+test("limits a grant to its kind, its path and what is below", () => {
   const granted = [{ kind: "write", path: "/srv/data", reason: "outside the project" }] as const;
   assertAccess(rules, "write", "/srv/data", granted);
   assertAccess(rules, "write", "/srv/data/a", granted);

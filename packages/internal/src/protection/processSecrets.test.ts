@@ -7,7 +7,7 @@ import { buildSync } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
 import { assertNotProcessSecret, assertOpenedIsNotProcessSecret, isProcessSecret } from "./processSecrets.js";
 
-test("memory, environment, arguments and open files of any process are secret", () => {
+test("treats memory, environment, arguments and open files of any process as secret", () => {
   for (const process of ["/proc/1", "/proc/self", "/proc/thread-self", "/proc/12/task/13"]) {
     for (const entry of [
       "environ",
@@ -37,7 +37,7 @@ test("memory, environment, arguments and open files of any process are secret", 
   for (const path of ["/proc/kcore", "/dev/mem", "/dev/kmem"]) expect(isProcessSecret(path), path).toBe(true);
 });
 
-test("information about the system and the public part of a process are not secret", () => {
+test("does not treat information about the system and the public part of a process as secret", () => {
   for (const path of [
     "/proc",
     "/proc/cpuinfo",
@@ -56,7 +56,7 @@ test("information about the system and the public part of a process are not secr
   }
 });
 
-test("the error names the path as it was written", () => {
+test("names the path in the error as it was written", () => {
   expect(() => assertNotProcessSecret("/proc/7/environ", "link")).toThrow(/^"?link"? shows the memory/);
 });
 
@@ -69,7 +69,7 @@ function check(path: string): void {
   }
 }
 
-test.runIf(process.platform === "linux")("the opened file decides, whatever its name", () => {
+test.runIf(process.platform === "linux")("decides by the opened file, whatever its name", () => {
   for (const path of [
     "/proc/self/environ",
     "/proc/thread-self/environ",
@@ -88,7 +88,7 @@ const UNSHARE = "unshare";
 const canMount = spawnSync(UNSHARE, ["-r", "-m", "-p", "-f", "--mount-proc", "true"]).status === 0;
 
 test.runIf(canMount)(
-  "a procfs, or one file of it, mounted elsewhere is refused (needs mount namespaces)",
+  "refuses a procfs, or one file of it, mounted elsewhere (needs mount namespaces)",
   () => {
     const directory = mkdtempSync(join(tmpdir(), "process-secrets-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { matchesName, PROTECTED_FILES } from "./protectedFiles.js";
 
-test("every protected file is listed once, by relative names, with a reason", () => {
+test("lists every protected file once, by relative names, with a reason", () => {
   const patterns = PROTECTED_FILES.map(({ pattern }) => pattern);
   expect(new Set(patterns).size).toBe(patterns.length);
   for (const { pattern, reason, scope } of PROTECTED_FILES) {
@@ -11,7 +11,7 @@ test("every protected file is listed once, by relative names, with a reason", ()
   }
 });
 
-test("what git runs by itself is protected from every tool; what git must write only from the file tools", () => {
+test("protects what git runs by itself from every tool, and what git must write only from the file tools", () => {
   const scopes = Object.fromEntries(PROTECTED_FILES.map(({ pattern, scope }) => [pattern, scope]));
   expect(scopes).toMatchObject({
     ".git/hooks": "always",
@@ -21,7 +21,7 @@ test("what git runs by itself is protected from every tool; what git must write 
   });
 });
 
-test("files of ordinary work are not in the table", () => {
+test("does not list files of ordinary work in the table", () => {
   const patterns = PROTECTED_FILES.map(({ pattern }) => pattern);
   for (const name of [
     "Makefile",

@@ -141,7 +141,7 @@ describe("errorMessage", () => {
     expect(errorMessage(create())).toBe("unknown error (the thrown value cannot be read)");
   });
 
-  test("of a getter that gives something else each time is still a string", () => {
+  test("returns a string for a getter that gives something else each time", () => {
     const answers: unknown[] = ["text", 42, {}];
     const thrown = Object.defineProperty(new Error(), "message", { get: () => answers.shift() });
     expect(errorMessage(thrown)).toBe("text");

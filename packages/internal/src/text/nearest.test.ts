@@ -13,26 +13,26 @@ test.each([
   ["mov", "move"],
   ["remove", "remove"],
   ["Remove", "remove"],
-])("%s is meant as %s", (name, meant) => {
+])("corrects %s to %s", (name, meant) => {
   expect(nearestMatch(name, TOOLS)).toBe(meant);
 });
 
 test.each(["", "x", "delete", "search_text", "zzzzzzzz", "r".repeat(100_000)])(
-  "nothing is like %.20s",
+  "finds nothing like %.20s",
   (name) => {
     expect(nearestMatch(name, TOOLS)).toBeUndefined();
   },
 );
 
-test("there is nothing to choose from", () => {
+test("finds nothing if there is nothing to choose from", () => {
   expect(nearestMatch("a", [])).toBeUndefined();
 });
 
-test("the first of two equally near is taken", () => {
+test("takes the first of two equally near names", () => {
   expect(nearestMatch("cat", ["bat", "rat"])).toBe("bat");
 });
 
-test("the name itself is nearest, however long it is and whatever differs only in case", () => {
+test("takes the name itself as nearest, however long it is and whatever differs only in case", () => {
   const long = "r".repeat(200);
   expect(nearestMatch(long, [long.toUpperCase(), long])).toBe(long);
   expect(nearestMatch("b", ["B", "b"])).toBe("b");
@@ -43,11 +43,11 @@ test.each([
   ["xyzzy", ["run_bash", "mkdir"], 'Known: "run_bash", "mkdir".'],
   ["xyzzy", [], "Known: none."],
   ["a\u202e", ["a\u202eb"], 'Did you mean "a\\u202eb"?'],
-])("after the unknown name %j, %j helps with %j", (name, known, help) => {
+])("answers the unknown name %j among %j with %j", (name, known, help) => {
   expect(didYouMean(name, known)).toBe(help);
 });
 
-test("a caller may write the names in its own way, and say something else if none is close", () => {
+test("lets a caller format the names, and use another message if none is close", () => {
   const show = (name: string) => `--${name}`;
   expect(didYouMean("pth", ["path", "query"], { show })).toBe("Did you mean --path?");
   expect(didYouMean("xyzzy", ["path", "query"], { show })).toBe("Known: --path, --query.");

@@ -66,7 +66,7 @@ describe("a secret is replaced", () => {
     expect(redact(JSON.stringify(broken))).toMatch(/^"\[secret\].?=*"$/);
   });
 
-  test("as HTML, where it holds the characters that HTML has names for", () => {
+  test("as HTML, if it contains the characters that HTML has names for", () => {
     const key = "a&b<c>d\"e'0123456789";
     const written = key.replace(/[&<>"']/g, (one) => `&${NAMES[one]};`);
     expect(createRedactor(() => [key])(`before ${written} after`)).toBe("before [secret] after");
@@ -93,7 +93,7 @@ describe("a secret is replaced", () => {
   });
 });
 
-test("the list of secrets may change between two texts", () => {
+test("allows the list of secrets to change between two texts", () => {
   const secrets: string[] = [];
   const hide = createRedactor(() => secrets);
   expect(hide("abcdefgh")).toBe("abcdefgh");
@@ -103,13 +103,13 @@ test("the list of secrets may change between two texts", () => {
   expect(hide("abcdefgh")).toBe("abcdefgh");
 });
 
-test("a secret of fewer than 8 characters, or none at all, changes no text", () => {
+test("changes no text for a secret of fewer than 8 characters, or none at all", () => {
   const hide = createRedactor(() => ["", "secret7"]);
   expect(hide("secret7")).toBe("secret7");
 });
 
 test.each(["\\".repeat(64), "%".repeat(64), "sk-0123456789", "\n".repeat(64)])(
-  "a text of a megabyte made to look like the secret %j is read in one pass",
+  "reads a text of a megabyte made to look like the secret %j in one pass",
   (secret) => {
     const hide = createRedactor(() => [secret]);
     for (const text of ["\\", "%", "%25", "\\u005c", "%2525", "sk-012345678", "\n", "736b", "c", "c\n"]) {

@@ -22,7 +22,7 @@ function fitting(characters: readonly string[], limit: number): string[] {
   return end === -1 ? [...characters] : characters.slice(0, end);
 }
 
-test("the start and the end are the longest that fit, and never split a character", () => {
+test("returns the longest start and end that fit, and never splits a character", () => {
   for (const { text, limit } of randomTexts(5000)) {
     const characters = [...text];
     expect(truncateUtf8(text, limit)).toBe(fitting(characters, limit).join(""));
@@ -32,7 +32,7 @@ test("the start and the end are the longest that fit, and never split a characte
   }
 });
 
-test("a border of bytes is the last one at or before the limit", () => {
+test("finds the last border of bytes at or before the limit", () => {
   for (const { text, limit } of randomTexts(2000)) {
     const bytes = Buffer.from(text);
     expect(bytes.toString("utf8", 0, utf8Boundary(bytes, limit))).toBe(fitting([...text], limit).join(""));
@@ -44,24 +44,24 @@ test("cuts bytes that are not text at the limit instead of dropping them", () =>
   expect(utf8Boundary(Buffer.alloc(100, 0xff), 50)).toBe(50);
 });
 
-test.each([0, -1, Number.NEGATIVE_INFINITY, Number.NaN])("a limit of %d leaves nothing", (limit) => {
+test.each([0, -1, Number.NEGATIVE_INFINITY, Number.NaN])("returns nothing for a limit of %d", (limit) => {
   expect(truncateUtf8("abc", limit)).toBe("");
   expect(truncateUtf8Start("abc", limit)).toBe("");
   expect(utf8Boundary(Buffer.from("abc"), limit)).toBe(0);
 });
 
-test("a fraction counts as the whole number below it", () => {
+test("rounds a fraction down to a whole number", () => {
   expect(truncateUtf8("aé", 2.9)).toBe("a");
   expect(truncateUtf8Start("éa", 2.9)).toBe("a");
   expect(utf8Boundary(Buffer.from("abc"), 1.5)).toBe(1);
 });
 
-test("no limit returns the text itself", () => {
+test("returns the text itself without a limit", () => {
   expect(truncateUtf8("aé😀", Number.POSITIVE_INFINITY)).toBe("aé😀");
   expect(truncateUtf8Start("aé😀", Number.POSITIVE_INFINITY)).toBe("aé😀");
 });
 
-test("the middle gives way to a notice with exact figures", () => {
+test("replaces the middle with a notice with exact figures", () => {
   for (const { text, limit } of randomTexts(3000)) {
     const shortened = truncateMiddle(text, limit);
     const size = Buffer.byteLength(text);
@@ -81,7 +81,7 @@ test("the middle gives way to a notice with exact figures", () => {
   }
 });
 
-test("the notice ends with the hint given", () => {
+test("ends the notice with the hint given", () => {
   expect(truncateMiddle("x".repeat(100), 8, "Read on with offset.")).toContain(
     "left out here. Read on with offset.]",
   );

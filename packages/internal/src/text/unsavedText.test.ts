@@ -10,6 +10,6 @@ test.each([
   ["one\r\ntwo\n", "one\nTWO\n", "one\nTWO\n"],
   ["one", undefined, undefined],
   ["one", { content: "two" }, undefined],
-])("a file with %j that an editor shows as %j has the unsaved text %j", (onDisk, inEditor, unsaved) => {
+])("finds for a file with %j that an editor shows as %j the unsaved text %j", (onDisk, inEditor, unsaved) => {
   expect(unsavedText(onDisk, inEditor)).toBe(unsaved);
 });

@@ -11,24 +11,24 @@ test.each([
   ["\u2028\u2029", "\\u2028\\u2029"],
   ["\u{e0041}\u{e0100}", "\\u{e0041}\\u{e0100}"],
   ["\u3164\u115f\uffa0\u034f", "\\u3164\\u115f\\uffa0\\u034f"],
-])("%j is shown as %s", (text, shown) => {
+])("shows %j as %s", (text, shown) => {
   expect(escapeInvisible(text)).toBe(shown);
   expect(escapeToLine(text)).toBe(shown);
 });
 
-test("lines and tabs stay, unless there may be only one line", () => {
+test("keeps lines and tabs, unless there may be only one line", () => {
   expect(escapeInvisible("a\tb\nc")).toBe("a\tb\nc");
   expect(escapeToLine("a\tb\nc")).toBe("a\\tb\\nc");
 });
 
 test.each(["", "plain", "größer", "中文", "😀", "e\u0301", "-rf", 'quo"te', "back\\slash", "nbsp\u00a0"])(
-  "%j stays as it is",
+  "keeps %j as it is",
   (text) => {
     expect(escapeToLine(text)).toBe(text);
   },
 );
 
-test("nothing that is left can move a cursor, whatever the character", () => {
+test("leaves nothing that can move a cursor, whatever the character", () => {
   for (let code = 0; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
     const shown = escapeToLine(String.fromCodePoint(code));

@@ -29,7 +29,7 @@ describe("the question about a call", () => {
     ]);
   });
 
-  test("a command longer than a row continues right of the bar", () => {
+  test("continues a command longer than a row right of the bar", () => {
     const rows = approvalRows(call({ command: "echo one two three four" }), PLAIN_STYLE, 24);
     expect(rows.map((row) => row.trimEnd())).toEqual([
       "? run_bash",
@@ -38,7 +38,7 @@ describe("the question about a call", () => {
     ]);
   });
 
-  test("a line of a diff that is longer than a row continues right of its sign", () => {
+  test("continues a line of a diff that is longer than a row right of its sign", () => {
     const preview = { changes: [edited("a", ["-one two three", "+one"])] };
     const rows = approvalRows(call({}, [], { preview }), PLAIN_STYLE, 14);
     expect(rows.slice(-3).map((row) => row.trimEnd())).toEqual(["│ 1 -one two", "│    three", "│ 1 +one"]);
@@ -86,7 +86,7 @@ describe("the question about a call", () => {
     expect(lines.slice(-2)).toEqual(["│   rm -rf ~", "│ ! command is long: 213 characters on 101 lines"]);
   });
 
-  test("of one too long to be read it shows the start and the end, and says what is missing", () => {
+  test("shows the start and the end of one too long to be read, and reports what is missing", () => {
     const text = question({ command: `start${"x".repeat(1_000_000)}the end` }).join("\n");
     expect(text.length).toBeLessThan(25_000);
     expect(text).toContain("command: start");

@@ -12,11 +12,11 @@ describe("readDecision", () => {
     ["n: two\nlines", { deny: "two\nlines" }],
     ["no force push please", { deny: "no force push please" }],
     ["No", { deny: "the user said no." }],
-  ])("%j is %j", (answer, decision) => {
+  ])("reads %j as %j", (answer, decision) => {
     expect(readDecision(answer, "run_bash")).toEqual(decision);
   });
 
-  test.each(["", "yess", "y n", "ok", "nothing", "all", "1"])("%j is asked again", (answer) => {
+  test.each(["", "yess", "y n", "ok", "nothing", "all", "1"])("asks again after %j", (answer) => {
     expect(readDecision(answer, "run_bash")).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { ChatUsage } from "./chatUsage.js";
 const usage = { inputTokens: 1_000_000, outputTokens: 0, cost: 3 };
 const used = (usage: TokenUsage): AgentEvent => ({ type: "usage", usage, total: usage });
 
-test("child agents cost too; what a journal replays was paid before", () => {
+test("counts the cost of child agents, but not again what a journal replays", () => {
   const meter = new ChatUsage();
   meter.see({ ...used(usage), replayed: true } as AgentEvent);
   expect(meter.cost).toBeUndefined();
@@ -15,7 +15,7 @@ test("child agents cost too; what a journal replays was paid before", () => {
   expect(meter.cost).toBe(6);
 });
 
-test("once an answer came without usage, the sum has no cost", () => {
+test("has no cost in the sum once an answer came without usage", () => {
   const total = { inputTokens: 2_000_000, outputTokens: 0 };
   const done = { type: "done", text: "", finishReason: "stop", turns: 2, usage: total } as const;
   for (const later of [{ type: "usage", usage, total } as const, done]) {
@@ -27,13 +27,13 @@ test("once an answer came without usage, the sum has no cost", () => {
   }
 });
 
-test("a summary costs, and does not tell the size of the conversation", () => {
+test("counts the cost of a summary, and not its size as that of the conversation", () => {
   const meter = new ChatUsage();
   meter.see({ ...used(usage), summary: true } as AgentEvent);
   expect(meter).toMatchObject({ cost: 3, size: 0 });
 });
 
-test("once a request has no known cost, the sum has none", () => {
+test("has no cost in the sum once a request has no known cost", () => {
   const meter = new ChatUsage();
   meter.see(used(usage));
   meter.see(used({ inputTokens: 1, outputTokens: 1 }));
@@ -41,7 +41,7 @@ test("once a request has no known cost, the sum has none", () => {
   expect(meter.cost).toBeUndefined();
 });
 
-test("the size is that of the conversation, not of a child agent's", () => {
+test("reports the size of the conversation, not that of a child agent", () => {
   const meter = new ChatUsage();
   meter.see(used({ inputTokens: 900, outputTokens: 100 }));
   meter.see({ type: "child", event: used({ inputTokens: 20, outputTokens: 5 }) } as AgentEvent);

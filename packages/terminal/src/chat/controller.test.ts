@@ -34,7 +34,7 @@ function chatWith(provider: ChatProvider, options: ChatOptions = {}) {
   return { controller, agent, printed, returned, signals, turn };
 }
 
-test("a notice starts a turn that is marked as not written by the user", async () => {
+test("starts with a notice a turn that is marked as not written by the user", async () => {
   const { controller, agent, printed, turn } = chatWith({
     respond: async () => ({ content: "I see.", toolCalls: [], finishReason: "stop" }),
   });
@@ -48,7 +48,7 @@ test("a notice starts a turn that is marked as not written by the user", async (
   ]);
 });
 
-test("a notice waits until the message is answered", async () => {
+test("delays a notice until the message is answered", async () => {
   let answer = (): void => undefined;
   const asked: number[] = [];
   const { controller, agent, turn } = chatWith({

@@ -23,7 +23,7 @@ async function run(command: string, printed = (): void => undefined, stop = new 
   return { note, output, end: events.at(-1) };
 }
 
-test("a line is reported as a call, and the model is informed what it printed and how it ended", async () => {
+test("reports a line as a call, and informs the model what it printed and how it ended", async () => {
   const { note, output, end } = await run("echo one; echo two >&2; exit 3");
   expect(output.split("\n").sort()).toEqual(["", "one", "two"]);
   expect(end).toMatchObject({ type: "tool_end", name: "!", outcome: "error", summary: "exit code 3" });
@@ -35,13 +35,13 @@ test("a line is reported as a call, and the model is informed what it printed an
 test.each([
   ["longer than the system takes", `echo ${"x".repeat(300_000)}`],
   ["with a NUL character", "echo a\0b"],
-])("a line %s is a call that failed, and the chat continues", async (_, command) => {
+])("reports a line %s as a call that failed, and the chat continues", async (_, command) => {
   const { note, end } = await run(command);
   expect(end).toMatchObject({ type: "tool_end", outcome: "error" });
   expect(note).toContain("The user ran this command: echo");
 });
 
-test("a character that is printed in two pieces is whole", async () => {
+test("shows whole a character that is printed in two pieces", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-shell-line-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "go");
@@ -53,7 +53,7 @@ test("a character that is printed in two pieces is whole", async () => {
   expect(note).toContain("\na日\n");
 });
 
-test("a line that ignores SIGTERM is killed", async () => {
+test("kills a line that ignores SIGTERM", async () => {
   const stop = new AbortController();
   const { end } = await run(
     "trap '' TERM; echo ready; while :; do sleep 0.1; done",

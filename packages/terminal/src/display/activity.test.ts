@@ -74,7 +74,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).rows.join("\n")).toMatch(/and \d+ more agents/);
   });
 
-  test("emoji made of several stay whole, also while they arrive; other invisible characters are spelled out", () => {
+  test("keeps emoji made of several whole, also while they arrive, and spells out other invisible characters", () => {
     const subject = activity();
     const family = "👩\u200d💻 ❤\ufe0f\u200d🔥 👍🏽\u200d👎 a\u200db";
     const shown: string[] = [];
@@ -89,7 +89,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above).toContain("👩\u200d💻 ❤\ufe0f\u200d🔥 👍🏽\u200d👎 a\\u200db");
   });
 
-  test("ten thousand events leave nothing behind but what can be expanded", () => {
+  test("keeps nothing of ten thousand events but what can be expanded", () => {
     const subject = activity();
     const output = "line\n".repeat(2_000);
     let printed = 0;
@@ -111,7 +111,7 @@ describe("Activity", () => {
     expect(expandable).toBeLessThanOrEqual(50);
   });
 
-  test("lines that come while a call runs stand apart from it, and it stays in its place when it ends", () => {
+  test("separates lines that come while a call runs from it, and keeps it in its place when it ends", () => {
     const subject = activity();
     subject.event({ ...start("1"), name: "run_bash" } as AgentEvent);
     expect(subject.frame(WIDTH, ROWS)).toMatchObject({
@@ -125,7 +125,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above.slice(0, 2)).toEqual(["", "● run_bash  file-1"]);
   });
 
-  test("while a question about a call is open, the calls behind it take one row", () => {
+  test("shows the calls after an open question about a call in one row", () => {
     const subject = activity();
     const request = (id: string): AgentEvent =>
       ({ ...start(id), type: "tool_requested", name: "run_bash" }) as AgentEvent;
@@ -139,7 +139,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).rows).toHaveLength(5);
   });
 
-  test("an answer breaks between words, under way as at the end; code stays as it was written", () => {
+  test("breaks an answer between words, while it streams as at the end, and keeps code as it was written", () => {
     const subject = activity();
     const code = "x = [1, 2, 3, 4, 5]";
     subject.event({ type: "text", text: `- one two three\n\`\`\`\n${code}\n\`\`\`\nfour five` });
@@ -153,7 +153,7 @@ describe("Activity", () => {
     expect(subject.frame(10, ROWS).above).toEqual(["six"]);
   });
 
-  test("what was shown when the terminal changed its size is not shown again, and nothing is lost", () => {
+  test("does not repeat what was shown when the terminal changed its size, and loses nothing", () => {
     const random = seededRandom(7);
     for (let round = 0; round < 200; round++) {
       const subject = activity();
@@ -181,13 +181,13 @@ describe("Activity", () => {
     }
   });
 
-  test("what the chat says breaks between words, below its own indentation", () => {
+  test("breaks messages of the chat between words, below their own indentation", () => {
     const subject = activity();
     subject.print(["one two three", "  four five six"]);
     expect(subject.frame(11, ROWS).above).toEqual(["", "one two", "three", "  four five", "  six"]);
   });
 
-  test("more calls than the screen holds are counted", () => {
+  test("counts more calls than the screen can show", () => {
     const subject = activity();
     for (let id = 0; id < 40; id++) subject.event(start(String(id)));
     const { rows } = subject.frame(WIDTH, ROWS);
@@ -195,7 +195,7 @@ describe("Activity", () => {
     expect(rows.at(-1)).toBe("… and 31 more calls (/status lists them)");
   });
 
-  test("a call executes from tool_start on; before that it waits, and while a question shows it, it is not shown twice", () => {
+  test("shows a call as executing from tool_start on, as waiting before that, and not twice while a question shows it", () => {
     const subject = activity();
     const asked: AgentEvent = { type: "tool_requested", id: "1", name: "read_file", args: {}, title: "a" };
     subject.event(asked);
@@ -209,7 +209,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above).toEqual(["│ text", "└ ✓ 0.0s"]);
   });
 
-  test("a call that ends below something else than its question has its name and title", () => {
+  test("shows the name and title of a call that ends below something other than its question", () => {
     const subject = activity();
     subject.event(start("1"));
     subject.ask("1", ["? a question"]);
@@ -219,7 +219,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above.slice(-3)).toEqual(["● read_file  file-1", "│ text", "└ ✓ 0.0s"]);
   });
 
-  test("a change that the question has shown is only counted, another one is shown", () => {
+  test("only counts a change that the question has shown, and shows another one", () => {
     const file = (line: string) => ({
       path: "/a",
       change: "edited" as const,
@@ -249,7 +249,7 @@ describe("Activity", () => {
     expect(subject.doing).toBe("writing save a.t xt");
   });
 
-  test("an answer longer than the screen leaves for the scrollback line by line, each once", () => {
+  test("moves an answer longer than the screen to the scrollback line by line, each once", () => {
     const subject = activity();
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`);
     const above: string[] = [];
@@ -264,7 +264,7 @@ describe("Activity", () => {
     expect(above).toEqual(["", ...lines]);
   });
 
-  test("a line that never ends leaves row by row", () => {
+  test("moves to the scrollback row by row a line that never ends", () => {
     const subject = activity();
     subject.event({ type: "text", text: "x".repeat(1_000_000) });
     const { above, rows } = subject.frame(WIDTH, ROWS);
@@ -272,7 +272,7 @@ describe("Activity", () => {
     expect([...above, ...rows].join("")).toHaveLength(1_000_000);
   });
 
-  test("a retry discards what can still be reverted, and says when it cannot", () => {
+  test("discards on a retry what can still be reverted, and reports when it cannot", () => {
     const subject = activity();
     subject.event({ type: "text", text: "wrong" });
     subject.event({ type: "retry", attempt: 1, delayMs: 0, reason: "cut off" });
@@ -289,7 +289,7 @@ describe("Activity", () => {
     });
   });
 
-  test("an escape split over two deltas stays visible", () => {
+  test("keeps an escape split over two deltas visible", () => {
     const subject = activity();
     subject.event({ type: "text", text: "a\x1b" });
     subject.event({ type: "text", text: "[2Jb\r\nc\r" });
@@ -298,7 +298,7 @@ describe("Activity", () => {
     expect(subject.frame(WIDTH, ROWS).above).toEqual(["", "a\\x1b[2Jb", "c\\rd"]);
   });
 
-  test("lines of the chat come between lines of an answer, not into one, and its code block continues", () => {
+  test("puts lines of the chat between lines of an answer, not into one, and continues its code block", () => {
     const subject = new Activity({ style: COLOR_STYLE, now: () => 0 });
     subject.event({ type: "text", text: "```\nlet a" });
     subject.frame(WIDTH, ROWS);

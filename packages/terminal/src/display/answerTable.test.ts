@@ -15,13 +15,13 @@ describe("a table in an answer", () => {
     expect(answer.finish(40)).toEqual([]);
   });
 
-  test("at the end of an answer is drawn too, whole or in small pieces", () => {
+  test("is drawn at the end of an answer too, whole or in small pieces", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     for (const piece of TABLE.trimEnd()) answer.add(piece);
     expect(answer.finish(40)).toEqual(DRAWN);
   });
 
-  test("a line with bars that is no table stays as it was written", () => {
+  test("is not made of a line with bars that is not a table", () => {
     const answer = new AnswerStream(PLAIN_STYLE);
     answer.add("| a pipe\ntext\n```\n| in | code |\n|---|---|\n```\n");
     expect(answer.finish(40)).toEqual(["| a pipe", "text", "```", "| in | code |", "|---|---|", "```"]);

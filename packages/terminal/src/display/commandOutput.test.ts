@@ -4,11 +4,11 @@ import { renderOutput } from "./commandOutput.js";
 const ESC = "\x1b";
 
 describe("the output of a command on the screen", () => {
-  test("plain lines stay as they are", () => {
+  test("keeps plain lines unchanged", () => {
     expect(renderOutput("one\ntwo\n\nthree", "colour")).toEqual(["one", "two", "", "three"]);
   });
 
-  test("colours are kept and closed on every line", () => {
+  test("keeps colours and closes them on every line", () => {
     expect(renderOutput(`${ESC}[31;1mred\nstill${ESC}[0m plain`, "colour")).toEqual([
       `${ESC}[1;31mred${ESC}[0m`,
       `${ESC}[1;31mstill${ESC}[0m plain`,
@@ -18,18 +18,18 @@ describe("the output of a command on the screen", () => {
     ]);
   });
 
-  test("without colour bold stays; in plain text nothing does", () => {
+  test("keeps bold without colour, and nothing in plain text", () => {
     expect(renderOutput(`${ESC}[31;1mx${ESC}[m`, "monochrome")).toEqual([`${ESC}[1mx${ESC}[0m`]);
     expect(renderOutput(`${ESC}[31;1mx${ESC}[m`, "plain")).toEqual(["x"]);
   });
 
-  test("concealed, blinking and same-coloured text can be read", () => {
+  test("makes concealed, blinking and same-coloured text readable", () => {
     expect(renderOutput(`${ESC}[8msecret${ESC}[5m!`, "colour")).toEqual(["secret!"]);
     expect(renderOutput(`${ESC}[31;41mhidden`, "colour")).toEqual(["hidden"]);
     expect(renderOutput(`${ESC}[38;5;1;48;5;1mhidden`, "colour")).toEqual(["hidden"]);
   });
 
-  test("a carriage return overwrites its line, so that a progress bar shows its last state", () => {
+  test("overwrites its line on a carriage return, so that a progress bar shows its last state", () => {
     expect(renderOutput("10%\r50%\r100%\ndone", "colour")).toEqual(["100%", "done"]);
     expect(renderOutput("a long line\rshort", "colour")).toEqual(["shortg line"]);
     expect(renderOutput(`a long line\r${ESC}[Kshort`, "colour")).toEqual(["short"]);
@@ -37,13 +37,13 @@ describe("the output of a command on the screen", () => {
     expect(renderOutput("abc\b\bX", "colour")).toEqual(["aXc"]);
   });
 
-  test("progress of several lines moves up and overwrites", () => {
+  test("moves up and overwrites for progress of several lines", () => {
     const text = `a 1%\nb 1%\n${ESC}[2A${ESC}[2Ka 100%\n${ESC}[2Kb 100%\nend`;
     expect(renderOutput(text, "colour")).toEqual(["a 100%", "b 100%", "end"]);
     expect(renderOutput(`x\ny\n${ESC}[99A${ESC}[Jz`, "colour")).toEqual(["z"]);
   });
 
-  test("wide characters take two columns and are never shown in half", () => {
+  test("shows wide characters in two columns and never in half", () => {
     expect(renderOutput("日本\rab", "colour")).toEqual(["ab本"]);
     expect(renderOutput("日本\ra", "colour")).toEqual(["a 本"]);
     expect(renderOutput("ab\r日", "colour")).toEqual(["日"]);
@@ -68,15 +68,15 @@ describe("the output of a command on the screen", () => {
     ["an unfinished sequence", `x${ESC}[3`],
     ["an unfinished string", `x${ESC}]0;title`],
     ["a lone escape", `x${ESC}`],
-  ])("%s has no effect", (_, text) => {
+  ])("ignores %s", (_, text) => {
     expect(renderOutput(text, "colour")).toEqual(["x"]);
   });
 
-  test("characters that reorder or hide text are spelled out", () => {
+  test("spells out characters that reorder or hide text", () => {
     expect(renderOutput("a\u202eb\u200bc", "colour")).toEqual(["a\\u202eb\\u200bc"]);
   });
 
-  test("hostile numbers and lengths cost little", () => {
+  test("costs little for hostile numbers and lengths", () => {
     expect(renderOutput(`${ESC}[999999999Cx`, "colour")[0]?.length).toBeLessThan(5000);
     expect(renderOutput(`${ESC}[${"1;".repeat(100_000)}mx`, "colour")).toHaveLength(1);
     expect(renderOutput(`${ESC}]${"x".repeat(1_000_000)}`, "colour")).toEqual([""]);
@@ -84,7 +84,7 @@ describe("the output of a command on the screen", () => {
     expect(renderOutput("y".repeat(10_000), "colour")).toEqual(["y".repeat(10_000)]);
   });
 
-  test("whatever a command prints, only styles reach the terminal", () => {
+  test("passes only styles to the terminal, whatever a command prints", () => {
     let seed = 7;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;

@@ -28,7 +28,7 @@ describe("the lines of a diff", () => {
     ]);
   });
 
-  test("say if only the newline at the end of the file changes", () => {
+  test("show if only the newline at the end of the file changes", () => {
     const rows = (noFinalNewline: "old" | "new" | "both", added: string): readonly string[] =>
       diffLines(
         [fileOf([], { hunks: [{ oldStart: 1, newStart: 1, lines: ["-a", `+${added}`], noFinalNewline }] })],

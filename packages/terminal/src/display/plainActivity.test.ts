@@ -18,7 +18,7 @@ describe("plainActivity", () => {
     ]);
   });
 
-  test("one line when a call starts and one when it ends, with mark, words and time, and the end of a failed command", () => {
+  test("prints one line when a call starts and one when it ends, with mark, text and time, and the end of a failed command", () => {
     const id = "1";
     const text = "one\ntwo\nthree\nnot \x1b[1mfound\n";
     const about = { title: "npm test", kind: "execute" as const };
@@ -47,7 +47,7 @@ describe("plainActivity", () => {
     ]);
   });
 
-  test("a call that never started has its end and the reason", () => {
+  test("prints the end and the reason of a call that never started", () => {
     expect(
       lines(
         { type: "tool_requested", id: "1", name: "write_file", args: {}, title: "a.txt" },
@@ -56,7 +56,7 @@ describe("plainActivity", () => {
     ).toEqual(["│ no", "└ write_file  a.txt  ✗ denied · 0.0s"]);
   });
 
-  test("a call is one line and no escape code, whatever is in it", () => {
+  test("prints a call as one line without an escape code, whatever is in it", () => {
     const id = "1";
     const [first = "", ...more] = lines({
       type: "tool_start",

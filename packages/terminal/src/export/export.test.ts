@@ -29,7 +29,7 @@ const MESSAGES: ChatMessage[] = [
 ];
 
 describe("an exported conversation", () => {
-  test("as Markdown has what was said, the calls and their results", () => {
+  test("as Markdown has the messages, the calls and their results", () => {
     const text = exportMarkdownOf(MESSAGES, "20260101-000000-abcd");
     expect(text).toContain(
       "# 20260101-000000-abcd\n\n## You\n\nlist \\<b>files\\</b>\n\n## Agent\n\nSure.\n\n**list_dir**",
@@ -93,7 +93,7 @@ describe("an exported conversation", () => {
     expect(page).toContain("list &lt;b&gt;files&lt;/b&gt;");
   });
 
-  test("is written in one pass over what was made to be slow, and nothing in it is lost", () => {
+  test("is written in one pass over text made to be slow, and nothing in it is lost", () => {
     const ticks = `a ${"`".repeat(200_000)}`;
     const result = "` ".repeat(300_000);
     const messages: ChatMessage[] = [
@@ -144,7 +144,7 @@ describe("an exported conversation", () => {
     expect(page).toContain("20260101-000000-abcd · 3 messages");
   });
 
-  test("as HTML is nice to read", () => {
+  test("as HTML is pleasant to read", () => {
     const page = exportHtmlOf(MESSAGES, "t");
     expect(page).toContain("<h2>Done</h2>");
     expect(page).toContain("<ul><li><strong>one</strong> <code>&lt;i&gt;</code></li><li>two</li></ul>");
@@ -156,7 +156,7 @@ describe("an exported conversation", () => {
     expect(page).toContain("<details><summary><b>list_dir</b> .</summary>");
   });
 
-  test("as Markdown shows who said what: no message hides the next one or looks like one", () => {
+  test("as Markdown shows the author of each message: no message hides the next one or looks like one", () => {
     const say = (content: string): string => {
       const answer = { role: "assistant", content, tool_calls: [] } as const;
       return exportMarkdownOf([answer, { role: "user", content: "next" }], "t");

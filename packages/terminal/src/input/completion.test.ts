@@ -17,23 +17,23 @@ async function completed(text: string): Promise<string[]> {
 }
 
 describe("completing paths with odd names", () => {
-  test("a name with blanks goes in quotes", async () => {
+  test("quotes a name with blanks", async () => {
     expect(await completed(`read ${folder}/a`)).toEqual(['read "~/a b.txt"']);
     expect(await completed(`read ${folder}/say`)).toEqual([`read '~/say "x" y'`]);
   });
 
-  test("a directory with blanks stays open, and what is in it is completed in its quotes", async () => {
+  test("leaves a directory with blanks open, and completes what is in it in its quotes", async () => {
     expect(await completed(`read ${folder}/my`)).toEqual(['read "~/my dir/']);
     expect(await completed(`read "${folder}/my dir/i`)).toEqual(['read "~/my dir/in it.txt"']);
     expect(await completed(`read '${folder}/a`)).toEqual(["read '~/a b.txt'"]);
   });
 
-  test("a name without blanks stays bare, also with an apostrophe", async () => {
+  test("leaves a name without blanks bare, also with an apostrophe", async () => {
     expect(await completed(`read ${folder}/it`)).toEqual(["read ~/it's.txt"]);
     expect(await completed(`don't read ${folder}/日`)).toEqual(["don't read ~/日本語.txt"]);
   });
 
-  test("a name with a line break is not offered", async () => {
+  test("does not offer a name with a line break", async () => {
     expect(await completed(`read ${folder}/line`)).toEqual([]);
   });
 });

@@ -30,14 +30,14 @@ function line() {
   return { place, completions, shown, answer };
 }
 
-test("what a source offers is shown when it answers", async () => {
+test("shows what a source offers when it answers", async () => {
   const { shown, answer } = line();
   expect(shown()).toEqual([]);
   await answer();
   expect(shown()).toEqual(["docs:intro"]);
 });
 
-test("what a source offers is not shown below another line", async () => {
+test("does not show what a source offers below another line", async () => {
   const { place, completions, shown, answer } = line();
   place.editor.set("/he");
   completions.update();
@@ -45,7 +45,7 @@ test("what a source offers is not shown below another line", async () => {
   expect(shown()).toEqual(["/help"]);
 });
 
-test("what a source offers is not shown after the line was sent", async () => {
+test("does not show what a source offers after the line was sent", async () => {
   const { place, shown, answer } = line();
   place.editor.take();
   await answer();

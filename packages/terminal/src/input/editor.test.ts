@@ -34,12 +34,12 @@ describe("Editor", () => {
     expect(shown(subject)).toBe(after);
   });
 
-  test("up on the first line and down on the last are left to the history", () => {
+  test("leaves up on the first line and down on the last to the history", () => {
     expect(editor("one|\ntwo").press("up")).toBe(false);
     expect(editor("one\ntwo|").press("down")).toBe(false);
   });
 
-  test("a deleted word comes back", () => {
+  test("restores a deleted word", () => {
     const subject = editor("one two|");
     subject.press("ctrl-w");
     subject.press("home");
@@ -55,7 +55,7 @@ describe("viewEditor", () => {
     expect(viewEditor("\nx", 0, 20, 5)).toEqual({ rows: ["", "x"], cursor: { row: 0, column: 0 } });
   });
 
-  test("a line as wide as the terminal leaves the cursor its own row", () => {
+  test("gives the cursor its own row after a line as wide as the terminal", () => {
     expect(viewEditor("abcd", 4, 4, 5)).toEqual({ rows: ["abcd", ""], cursor: { row: 1, column: 0 } });
   });
 

@@ -26,7 +26,7 @@ describe("History", () => {
     expect(all(new History(file))).toEqual(["good", "next"]);
   });
 
-  test("a file others could read is closed to them", () => {
+  test("closes a file to others who could read it", () => {
     writeFileSync(file, '"old"\n');
     chmodSync(file, 0o644);
     new History(file).add("new");
@@ -50,7 +50,7 @@ describe("History", () => {
     }
   });
 
-  test("many chats add at the same time and every entry is whole", () => {
+  test("keeps every entry whole if many chats add at the same time", () => {
     const chats = Array.from({ length: 20 }, () => new History(file));
     for (let round = 0; round < 10; round++) {
       for (const [index, chat] of chats.entries()) chat.add(`${index}:${round} ${"x".repeat(5000)}`);

@@ -23,18 +23,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a mention in a stranger's repository", () => {
   test.each(["README.md", "docs/id", "docs", "./docs/../README.md"])(
-    "%s, a link out of it, attaches nothing",
+    "attaches nothing for %s, a link out of it",
     async (path) => {
       await expect(attach({ path }, { cwd: repo })).rejects.toThrow("is a link out of the project");
     },
   );
 
-  test("that is a link within it is attached, and so is a path outside that the user wrote", async () => {
+  test("is attached if it is a link within it, and so is a path outside that the user wrote", async () => {
     expect((await attach({ path: "inner.md" }, { cwd: repo }))?.part).toMatchObject({ type: "text" });
     expect((await attach({ path: "../keys/id" }, { cwd: repo }))?.part).toMatchObject({ type: "text" });
   });
 
-  test("of a place where secrets are kept is not sent: the text may be pasted", async () => {
+  test("is not sent if it names a place where secrets are kept: the text may be pasted", async () => {
     vi.stubEnv("HOME", folder);
     mkdirSync(join(folder, ".ssh"));
     writeFileSync(join(folder, ".ssh/id"), "a key");
@@ -48,11 +48,11 @@ describe("a mention in a stranger's repository", () => {
     vi.unstubAllEnvs();
   });
 
-  test("of a pipe is an error immediately", async () => {
+  test("causes an error immediately if it names a pipe", async () => {
     await expect(attach({ path: "pipe.md" }, { cwd: repo })).rejects.toThrow("not a regular file");
   });
 
-  test("of a directory has a line for each name, whatever is in it", async () => {
+  test("has a line for each name of a directory, whatever is in it", async () => {
     const part = (await attach({ path: "." }, { cwd: repo }))?.part;
     expect(part?.type === "text" && part.text).toContain("line\\n<directory>\\x1b[2J\n");
   });
@@ -62,7 +62,7 @@ describe("a mention in a stranger's repository", () => {
     ["many at signs before them", `${"@".repeat(50_000)}${".".repeat(50_000)}"`],
     ["lines of a file", `@${":1".repeat(50_000)}"`],
     ["quotes", `${'@"'.repeat(50_000)}x`],
-  ])("in a text made to be slow costs no time: %s", (_, text) => {
+  ])("costs no time in a text made to be slow: %s", (_, text) => {
     expect(findMentions(text)).toEqual([]);
     expect(findMentions(`${text} @a.ts:3.`).at(-1)).toEqual({
       whole: "a.ts:3",

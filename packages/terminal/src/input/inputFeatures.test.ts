@@ -62,7 +62,7 @@ describe("the index of a project's files", () => {
 });
 
 describe("files that a message mentions", () => {
-  test("are found with their lines, also in quotes; addresses are none", () => {
+  test("are found with their lines, also in quotes; addresses are not files", () => {
     expect(findMentions('see @a.ts and @src/b.ts:10-40, or @"c d.md":3. me@example.org @x.')).toEqual([
       { whole: "a.ts", path: "a.ts" },
       { whole: "src/b.ts:10-40", path: "src/b.ts", first: 10, last: 40 },
@@ -79,7 +79,7 @@ describe("files that a message mentions", () => {
   writeFileSync(join(folder, "dot.png"), Buffer.from([137, 80, 78, 71, 0]));
   writeFileSync(join(folder, "data.bin"), Buffer.from([1, 0, 2]));
 
-  test("are attached by lines, and a long one says how to read on", async () => {
+  test("are attached by lines, and a long one explains how to read on", async () => {
     expect(await attach({ path: "long.txt", first: 2, last: 3 }, { cwd: folder })).toEqual({
       part: { type: "text", text: '<file path="long.txt" lines="2-3">\nline 2\nline 3\n</file>' },
       note: "long.txt (lines 2-3)",
@@ -90,7 +90,7 @@ describe("files that a message mentions", () => {
     );
   });
 
-  test("images are images, directories lists, and other binaries are refused with a message", async () => {
+  test("are attached as images or directory lists, and other binaries are refused with a message", async () => {
     expect((await attach({ path: "dot.png" }, { cwd: folder }))?.part).toMatchObject({
       type: "image",
       mediaType: "image/png",
@@ -118,7 +118,7 @@ describe("large pastes", () => {
     expect(pastes.collapse("z".repeat(3000))).toBe("[pasted 3000 characters]");
   });
 
-  test("what looks like one and is none stays", () => {
+  test("are not confused with text that only looks like one", () => {
     const pastes = new Pastes();
     expect(pastes.expand("[pasted 7 lines]")).toBe("[pasted 7 lines]");
     expect(pastes.endingAt("[pasted 7 lines]", 16)).toBeUndefined();

@@ -34,17 +34,17 @@ describe("KeyDecoder", () => {
     expect(decode("\x1bOP\x1b[24~")).toEqual(["<f1>", "<f12>"]);
   });
 
-  test("an escape that stays alone is the key", () => {
+  test("decodes an escape that stays alone as the key", () => {
     expect(decode("\x1b")).toEqual(["<escape>"]);
     expect(decode("\x1b\x1b")).toEqual(["<escape>", "<escape>"]);
   });
 
-  test("sequences in a paste are text, and unknown ones outside are dropped", () => {
+  test("treats sequences in a paste as text, and drops unknown ones outside", () => {
     expect(decode("\x1b[200~a\x1b[Ab\x03\x1b[201~")).toEqual(["paste:a\x1b[Ab\x03"]);
     expect(decode("\x1b[99;99zx\x1b[<0;1;1Mx")).toEqual(["text:x", "text:x"]);
   });
 
-  test("a large paste in small pieces is put together in time that grows with its size", () => {
+  test("joins a large paste in small pieces in time that grows with its size", () => {
     const decoder = new KeyDecoder();
     decoder.write("\x1b[200~");
     for (let index = 0; index < 20_000; index++) decoder.write("0123456789".repeat(10));

@@ -7,7 +7,7 @@ const items = (count: number): MenuItem[] =>
   Array.from({ length: count }, (_, at) => ({ value: `${at}`, label: `item ${at}` }));
 
 describe("a list to choose from", () => {
-  test("a long label leaves room for the details, and short ones line up", () => {
+  test("leaves room for the details next to a long label, and aligns short ones", () => {
     const sessions = [
       {
         value: "1",
@@ -30,7 +30,7 @@ describe("a list to choose from", () => {
     expect(row).toBe(`❯ ${"x".repeat(27)}…`);
   });
 
-  test("one that is not shown whole says where it stands", () => {
+  test("shows its position if it is not shown whole", () => {
     const menu = new Menu(items(22));
     expect(menu.rows(40, 8, PLAIN_STYLE)).toEqual([
       "❯ item 0",

@@ -18,7 +18,7 @@ function highlight(language: string, source: string): string[] {
 }
 
 describe("syntax colours", () => {
-  test("keywords, strings, numbers, calls, types and comments have their own", () => {
+  test("distinguish keywords, strings, numbers, calls, types and comments", () => {
     expect(highlight("ts", 'const a: Map = f("x\\"y", 1.5); // why')).toEqual([
       `${magenta("const")} a: ${cyan("Map")} = ${blue("f")}(${green('"x\\"y"')}, ${yellow("1.5")}); ${dim("// why")}`,
     ]);
@@ -30,26 +30,26 @@ describe("syntax colours", () => {
     expect(highlight("yaml", "port: 80")).toEqual([`${blue("port")}: ${yellow("80")}`]);
   });
 
-  test("comments and strings go on over lines until they end", () => {
+  test("continue comments and strings over lines until they end", () => {
     expect(highlight("c", "a /* one\ntwo */ b")).toEqual([`a ${dim("/* one")}`, `${dim("two */")} b`]);
     expect(highlight("py", 'x = """a\nb"""')).toEqual([`x = ${green('"""a')}`, green('b"""')]);
     expect(highlight("js", "`a\nb`")).toEqual([green("`a"), green("b`")]);
   });
 
-  test("an apostrophe in a comment or an open quote colours nothing else", () => {
+  test("colour nothing else after an apostrophe in a comment or an open quote", () => {
     expect(highlight("rust", "fn f<'a>() {}")).toEqual([`${magenta("fn")} f<'a>() {}`]);
     expect(highlight("c", "don't\nint")).toEqual(["don't", magenta("int")]);
     expect(highlight("sh", "a$#b # c")).toEqual([`a$#b ${dim("# c")}`]);
   });
 
-  test("a fence's words name the language, in any case and with more behind", () => {
+  test("find the language in a fence's words, in any case and with more after it", () => {
     expect(findLanguage('TypeScript title="a.ts"')).toBe(findLanguage("ts"));
     expect(findLanguage("constructor")).toBeUndefined();
     expect(findLanguage("")).toBeUndefined();
     expect(findLanguage("klingon")).toBeUndefined();
   });
 
-  test("no character is added or lost, whatever the code", () => {
+  test("add or lose no character, whatever the code", () => {
     const characters = "ab1\"'`/*-#<>!\\ \t({:=_$é日";
     const painted = new Set<string>();
     let seed = 3;

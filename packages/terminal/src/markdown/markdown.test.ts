@@ -31,7 +31,7 @@ describe("renderMarkdownLine", () => {
     expect(withoutStyle(render(source).join("\n"))).toBe(source);
   });
 
-  test("headings, bold, code, lists and links are marked up", () => {
+  test("marks up headings, bold, code, lists and links", () => {
     expect(render("# Title")[0]).toContain(COLOR_STYLE.underline("Title"));
     expect(render("a **b** c")[0]).toContain(COLOR_STYLE.bold("b"));
     expect(render("a `b` c")[0]).toContain(COLOR_STYLE.cyan("b"));
@@ -46,25 +46,25 @@ describe("renderMarkdownLine", () => {
     ["_snake_case_", COLOR_STYLE.italic("snake_case")],
     ["an**is**is", COLOR_STYLE.bold("is")],
     ["(_it_)", COLOR_STYLE.italic("it")],
-  ])("%s is marked up", (text, expected) => {
+  ])("marks up %s", (text, expected) => {
     expect(render(text)[0]).toContain(expected);
   });
 
   test.each(["snake_case_name", "a__b__c", "a ~ b ~ c", "~5 to ~6", "_ _", "____", "~~~~ a", "2 ** 3 ** 4"])(
-    "%s is no mark",
+    "does not treat %s as a mark",
     (text) => {
       expect(render(text)[0]).not.toMatch(/\[[139]m/);
     },
   );
 
-  test("code in a known language has syntax colours, over several lines", () => {
+  test("colours code in a known language, over several lines", () => {
     expect(render("```ts\nlet a = 1; /* x\ny */\n```").slice(1, 3)).toEqual([
       `${COLOR_STYLE.magenta("let")} a = ${COLOR_STYLE.yellow("1")}; ${COLOR_STYLE.dim("/* x")}`,
       COLOR_STYLE.dim("y */"),
     ]);
   });
 
-  test("a diff has its colours: added, removed, and where it is", () => {
+  test("colours a diff: added, removed, and where it is", () => {
     const { green, red, cyan } = COLOR_STYLE;
     expect(render("```diff\n@@ -1 +1 @@\n-old\n+new\n same\n```").slice(1, 5)).toEqual([
       cyan("@@ -1 +1 @@"),
@@ -74,14 +74,14 @@ describe("renderMarkdownLine", () => {
     ]);
   });
 
-  test("nothing inside a code block is Markdown, and only its own fence ends it", () => {
+  test("treats nothing inside a code block as Markdown, and closes it only at its own fence", () => {
     const [, code, inner, , after] = render("````\n**a**\n```\n````\n**b**");
     expect(code).toBe(COLOR_STYLE.cyan("**a**"));
     expect(inner).toBe(COLOR_STYLE.cyan("```"));
     expect(after).toContain(COLOR_STYLE.bold("b"));
   });
 
-  test("a multiplication is not italic", () => {
+  test("does not make a multiplication italic", () => {
     expect(render("2 * 3 * 4")[0]).toBe("2 * 3 * 4");
   });
 });
@@ -99,7 +99,7 @@ test.each<[line: string, state: MarkdownState, indent: number | undefined]>([
   ["```ts", MARKDOWN_START, undefined],
   ["- in code", IN_CODE, undefined],
   ["```", IN_CODE, undefined],
-])("where %j continues when it is broken", (line, state, indent) => {
+])("finds where %j continues when it is broken", (line, state, indent) => {
   const next = renderMarkdownLine(line, state, PLAIN_STYLE).state;
   expect(hangingIndent(line, state, next)).toBe(indent);
 });

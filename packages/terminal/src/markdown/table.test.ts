@@ -20,11 +20,11 @@ describe("a Markdown table", () => {
     ]);
   });
 
-  test("of 200,000 rows is drawn", () => {
+  test("is drawn with 200,000 rows", () => {
     expect(draw(`| a |\n|---|\n${"| 1 |\n".repeat(200_000)}`.trimEnd(), 20)).toHaveLength(200_004);
   });
 
-  test("that is too wide breaks its cells between words", () => {
+  test("breaks its cells between words if it is too wide", () => {
     const lines = draw("| a | text |\n|---|---|\n| 1 | one two three four |", 20);
     expect(lines).toEqual(
       [
@@ -39,7 +39,7 @@ describe("a Markdown table", () => {
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(20);
   });
 
-  test("that cannot fit becomes a list of its rows", () => {
+  test("becomes a list of its rows if it cannot fit", () => {
     expect(draw("| first | second | third |\n|---|---|---|\n| aaaaaa | bbbbbb | cccccc |", 16)).toEqual([
       "first: aaaaaa",
       "second: bbbbbb",
@@ -54,9 +54,12 @@ describe("a Markdown table", () => {
     ]);
   });
 
-  test.each(["| a | b |", "| a |\n| b |", "| a | b |\n|---|", "| a |\n|:-:x|"])("%j is none", (source) => {
-    expect(readTable(source.split("\n"))).toBeUndefined();
-  });
+  test.each(["| a | b |", "| a |\n| b |", "| a | b |\n|---|", "| a |\n|:-:x|"])(
+    "is not recognised in %j",
+    (source) => {
+      expect(readTable(source.split("\n"))).toBeUndefined();
+    },
+  );
 
   test("fits any width with every character, as a grid or as a list of rows", () => {
     const grids: number[] = [];

@@ -15,7 +15,7 @@ function recorded(): { region: LiveRegion; taken: () => string } {
 }
 
 describe("LiveRegion", () => {
-  test("a frame is one write", () => {
+  test("draws a frame in one write", () => {
     const { region, taken } = recorded();
     region.draw({ above: ["one", "two"], rows: ["a", "b"], cursor: { row: 1, column: 1 } });
     const text = taken();
@@ -23,7 +23,7 @@ describe("LiveRegion", () => {
     for (const row of ["one", "two", "a", "b"]) expect(text).toContain(row);
   });
 
-  test("only rows that changed are written again", () => {
+  test("rewrites only rows that changed", () => {
     const { region, taken } = recorded();
     region.draw({ above: [], rows: ["first", "second", "third"] });
     taken();
@@ -34,7 +34,7 @@ describe("LiveRegion", () => {
     expect(text).not.toContain("third");
   });
 
-  test("an unchanged frame writes nothing", () => {
+  test("writes nothing for an unchanged frame", () => {
     const { region, taken } = recorded();
     const frame = { above: [], rows: ["a"], cursor: { row: 0, column: 1 } };
     region.draw(frame);
@@ -43,7 +43,7 @@ describe("LiveRegion", () => {
     expect(taken()).toBe("");
   });
 
-  test("after a resize it erases all rows that wide characters were broken into", () => {
+  test("erases after a resize all rows that wide characters were broken into", () => {
     const { region, taken } = recorded();
     // 9 columns break "日本語文字" after four characters, and 5 columns after two: the fifth column stays empty.
     region.draw({ above: [], rows: ["status", "日本語文字"], cursor: { row: 1, column: 10 } });

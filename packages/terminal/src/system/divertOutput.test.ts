@@ -4,7 +4,7 @@ import { divertOutput } from "./output.js";
 let release = (): void => undefined;
 afterEach(() => release());
 
-test("what anybody writes comes as whole lines that are safe to show, until it is released", () => {
+test("shows what any code writes as whole lines that are safe to show, until it is released", () => {
   const before = [process.stdout.write, process.stderr.write];
   const lines: string[] = [];
   release = divertOutput((more) => lines.push(...more));
@@ -17,7 +17,7 @@ test("what anybody writes comes as whole lines that are safe to show, until it i
   expect([process.stdout.write, process.stderr.write]).toEqual(before);
 });
 
-test("a writer that waits is called back", async () => {
+test("calls back a writer that waits", async () => {
   release = divertOutput(() => undefined);
   await new Promise<void>((resolve) => process.stdout.write("x\n", () => resolve()));
 });

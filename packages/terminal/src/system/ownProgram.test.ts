@@ -29,7 +29,7 @@ function put(directory: string): string {
 const find = (...path: string[]): string | undefined =>
   ownProgram("git", project, [...path, system].join(":"));
 
-test("no program of the project is used, whichever way PATH names it", () => {
+test("uses no program of the project, whichever way PATH names it", () => {
   const own = join(system, "git");
   expect(find(put(join(project, "node_modules", ".bin")))).toBe(own);
   expect(find(put(join(project, "bin")))).toBe(own);
@@ -43,14 +43,14 @@ test("no program of the project is used, whichever way PATH names it", () => {
   expect(find(links)).toBe(own);
 });
 
-test("in a directory below the root of the project the rest of it counts as well", () => {
+test("includes the rest of the project in a directory below its root as well", () => {
   const deep = join(project, "packages", "a");
   mkdirSync(deep, { recursive: true });
   const path = [put(join(project, "bin")), system].join(":");
   expect(ownProgram("git", deep, path)).toBe(join(system, "git"));
 });
 
-test("what cannot be executed is passed over, and without any there is none", () => {
+test("skips what cannot be executed, and returns undefined if there is nothing else", () => {
   const plain = join(folder, "plain");
   mkdirSync(plain);
   writeFileSync(join(plain, "git"), "text", { mode: 0o644 });

@@ -8,6 +8,6 @@ test.each([
   [0.5, "$0.50"],
   [1.234, "$1.23"],
   [120, "$120.00"],
-])("%d dollars are shown as %s", (dollars, text) => {
+])("shows %d dollars as %s", (dollars, text) => {
   expect(formatCost(dollars)).toBe(text);
 });

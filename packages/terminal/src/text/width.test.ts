@@ -11,22 +11,22 @@ describe("width", () => {
     ["한국", 4],
     ["é…●│", 4],
     ["", 0],
-  ])("%j takes %i columns", (text, columns) => {
+  ])("of %j is %i columns", (text, columns) => {
     expect(textWidth(text)).toBe(columns);
   });
 
-  test("a text is cut at a column, never inside a character", () => {
+  test("cuts a text at a column, never inside a character", () => {
     expect(cutToWidth("abcdef", 6)).toBe("abcdef");
     expect(cutToWidth("abcdefg", 6)).toBe("abcde…");
     expect(cutToWidth("日本語日本", 6)).toBe("日本…");
     expect(cutToWidth("abc", 0)).toBe("");
   });
 
-  test("a line of megabytes is cut without being measured", () => {
+  test("cuts a line of megabytes without measuring it", () => {
     expect(cutToWidth("é".repeat(5_000_000), 10)).toBe(`${"é".repeat(9)}…`);
   });
 
-  test("rows have at most the given columns, and together are the line", () => {
+  test("breaks a line into rows of at most the given columns, which together are the line", () => {
     const line = "ab日本語cd 👍👍 ef";
     const rows = wrapRows(line, 5);
     expect(rows.join("")).toBe(line);
@@ -34,7 +34,7 @@ describe("width", () => {
     expect(wrapRows("", 5)).toEqual([""]);
   });
 
-  test("a style continues in the next row and ends with each", () => {
+  test("continues a style in the next row and ends it with each", () => {
     const [first = "", second = ""] = wrapRows(COLOR_STYLE.red("abcdef"), 4);
     expect(first).toBe("\x1b[31mabcd\x1b[0m");
     expect(second).toBe("\x1b[31mef\x1b[39m");
@@ -54,7 +54,7 @@ describe("width", () => {
     ["wide characters", "日本 語日 本", 5, 0, ["日本", "語日", "本"]],
     ["text without words", "日本語日本", 5, 0, ["日本", "語日", "本"]],
     ["nothing", "", 5, 2, [""]],
-  ])("words stay whole: %s", (_, line, width, indent, rows) => {
+  ])("keeps words whole: %s", (_, line, width, indent, rows) => {
     expect(wrapWords(line, width, indent)).toEqual(rows);
   });
 
@@ -64,21 +64,21 @@ describe("width", () => {
     ["a word longer than a row", "+abcdefghij kl", 5, 1, ["+abcd", " efgh", " ij ", " kl"]],
     ["next to wide characters, not before a mark that closes", "ab日本語。c", 8, 0, ["ab日本", "語。c"]],
     ["a line of more than 20,000 columns", `-${"a b ".repeat(6000)}`, 9, 1, []],
-  ])("a line keeps its blanks: %s", (_, line, width, indent, rows) => {
+  ])("keeps the blanks of a line: %s", (_, line, width, indent, rows) => {
     const found = wrapLine(line, width, indent);
     if (rows.length > 0) expect(found).toEqual(rows);
     expect(found.map((row, at) => row.slice(at === 0 ? 0 : indent)).join("")).toBe(line);
     for (const row of found) expect(textWidth(row)).toBeLessThanOrEqual(width);
   });
 
-  test("a style that spans words continues in the next row and ends with each", () => {
+  test("continues a style that spans words in the next row and ends it with each", () => {
     expect(wrapWords(`a ${COLOR_STYLE.red("bcd efg")} h`, 5)).toEqual([
       "a \x1b[31mbcd\x1b[0m",
       "\x1b[31mefg\x1b[39m h",
     ]);
   });
 
-  test("no row is wider than the terminal, and nothing but blanks is lost", () => {
+  test("makes no row wider than the terminal, and loses nothing but blanks", () => {
     const line = "x ab日本語cd  👍👍 ef ghijklmnop e\u0301e\u0301 q";
     for (let width = 2; width < 40; width++) {
       const rows = wrapWords(line, width);
@@ -87,7 +87,7 @@ describe("width", () => {
     }
   });
 
-  test("tabs reach to the next multiple of eight", () => {
+  test("expands tabs to the next multiple of eight", () => {
     expect(expandTabs("a\tb\tc")).toBe("a       b       c");
   });
 });

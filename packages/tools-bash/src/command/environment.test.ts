@@ -24,12 +24,12 @@ describe("the provider key", () => {
     expect((await runBash({ command: "env" }, { hideEnv: [] })).stdout).toContain(SECRET);
   });
 
-  test("hideEnv takes wildcards", async () => {
+  test("is hidden by wildcards in hideEnv", async () => {
     vi.stubEnv("MY_TOKEN", SECRET);
     expect((await runBash({ command: "env" }, { hideEnv: ["*_TOKEN"] })).stdout).not.toContain(SECRET);
   });
 
-  test("a value the call itself sets is passed on", async () => {
+  test("is passed on if the call itself sets a value", async () => {
     const result = await runBash({ command: 'echo "$OPENAI_API_KEY"', env: { OPENAI_API_KEY: "given" } });
     expect(result.stdout).toBe("given\n");
   });
@@ -51,7 +51,7 @@ describe("secrets of the host", () => {
     }
   });
 
-  test("a value too short to be a secret hides nothing else", async () => {
+  test("do not hide other values if one is too short to be a secret", async () => {
     vi.stubEnv("MY_PROVIDER_KEY", "a");
     vi.stubEnv("TOOLS_BASH_OTHER", "banana");
     expect(await env()).toContain("TOOLS_BASH_OTHER=banana\n");
@@ -66,14 +66,14 @@ describe("secrets of the host", () => {
     "HF_TOKEN",
     "DEEPINFRA_API_KEY",
     "OPENAI_CUSTOM_HEADERS",
-  ])("%s is withheld without being named", async (name) => {
+  ])("include %s, which is withheld without being named", async (name) => {
     vi.stubEnv(name, SECRET);
     vi.stubEnv("COPY_OF_IT", SECRET);
     expect(await env()).not.toContain(SECRET);
   });
 });
 
-test("__proto__ in env is a variable like any other", async () => {
+test("treats __proto__ in env like any other variable", async () => {
   const env = JSON.parse('{"__proto__": "x", "constructor": "y"}');
   const { stdout } = await runBash({ command: "env", env });
   expect(stdout).toContain("__proto__=x\n");
@@ -81,7 +81,7 @@ test("__proto__ in env is a variable like any other", async () => {
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-test("wildcards match whole names and nothing else", () => {
+test("matches whole names with wildcards and nothing else", () => {
   const isHidden = matchNames(["A*", "*.B", "EXACT"]);
   expect(["A", "ABC", "x.B", "EXACT"].every(isHidden)).toBe(true);
   expect(["BA", "xxB", "EXACTLY", ""].some(isHidden)).toBe(false);

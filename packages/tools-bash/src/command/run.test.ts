@@ -24,13 +24,13 @@ async function runMarked(mark: string, args: Record<string, unknown>, options = 
 }
 
 describe("a command always returns", () => {
-  test("a background child that keeps the pipe open does not delay the result", async () => {
+  test("does not wait for a background child that keeps the pipe open", async () => {
     const result = await runBash({ command: "sleep 300 & echo hi", timeout: HANG_MS });
     expect(result).toMatchObject({ stdout: "hi\n", exit_code: 0, timed_out: false });
     expect(result.duration_ms).toBeLessThan(HANG_MS);
   });
 
-  test("a background child that keeps printing does not delay the result", async () => {
+  test("does not wait for a background child that keeps printing", async () => {
     const result = await runBash({
       command: "while :; do echo x; sleep 0.01; done & echo hi",
       timeout: HANG_MS,
@@ -40,7 +40,7 @@ describe("a command always returns", () => {
     expect(result.duration_ms).toBeLessThan(HANG_MS);
   });
 
-  test("an agent with a busy event loop loses no output and reports no timeout for a command that ended in time", async () => {
+  test("loses no output and reports no false timeout if the event loop of the agent is busy", async () => {
     const running = runBash({ command: "echo done; echo err >&2; exit 5", timeout: 1500 });
     for (let turn = 0; turn < 3; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -54,23 +54,23 @@ describe("a command always returns", () => {
     });
   });
 
-  test("standard input is empty", async () => {
+  test("has an empty standard input", async () => {
     expect(await runBash({ command: "cat" })).toMatchObject({ stdout: "", exit_code: 0 });
   });
 
-  test("the output can be opened by name, as scripts do", async () => {
+  test("can open its output by name, as scripts do", async () => {
     const command = "echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr";
     expect(await runBash({ command })).toMatchObject({ stdout: "a\nc\n", stderr: "b\nc\n", exit_code: 0 });
   });
 
-  test("a command has no terminal to ask", async () => {
+  test("has no terminal to ask", async () => {
     const result = await runBash({ command: "read x </dev/tty; echo code $?", timeout: HANG_MS });
     expect(result.stdout).toMatch(/^(code [12]\n)?$/);
     expect(result).toMatchObject({ timed_out: false });
     expect(result.stderr).not.toBe("");
   });
 
-  test("a command cannot ask a user: it has no controlling terminal, and its input is at its end", async () => {
+  test("cannot ask a user: it has no controlling terminal, and its input is at its end", async () => {
     const command = [
       "tty",
       "(: </dev/tty) 2>/dev/null && echo opened",
@@ -83,13 +83,13 @@ describe("a command always returns", () => {
     expect(result.timed_out).toBe(false);
   });
 
-  test("a command that closes its output early runs to its end", async () => {
+  test("runs to its end if it closes its output early", async () => {
     const result = await runBash({ command: "exec >&-; exec 2>&-; sleep 0.5; exit 4" });
     expect(result).toMatchObject({ exit_code: 4 });
     expect(result.duration_ms).toBeGreaterThanOrEqual(500);
   });
 
-  test("death by a signal from inside is 128 + n with its name, not a timeout", async () => {
+  test("reports death by a signal from inside as 128 + n with its name, not as a timeout", async () => {
     for (const [name, number] of [
       ["SEGV", 11],
       ["KILL", 9],
@@ -101,7 +101,7 @@ describe("a command always returns", () => {
     expect(await runBash({ command: "sh -c 'kill -KILL $$'; exit $?" })).toMatchObject({ exit_code: 137 });
   });
 
-  test("fifty calls at the same time each get their own output, and leak no descriptor", async () => {
+  test("gets its own output in each of fifty simultaneous calls, and leaks no descriptor", async () => {
     const tool = makeTool();
     await runWith(tool, { command: "echo warm" });
     const before = openDescriptors();
@@ -117,7 +117,7 @@ describe("a command always returns", () => {
   });
 });
 
-test("fifty calls at the same time may share one signal: Node has nothing to warn about", async () => {
+test("causes no Node warning for fifty simultaneous calls that share one signal", async () => {
   const { signal } = new AbortController();
   // Two lines are checked by a shell of their own first, which the signal ends as well.
   const one = () => runBash({ command: "true\necho done" }, {}, signal);
@@ -173,17 +173,17 @@ describe("a timeout ends everything the command started", () => {
     await expectNoProcessWith(ownTag);
   });
 
-  test("a stopped process is ended too", async () => {
+  test("a stopped process", async () => {
     const { left } = await runMarked("stopped", { command: "kill -STOP $$; echo never", timeout: 200 });
     expect(left).toEqual([]);
   });
 
-  test("the configured longest time cuts a longer timeout", async () => {
+  test("stops at the configured longest time if the timeout is longer", async () => {
     const result = await runBash({ command: "sleep 60", timeout: 50_000 }, { limits: { timeoutMs: 150 } });
     expect(result.stderr).toContain("timed out after 150 ms");
   });
 
-  test("an abort leaves nothing behind", async () => {
+  test("leaves nothing after an abort", async () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 150);
     const args = { command: "setsid sleep 100 & sleep 100", env: { TEST_MARK: "abort" } };

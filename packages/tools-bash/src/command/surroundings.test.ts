@@ -19,7 +19,7 @@ async function runIn(world: readonly string[], command: string, env = {}): Promi
   return JSON.parse(stdout);
 }
 
-test("where no file can be written, output is cut and the result says that the rest is lost", async () => {
+test("cuts output if no file can be written, and reports that the rest is lost", async () => {
   const result = await runIn(["/usr/bin/env"], FLOOD, { TMPDIR: "/no/such/directory" });
   expect(result).toMatchObject({ exit_code: 3, truncated: { stdout: { total_bytes: 5_000_000 } } });
   expect(result.truncated?.stdout).not.toHaveProperty("file");
@@ -29,14 +29,14 @@ test("where no file can be written, output is cut and the result says that the r
 describe.skipIf(bwrap === undefined)(`with bubblewrap${problem ? ` (skipped: ${problem})` : ""}`, () => {
   const all = ["bwrap", "--dev-bind", "/", "/"];
 
-  test("a disk that fills up ends the file, not the command, and the result says so", async () => {
+  test("stops the file, not the command, on a disk that fills up, and reports it", async () => {
     const world = [...all, "--size", "1048576", "--tmpfs", "/mnt", "--setenv", "TMPDIR", "/mnt"];
     const result = await runIn(world, FLOOD);
     expect(result).toMatchObject({ exit_code: 3, truncated: { stdout: { total_bytes: 5_000_000 } } });
     expect(result.stdout).toContain("Its beginning, as far as there was room: /mnt/");
   });
 
-  test("without /proc a command still runs, and what ignores TERM is ended with its group", async () => {
+  test("runs a command without /proc, and kills what ignores TERM with its group", async () => {
     const world = [...all, "--tmpfs", "/proc"];
     expect(await runIn(world, "echo fine; exit 4")).toMatchObject({ stdout: "fine\n", exit_code: 4 });
     const stubborn = "trap '' TERM; (trap '' TERM; sleep 97.135) & sleep 97.135; sleep 97.135";

@@ -11,18 +11,18 @@ const directory = mkdtempSync(join(tmpdir(), "tools-bash-syntax-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("Scenario: Command validation (syntax)", () => {
-  test("an error on line 2 is found before line 1 runs", async () => {
+  test("finds an error on line 2 before line 1 runs", async () => {
     const command = "touch ran\nif true; then echo; done";
     await expect(runBash({ command, cwd: directory })).rejects.toThrow(/Syntax error on line 2: .*done/);
     expect(existsSync(join(directory, "ran"))).toBe(false);
   });
 
-  test("Windows line endings are named as the reason", async () => {
+  test("names Windows line endings as the reason", async () => {
     const command = "if true; then\r\n  echo yes\r\nfi\r\n";
     await expect(runBash({ command })).rejects.toThrow(/Windows line endings \(CR LF\).*LF alone\.$/);
   });
 
-  test("bash gives its line too", async () => {
+  test("reports the line of bash too", async () => {
     const problem = await findSyntaxError("/bin/bash", { text: "echo 'a'\necho )" });
     expect(problem).toMatch(/Syntax error on line 2: .*unexpected token `\)'/);
   });
@@ -50,7 +50,7 @@ describe("Scenario: Command validation (syntax)", () => {
     },
   );
 
-  test("a failure that is not a syntax error is a result", async () => {
+  test("returns as a result a failure that is not a syntax error", async () => {
     expect(await runBash({ command: "cat /no/such/file" })).toMatchObject({ exit_code: 1, stdout: "" });
     expect(await runBash({ command: "eval 'if'" })).toMatchObject({ exit_code: 2, stdout: "" });
     const liar = "echo 'sh: 1: Syntax error: x' >&2; exit 2";
@@ -68,7 +68,7 @@ describe("Scenario: Command validation (syntax)", () => {
     "case x in",
     "then x",
     "fi",
-  ])("refused: %s", async (text) => {
+  ])("refuses %s", async (text) => {
     expect(await findSyntaxError("/bin/sh", { text })).toMatch(/^Syntax error .* Nothing was run\./);
   });
 
@@ -80,12 +80,12 @@ describe("Scenario: Command validation (syntax)", () => {
     "a=1 b=2 env",
     "! true",
     "echo if then fi",
-  ])("accepted: %s", async (text) => {
+  ])("accepts %s", async (text) => {
     expect(await findSyntaxError("/bin/sh", { text })).toBeUndefined();
   });
 });
 
-test("ordinary commands pass, or get a reason", async () => {
+test("accepts ordinary commands, or gives a reason", async () => {
   const commands = ordinaryCommands();
   const step = Math.ceil(commands.length / 300);
   const sample = commands.filter((_, index) => index % step === 0);

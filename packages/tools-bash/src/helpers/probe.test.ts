@@ -7,12 +7,12 @@ import { probeProgram } from "./probe.js";
 const sh = (script: string, stream: "stdout" | "stderr", signal?: AbortSignal) =>
   probeProgram("/bin/sh", ["-c", script], stream, { signal });
 
-test("one stream is captured, with the exit code", async () => {
+test("captures one stream, with the exit code", async () => {
   expect(await sh("echo out; echo err >&2; exit 3", "stdout")).toEqual({ code: 3, output: "out\n" });
   expect(await sh("echo out; echo err >&2; exit 3", "stderr")).toEqual({ code: 3, output: "err\n" });
 });
 
-test("only the start of a long output is kept", async () => {
+test("keeps only the start of a long output", async () => {
   const { code, output } = await sh(
     "i=0; while [ $i -lt 5000 ]; do echo 0123456789; i=$((i + 1)); done",
     "stdout",
@@ -21,11 +21,11 @@ test("only the start of a long output is kept", async () => {
   expect(output).toHaveLength(4096);
 });
 
-test("a program that cannot be started is an error", async () => {
+test("reports an error for a program that cannot be started", async () => {
   await expect(probeProgram("/no/such/program", [], "stdout")).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("an abort does not wait for what the program started, which holds the stream", async () => {
+test("does not wait on an abort for what the program started, which keeps the stream open", async () => {
   const directory = mkdtempSync(join(tmpdir(), "tools-bash-short-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, "pid");

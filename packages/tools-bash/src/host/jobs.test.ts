@@ -45,7 +45,7 @@ describe("work in the background", () => {
     expect(newest()).toMatchObject({ id: job?.id, ended: "ended", pids: [] });
   });
 
-  test("without output has no log", async () => {
+  test("has no log without output", async () => {
     const result = await runBash({ command: "sleep 100 >/dev/null 2>&1 &" });
     expect(result.background_pids).toHaveLength(1);
     expect(result).not.toHaveProperty("background_log");
@@ -59,12 +59,12 @@ describe("work in the background", () => {
     expect(result).toMatchObject({ exit_code: 0, background_log: expect.stringContaining("job-1.log") });
   });
 
-  test("a daemon that left session and output behind is still reported", async () => {
+  test("is still reported for a daemon that left its session and output", async () => {
     const result = await runBash({ command: "setsid sleep 100 >/dev/null 2>&1 & sleep 0.1" });
     expect(result.background_pids).toHaveLength(1);
   });
 
-  test("of commands that run at once, each result lists only its own background processes", async () => {
+  test("is listed separately in each result of commands that run at the same time", async () => {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         runBash({
@@ -76,7 +76,7 @@ describe("work in the background", () => {
     expect(left).toEqual(results.map((_, index) => (index % 3 === 0 ? 1 : 0)));
   });
 
-  test("a job that ends by itself is no longer running", async () => {
+  test("is no longer running when a job ends by itself", async () => {
     const directory = mkdtempSync(join(tmpdir(), "tools-bash-jobs-"));
     await runBash({ command: "while ! test -e end; do sleep 0.05; done & echo", cwd: directory });
     expect(newest()).not.toHaveProperty("ended");
@@ -85,7 +85,7 @@ describe("work in the background", () => {
     rmSync(directory, { recursive: true });
   });
 
-  test("is held to the limits", async () => {
+  test("is subject to the limits", async () => {
     // Four of them: together they exceed the limit long before the kernel ends a single one for it.
     const burn = "(while :; do :; done) & ".repeat(4);
     await runBash({ command: burn }, { limits: { cpuSeconds: 3 } });
@@ -93,14 +93,14 @@ describe("work in the background", () => {
     expect(newest()?.ended).toBe("CPU time limit exceeded");
   });
 
-  test("nothing is reported for a command that leaves nothing", async () => {
+  test("is not reported for a command that leaves nothing", async () => {
     const before = jobs.list().length;
     const result = await runBash({ command: "sleep 0.05 & wait; echo done" });
     expect(result).not.toHaveProperty("background_pids");
     expect(jobs.list()).toHaveLength(before);
   });
 
-  test("an unknown job or process cannot be ended", async () => {
+  test("cannot be stopped if the job or process is unknown", async () => {
     const { jobs } = makeTool().services;
     expect(await jobs.end("job-999999")).toBe(false);
     expect(await jobs.endProcess?.(1)).toBe(false);
@@ -109,7 +109,7 @@ describe("work in the background", () => {
 });
 
 describe("a command that a call waits for", () => {
-  test("can be ended alone: the call returns what was printed and says who ended it", async () => {
+  test("can be stopped alone: the call returns what was printed and reports who stopped it", async () => {
     const tool = makeTool();
     const { jobs } = tool.services;
     const reports: unknown[] = [];
@@ -172,13 +172,13 @@ describe("a command that a call waits for", () => {
     await expect.poll(() => readFileSync(result.background_log ?? "", "utf8")).toBe("after\n");
   });
 
-  test("moved to the background, it can be ended like any other job", async () => {
+  test("can be stopped like any other job after it moved to the background", async () => {
     const { jobs, result } = await detach("echo before; sleep 100");
     expect(await jobs.end(result.background_job ?? "")).toBe(true);
     await expect.poll(() => jobs.list()[0]).toMatchObject({ ended: "ended by SIGTERM" });
   });
 
-  test.skipIf(!hasSandbox)("moved to the background, it stays in its sandbox", async () => {
+  test.skipIf(!hasSandbox)("stays in its sandbox after it moved to the background", async () => {
     const cwd = directory();
     const command = "echo before; while ! test -e go; do sleep 0.02; done";
     // A sandbox has its own /tmp, in which the directory is not unless it is named.
@@ -192,7 +192,7 @@ describe("a command that a call waits for", () => {
 });
 
 describe("two agents in one process", () => {
-  test("share no jobs and no files, and end separately", async () => {
+  test("share no jobs and no files, and stop separately", async () => {
     const [one, two] = [makeTool(), makeTool()];
     const flood = "sleep 100 & head -c 60000 /dev/zero";
     const [first, second] = [
@@ -212,7 +212,7 @@ describe("two agents in one process", () => {
 });
 
 describe("when a tool is disposed of", () => {
-  test("a call that waits returns, and nothing is run any more", async () => {
+  test("lets a waiting call return, and runs nothing any more", async () => {
     const tool = makeTool();
     let disposed: Promise<void> | undefined;
     const onOutput = () => {
@@ -226,13 +226,13 @@ describe("when a tool is disposed of", () => {
     await expect(tool.execute({ command: "echo x" })).rejects.toThrow("The agent has ended");
   });
 
-  test("before its first command, no command is run later", async () => {
+  test("runs no command later, also if it had run none before", async () => {
     const tool = makeTool();
     await tool.services.dispose();
     await expect(tool.execute({ command: "echo x" })).rejects.toThrow("The agent has ended");
   });
 
-  test("its directory and its handlers are gone", async () => {
+  test("removes its directory and its handlers", async () => {
     const listeners = () => process.eventNames().map((name) => [name, process.listenerCount(name)]);
     const before = listeners();
     const tool = makeTool();
@@ -243,7 +243,7 @@ describe("when a tool is disposed of", () => {
   });
 });
 
-test("twenty tools that run commands cause no warning and leave no handler for signals", async () => {
+test("causes no warning and leaves no handler for signals with twenty tools that run commands", async () => {
   const handlers = () => ["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => process.listenerCount(signal));
   const before = handlers();
   let during: number[] = [];

@@ -45,7 +45,7 @@ describe("nothing survives the agent", () => {
     await expectNoProcessWith("TEST_MARK=life-start\0");
   });
 
-  test("a host that handles the signal itself is left to decide", async () => {
+  test("lets a host that handles the signal itself decide", async () => {
     const agent = await startAgent("life-host", "host-listens");
     agent.kill("SIGINT");
     const lines = createInterface({ input: agent.stdout as NodeJS.ReadableStream });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { runBashTool } from "../tools/bash.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
 
-test("files of killed agents are removed, but not those of a running or invisible one", async () => {
+test("removes files of killed agents, but not those of a running or invisible one", async () => {
   const shared = mkdtempSync(join(tmpdir(), "shared-"));
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -33,7 +33,7 @@ test("files of killed agents are removed, but not those of a running or invisibl
   expect([paths.living, paths.unseen, paths.alien].filter((path) => !existsSync(path))).toEqual([]);
 });
 
-test("a long command that finds no room in the temporary directory is not run, and the message says where", async () => {
+test("does not run a long command without room in the temporary directory, and the message names the place", async () => {
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });

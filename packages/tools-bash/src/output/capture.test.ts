@@ -23,13 +23,13 @@ async function growthDuring<T>(work: Promise<T>): Promise<{ value: T; grownMib: 
 }
 
 describe("Scenario: Output truncation on large stdout or stderr", () => {
-  test.each([50_000, 51_200])("%d bytes are not cut", async (size) => {
+  test.each([50_000, 51_200])("does not cut %d bytes", async (size) => {
     const result = await runBash({ command: `head -c ${size} /dev/zero | tr '\\0' x` });
     expect(result.stdout).toBe("x".repeat(size));
     expect(result.truncated).toBeUndefined();
   });
 
-  test("one byte more is cut, announced, and complete in the file", async () => {
+  test("cuts one byte more, announces it, and keeps the file complete", async () => {
     const result = await runBash({ command: "head -c 51201 /dev/zero | tr '\\0' x >&2" });
     const [head = "", between = "", tail = "", notice] = result.stderr.split("\n");
     expect(head + tail).toMatch(/^x+$/);
@@ -44,7 +44,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  test("the cut is on a character border", async () => {
+  test("cuts on a character border", async () => {
     const result = await runBash({
       command: "i=0; while [ $i -lt 2000 ]; do printf €€€€€€€€€€; i=$((i+1)); done",
     });
@@ -54,7 +54,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(result.truncated?.stdout?.total_bytes).toBe(60_000);
   });
 
-  test("the error at the end of a long output is there, and lines are whole", async () => {
+  test("shows the error at the end of a long output, and whole lines", async () => {
     const result = await runBash({ command: "seq 1 100000; echo 'error: it failed'" });
     const lines = result.stdout.split("\n");
     expect(lines.slice(0, 3)).toEqual(["1", "2", "3"]);
@@ -66,7 +66,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(readFileSync(result.truncated?.stdout?.file ?? "", "utf8").split("\n")).toHaveLength(100_002);
   });
 
-  test("3 MB to both streams at once", async () => {
+  test("handles 3 MB to both streams at the same time", async () => {
     const result = await runBash({
       command:
         "head -c 3000000 /dev/zero | tr '\\0' e >&2 & head -c 3000000 /dev/zero | tr '\\0' o; wait; exit 3",
@@ -76,7 +76,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(result.truncated?.stderr?.total_bytes).toBe(3_000_000);
   });
 
-  test("the timeout notice comes after the cut and is whole", async () => {
+  test("puts the timeout notice after the cut and keeps it whole", async () => {
     const command = "head -c 60000 /dev/zero | tr '\\0' e >&2; sleep 60";
     const hasPrinted = ({ truncated }: RunBashResult) => truncated?.stderr?.total_bytes === 60_000;
     const { result, timeout } = await runIntoTimeout({ command }, hasPrinted);
@@ -86,7 +86,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(rest).toEqual([""]);
   });
 
-  test("400 MB succeed with the real exit code in bounded memory", async () => {
+  test("succeeds for 400 MB with the real exit code in bounded memory", async () => {
     const work = runBash({ command: "head -c 400000000 /dev/zero; exit 0", timeout: 100_000 });
     const { value, grownMib } = await growthDuring(work);
     expect(value).toMatchObject({ exit_code: 0, timed_out: false });
@@ -95,7 +95,7 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
     expect(grownMib).toBeLessThan(150);
   }, 120_000);
 
-  test("yes until the timeout is a timeout, in bounded memory and with a bounded file", async () => {
+  test("reports a timeout for yes until the timeout, in bounded memory and with a bounded file", async () => {
     const work = runIntoTimeout({ command: "yes" }, ({ truncated }) => truncated !== undefined);
     const { value: run, grownMib } = await growthDuring(work);
     const value = run.result;
@@ -107,19 +107,19 @@ describe("Scenario: Output truncation on large stdout or stderr", () => {
   });
 });
 
-test("characters split over writes stay whole", async () => {
+test("keeps characters split over writes whole", async () => {
   const result = await runBash({
     command: "printf '\\303'; sleep 0.1; printf '\\251'; printf '\\360\\237'; sleep 0.1; printf '\\230\\200'",
   });
   expect(result.stdout).toBe("é😀");
 });
 
-test("output that is no text is cut near the cap all the same", () => {
+test("cuts output that is not text near the cap all the same", () => {
   const capture = new Capture("stdout", new SpillStore(new TemporaryFiles()));
   capture.write(Buffer.alloc(60_000, 0x80));
   expect(capture.finish().text.length).toBeGreaterThan(51_190);
 });
 
-test("a byte order mark at the start is part of the output", async () => {
+test("keeps a byte order mark at the start as part of the output", async () => {
   expect((await runBash({ command: "printf '\\357\\273\\277x'" })).stdout).toBe("\ufeffx");
 });

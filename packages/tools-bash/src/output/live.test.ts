@@ -7,7 +7,7 @@ function collect() {
   return { chunks, live: new LiveOutput((chunk) => chunks.push(chunk)) };
 }
 
-test("the first output is shown immediately, what follows together a little later", async () => {
+test("shows the first output immediately, and what follows together a little later", async () => {
   const { chunks, live } = collect();
   live.write("stdout", Buffer.from("a"));
   live.write("stdout", Buffer.from("b"));
@@ -18,7 +18,7 @@ test("the first output is shown immediately, what follows together a little late
   live.finish();
 });
 
-test("a character split between two chunks is shown whole, also with the other stream between", () => {
+test("shows a character split between two chunks whole, also with the other stream between", () => {
   const { chunks, live } = collect();
   const bytes = Buffer.from("😀é");
   live.write("stdout", bytes.subarray(0, 2));
@@ -29,7 +29,7 @@ test("a character split between two chunks is shown whole, also with the other s
   expect(chunks.join("")).toBe("x😀é");
 });
 
-test("a flood shows its newest part and says how much it left out", () => {
+test("shows the newest part of a flood and reports how much it left out", () => {
   const { chunks, live } = collect();
   live.write("stdout", Buffer.from("start"));
   for (let i = 0; i < 100; i++) live.write("stdout", Buffer.alloc(65_536, "x"));
@@ -42,7 +42,7 @@ test("a flood shows its newest part and says how much it left out", () => {
   expect(skipped + 16 * 1024).toBe(100 * 65_536 + 100_000);
 });
 
-test("a display that throws gets no more, and nothing else happens", () => {
+test("sends no more to a display that throws, and nothing else happens", () => {
   let calls = 0;
   const live = new LiveOutput(() => {
     calls++;
@@ -54,7 +54,7 @@ test("a display that throws gets no more, and nothing else happens", () => {
   expect(calls).toBe(1);
 });
 
-test("the caller may reuse a chunk after passing it", () => {
+test("allows the caller to reuse a chunk after passing it", () => {
   const { chunks, live } = collect();
   const lent = Buffer.from("first");
   live.write("stdout", lent);

@@ -42,7 +42,7 @@ describe("text for the model", () => {
     ["blanks before the last letter", `\r${" ".repeat(60_000)}x\n`, 60_001],
     ["erasures up to the cursor", `${"a".repeat(30_000)}\r${"\x1b[1Kb".repeat(6000)}\n`, 30_000],
     ["erasures of the line at its end", `${"a".repeat(30_000)}\b${"\x1b[2Kb".repeat(6000)}\n`, 35_999],
-  ])("lines made to be slow take time in proportion to their length: %s", (_, line, length) => {
+  ])("takes time in proportion to the length of lines made to be slow: %s", (_, line, length) => {
     const before = process.cpuUsage();
     expect(plain(line.repeat(10)).split("\n", 1)[0]).toHaveLength(length);
     const { user, system } = process.cpuUsage(before);
@@ -50,7 +50,7 @@ describe("text for the model", () => {
     expect((user + system) / 1000).toBeLessThan(9000);
   });
 
-  test("of a command is plain, while the live output and the file have every byte", async () => {
+  test("is plain for a command, while the live output and the file have every byte", async () => {
     const live: string[] = [];
     const tool = makeTool();
     const command = "printf '\\033[32mgreen\\033[0m\\n'; printf ' 1%%\\r 99%%\\r100%%\\n'";
@@ -63,14 +63,14 @@ describe("text for the model", () => {
     expect(file.startsWith("\x1b[32mgreen\x1b[0m\n 1%\r 99%\r100%\n1\n")).toBe(true);
   });
 
-  test("a long progress bar is one line and is not cut", async () => {
+  test("has a long progress bar in one line that is not cut", async () => {
     const command = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf 'step %s of 20000\\r' $i; done; echo";
     const result = await runBash({ command });
     expect(result.stdout).toBe("step 20000 of 20000\n");
     expect(result).not.toHaveProperty("truncated");
   });
 
-  test("a line that never ends is passed on in bounded memory", () => {
+  test("is passed on in bounded memory for a line that never ends", () => {
     const chunk = Buffer.alloc(64 * 1024, "x\r");
     const parts: number[] = [];
     const text = new PlainText((bytes) => parts.push(bytes.length));

@@ -28,19 +28,19 @@ describe("an allow list", () => {
     "./env ls",
   ])("refuses %s", (command) => expect(allowed(command, { allow })).toBe(false));
 
-  test("deny goes before allow", () => {
+  test("applies deny before allow", () => {
     expect(allowed("git push", { allow: ["git"], deny: ["git push"] })).toBe(false);
     expect(allowed("git pull", { allow: ["git"], deny: ["git push"] })).toBe(true);
   });
 
-  test("an allow rule that names a command allows arguments that cannot be known", () => {
+  test("allows arguments that cannot be known with an allow rule that names a command", () => {
     const options = { allow: ["sh scripts/build.sh", "ls"], deny: ["rm"] };
     expect(allowed("sh scripts/build.sh --fast", options)).toBe(true);
     expect(allowed("sh scripts/other.sh", options)).toBe(false);
     expect(allowed("sh -c 'rm x'", { allow: ["sh"], deny: ["rm"] })).toBe(false);
   });
 
-  test("variables of the call are examined too", () => {
+  test("examines variables of the call too", () => {
     expect(verdict("ls", { allow }, { PATH: "/tmp" }).allowed).toBe(false);
     expect(verdict("ls", { deny: ["rm"] }, { LD_PRELOAD: "/tmp/x.so" }).allowed).toBe(false);
     expect(verdict("ls", { deny: ["rm"] }, { LANG: "C" }).allowed).toBe(true);

@@ -183,7 +183,7 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   gnuplot -e 'system("rm")'
   erl -eval x
     `),
-  )("refused: %s", (command) => {
+  )("refuses %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false });
   });
 
@@ -198,7 +198,7 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
     "GIT_CONFIG_COUNT",
     "PYTHONPATH",
     "BASH_FUNC_ls%%",
-  ])("the variable %s of the call is refused", (name) =>
+  ])("refuses the variable %s of the call", (name) =>
     expect(verdict("ls", undefined, { [name]: "/tmp/x" }).allowed).toBe(false),
   );
   test.each([
@@ -207,11 +207,11 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
     ["NODE_ENV", "test"],
     ["GIT_AUTHOR_NAME", "x"],
     ["GIT_PAGER", "cat"],
-  ])("the variable %s=%s of the call is not", (name, value) =>
+  ])("does not refuse the variable %s=%s of the call", (name, value) =>
     expect(verdict("ls", undefined, { [name]: value })).toEqual({ allowed: true }),
   );
 
-  test("an alias of git that is a command of git is judged as that command", () => {
+  test("judges an alias of git that is a command of git as that command", () => {
     for (const command of [
       "git -c alias.x=push x",
       "git -c alias.X='push origin' x",
@@ -229,7 +229,7 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
     expect(allowed("git -c alias.x=log x -1", { deny: ["git push"] })).toBe(true);
   });
 
-  test("a short option may be the long one, and the other way round", () => {
+  test("matches a short option with its long form, and the reverse", () => {
     const deny = ["rm -rf", "git push --force"];
     for (const command of [
       "rm --recursive --force x",
@@ -247,7 +247,7 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
     }
   });
 
-  test("a program that takes abbreviated subcommands is refused by one", () => {
+  test("refuses an abbreviated subcommand of a program that takes them", () => {
     expect(allowed("npm publ", { deny: ["npm publish"] })).toBe(false);
     expect(allowed("npm test", { deny: ["npm publish"] })).toBe(true);
     expect(allowed("docker rm x", { deny: ["docker rmi"] })).toBe(true);
@@ -269,11 +269,11 @@ describe("Promise: an allow rule hides no deny rule", () => {
     ["node", "node -e x"],
     ["tar", 'tar xf a "$X"'],
     ["env", "env LD_PRELOAD=x ls"],
-  ])("allow %j next to deny: %s is refused", (rule, command) => {
+  ])("refuses with allow %j next to deny: %s", (rule, command) => {
     expect(allowed(command, { allow: [rule, "ls"], deny })).toBe(false);
   });
 
-  test("without deny rules, a rule of one word answers for what its program is there for", () => {
+  test("allows by a rule of one word only what its program is there for, without deny rules", () => {
     expect(allowed("node -e x", { allow: ["node"] })).toBe(true);
     expect(allowed("sh script.sh", { allow: ["sh"] })).toBe(true);
     expect(allowed('git -c alias.x="!$X" x', { allow: ["git"] })).toBe(false);

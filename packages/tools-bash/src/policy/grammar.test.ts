@@ -114,7 +114,7 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "; true",
     "{ true; ",
     "echo \ud800",
-  ])("refused: %j", (script) => {
+  ])("refuses %j", (script) => {
     expect(verdict(script, { deny: ["other"] })).toMatchObject({ allowed: false });
     expect(verdict(script, { allow: ["true", "echo", "cat", "rm", "f"] })).toMatchObject({ allowed: false });
   });
@@ -190,11 +190,11 @@ describe("Promise: only scripts that all shells read alike are judged", () => {
     "mkdir -p a/b && touch a/b/c && ls -la a",
     "curl -s https://x/y?z=1 | jq '.a[0]'",
     "ls ~/project",
-  ])("what people write is judged: %j", (script) => {
+  ])("judges what users write: %j", (script) => {
     expect(allowed(script, { deny: ["rm"] })).toBe(true);
   });
 
-  test("a script beyond a bound is refused, and quickly", () => {
+  test("refuses a script beyond a bound, and quickly", () => {
     const before = process.cpuUsage();
     for (const script of [
       `${"( ".repeat(60)}true${" )".repeat(60)}`,

@@ -175,7 +175,7 @@ describe("what programs run by design, and words as data, are not refused", () =
   git log -c
   git show --config
     `),
-  )("allowed: %s", (command) => {
+  )("allows %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });
 });
@@ -235,12 +235,12 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     'python3 "tools/$name.py"',
     "npx tsc --noEmit",
     "python3 ~/tools/run.py",
-  ])("words as data run: %s", (command) => {
+  ])("allows words as data: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });
 });
 
-test("rules for other commands refuse few of the ordinary ones", () => {
+test("refuses few of the ordinary commands with rules for other ones", () => {
   const commands = ordinaryCommands();
   const policy = createPolicy({ deny: ["no-such-command", "shutdown-all -rf"] });
   const refused = commands.filter((command) => policy?.check(command).allowed === false);

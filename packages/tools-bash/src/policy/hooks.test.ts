@@ -330,11 +330,11 @@ describe("a command named by an option, a subcommand or a variable of another pr
   qemu-x86_64 /bin/rm x
   catchsegv rm x
     `),
-  )("refused: %s", (command) => {
+  )("is refused: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false });
   });
 
-  test("is refused by the rule that denies it, where it can be read", () => {
+  test("is refused by the rule that denies it, if it can be read", () => {
     for (const command of [
       "npm exec rm x",
       "docker run --entrypoint=rm alpine x",
@@ -360,7 +360,7 @@ describe("a command named by an option, a subcommand or a variable of another pr
     expect(verdict("git log", undefined, { GIT_PAGER: "cat" })).toEqual({ allowed: true });
   });
 
-  test("is refused where it is not known yet", () => {
+  test("is refused if it is not known yet", () => {
     for (const command of [
       'tar xf a --to-command "$X"',
       'EDITOR="$X" git commit',

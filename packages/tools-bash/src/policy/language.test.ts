@@ -117,7 +117,7 @@ describe("a pattern against a command", () => {
     git -c core.pager='rm x' log
     for i in a b; do rm "$i"; done
     `),
-  )("touches what the words of a script run: %s", async (command) => {
+  )("matches what the words of a script run: %s", async (command) => {
     expect((await matches("rm *", command)).some((match) => /^(covers|touches)$/.test(match))).toBe(true);
   });
 
@@ -193,7 +193,7 @@ describe("a pattern against a command", () => {
     expect(await shellLanguage.match(["git status *"], [target])).toEqual([["touches"]]);
   });
 
-  test("is refused if it is not plain words behind a program's name", async () => {
+  test("is refused if it is not plain words after the name of a program", async () => {
     for (const pattern of ["*", "r* x", "'rm'", "rm; ls", "$X", "a|b"]) {
       expect(await shellLanguage.check(pattern), pattern).toMatch(/^the pattern is/);
       expect(await shellLanguage.match([pattern], [{ type: "command", text: "ls" }])).toEqual([["maybe"]]);
@@ -204,7 +204,7 @@ describe("a pattern against a command", () => {
   });
 });
 
-test("a script of too many commands is not described", () => {
+test("does not describe a script of too many commands", () => {
   expect(describeCommands("ls; ".repeat(5000))).toBeUndefined();
   expect(describeCommands(`echo ${"a ".repeat(100_000)}`)).toBeUndefined();
   expect(describeCommands("# nothing")).toBeUndefined();
@@ -229,7 +229,7 @@ describe("the words of a command that may be allowed with anything behind them",
   ])("are in %j: %s", (command, words) => expect(offered(command)).toBe(`${words} *`));
 
   test.each(["X=1 npm test", "$X test", "'./a b' c", "case x in", "", "ls $(x)"])(
-    "are none in %j, which is not plain commands",
+    "do not exist in %j, which is not plain commands",
     (command) => expect(offered(command)).toBeUndefined(),
   );
 
@@ -245,7 +245,7 @@ describe("the words of a command that may be allowed with anything behind them",
     cross-env dotenv direnv hyperfine perf valgrind xvfb-run fakeroot proot setpriv run-parts ansible crontab
     python3 python3.12 pypy ruby node
     `).flatMap((line) => line.trim().split(" ")),
-  )("are none with %s, which does what it is told", (program) => {
+  )("do not exist with %s, which runs what its arguments say", (program) => {
     for (const command of [program, `${program} x`, `/usr/bin/${program} -v x`, `${program} --version`])
       expect(offered(command), command).toBeUndefined();
   });
@@ -269,7 +269,7 @@ describe("the words of a command that may be allowed with anything behind them",
     "git init --template=x",
     "docker-compose run x",
     "pip install x",
-  ])("are none where the subcommand brings its own code: %s", (command) => {
+  ])("do not exist if the subcommand has its own code: %s", (command) => {
     expect(offered(command)).toBeUndefined();
   });
 });
@@ -279,4 +279,6 @@ test.each([
   ["npm test && npm test -- -w", "npm test *"],
   ["npm test && ./x.sh $A", undefined],
   ["npm test && make && go build && cargo test", undefined],
-])("the rule for a list of commands, %j, is %j", (command, rule) => expect(offered(command)).toBe(rule));
+])("derives the rule for a list of commands, %j, as %j", (command, rule) =>
+  expect(offered(command)).toBe(rule),
+);

@@ -3,7 +3,7 @@ import { allowed, verdict } from "../../test/verdicts.js";
 import { createPolicy } from "./policy.js";
 
 describe("Scenario: Command validation (disallowed patterns)", () => {
-  test("a denied command is refused with the rule and its reason", () => {
+  test("refuses a denied command with the rule and its reason", () => {
     const options = { deny: [{ command: "git push", reason: "Pushing is done by people." }] };
     expect(verdict("git status && git push origin main", options)).toEqual({
       allowed: false,
@@ -87,7 +87,7 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "flock f -c 'rm x'",
     "strace -f rm x",
     "cat f | while IFS= read -r line; do rm x; done",
-  ])("refused by the rule: %s", (command) => {
+  ])("refuses by the rule: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false, rule: "rm" });
   });
 
@@ -219,11 +219,11 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     "sh -c -o errexit 'rm x'",
     "sh -oc errexit 'rm x'",
     "bash -c +O extglob 'rm x'",
-  ])("refused because it cannot be known: %s", (command) => {
+  ])("refuses because it cannot be known: %s", (command) => {
     expect(allowed(command)).toBe(false);
   });
 
-  test("at any position and depth", () => {
+  test("refuses at any position and depth", () => {
     for (const count of [60, 400]) expect(allowed(`${"true; ".repeat(count)}rm x`)).toBe(false);
     expect(allowed(`${"(".repeat(30)}rm x${")".repeat(30)}`)).toBe(false);
     expect(allowed(`${"(".repeat(20_000)}true${")".repeat(20_000)}`)).toBe(false);
@@ -231,14 +231,14 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     expect(allowed(`${"env ".repeat(5000)}true`)).toBe(false);
   });
 
-  test("no script for sed takes long to examine", () => {
+  test("examines every script for sed quickly", () => {
     for (const part of ["\\a", "[a]", "[[:", "s/", "[", "1,", "{"]) {
       expect(allowed(`sed 's/${part.repeat(20_000)}x' f`)).toBe(true);
     }
   });
 
   test.each(["true\rrm x", "rm\vx", "rm\u00a0x", "\ufeffrm x", "true\u2028rm x", "rm\u3000x"])(
-    "a character that shells read differently is refused and shown: %j",
+    "refuses a character that shells read differently and shows it: %j",
     (command) => {
       const result = verdict(command);
       expect(result).toMatchObject({
@@ -248,14 +248,14 @@ describe("Scenario: Command validation (disallowed patterns)", () => {
     },
   );
 
-  test("look-alikes and invisible letters are other names, and shown escaped", () => {
+  test("treats look-alikes and invisible letters as other names, and shows them escaped", () => {
     expect(allowed("ｒｍ x")).toBe(true);
     const result = verdict("git r\u200bm", { deny: ["git"] });
     expect(result).toMatchObject({ reason: expect.stringContaining("\\u200b") });
     expect(allowed("r\u200bm x", { allow: ["rm"] })).toBe(false);
   });
 
-  test("1 MB against 200 rules is quick", () => {
+  test("checks 1 MB against 200 rules quickly", () => {
     const policy = createPolicy({ deny: Array.from({ length: 200 }, (_, i) => `command${i} -x`) });
     const command = "echo some words of a script; ".repeat(36_000);
     // In CPU time: how long that takes depends on what else the machine does.

@@ -32,11 +32,11 @@ describe("how a rule matches", () => {
       );
     },
   );
-  test("a long row of options is looked at once, not in every way it could be read", () => {
+  test("reads a long row of options once, not in every way it could be read", () => {
     expect(allowed(`program ${"-c ".repeat(2000)}x`, { deny: ["program push"] })).toBe(true);
     expect(allowed(`program ${"-c ".repeat(2000)}push`, { deny: ["program push"] })).toBe(false);
   });
-  test("a long option matches its abbreviation and its value form", () => {
+  test("matches a long option by its abbreviation and its value form", () => {
     for (const option of ["--force", "--forc", "--force=x"]) {
       expect(allowed(`git push ${option}`, { deny: ["git push --force"] })).toBe(false);
     }
@@ -48,15 +48,15 @@ describe("rules that cannot work are refused when they load", () => {
   test.each(["*", "r* x", "rm;ls", "'rm'", "$X", "rm > x", "a|b", " ", "rm\n-rf\u0000["])("%j", (rule) => {
     expect(() => createPolicy({ deny: [rule] })).toThrow(/deny\[0\] is/);
   });
-  test("an empty list is not the same as none", () => {
+  test("distinguishes an empty list from none", () => {
     expect(() => createPolicy({ deny: [] })).toThrow(/deny is empty/);
     expect(createPolicy({})).toBeUndefined();
   });
-  test("a policy of a wrong type is an error, never no policy", () => {
+  test("reports a policy of a wrong type, and never takes it for no policy", () => {
     expect(() => createPolicy("rm" as never)).toThrow('options must be an object, got string "rm"');
     expect(() => createPolicy({ deny: "rm" as never })).toThrow("deny must be an array of rules, got string");
   });
-  test("examples prove a rule", () => {
+  test("checks a rule with its examples", () => {
     const rule = { command: "git push", match: ["git push -f"], notMatch: ["git pull"] };
     expect(createPolicy({ deny: [rule], allow: [rule] })).toBeDefined();
     expect(() => createPolicy({ deny: [{ command: "git push", match: ["git pull"] }] })).toThrow(

@@ -174,11 +174,11 @@ describe("a program that no table knows runs no denied command by a word it is g
   release-it --hooks.before:init='rm x'
   nx run-commands --command='rm x'
     `),
-  )("refused: %s", (command) => {
+  )("is refused: %s", (command) => {
     expect(verdict(command)).toMatchObject({ allowed: false });
   });
 
-  test("the reason names the program and the rule", () => {
+  test("is refused with the name of the program and the rule", () => {
     expect(verdict("mutt -e 'set shell; !rm x'")).toEqual({
       allowed: false,
       reason: 'Refused by the policy: "mutt" may run "rm", which the deny rule "rm" names.',
@@ -186,18 +186,18 @@ describe("a program that no table knows runs no denied command by a word it is g
     });
   });
 
-  test("a rule of several words counts as a whole", () => {
+  test("counts a rule of several words as a whole", () => {
     const options = { deny: ["git push"] };
     expect(verdict("kitty git push", options)).toMatchObject({ allowed: false });
     expect(verdict("kitty -e 'git push'", options)).toMatchObject({ allowed: false });
     expect(verdict("kitty git status", options)).toEqual({ allowed: true });
   });
 
-  test("an allow rule for the program does not hide it", () => {
+  test("is not hidden by an allow rule for the program", () => {
     expect(verdict("kitty rm x", { deny: ["rm"], allow: ["kitty"] })).toMatchObject({ allowed: false });
   });
 
-  test("a command with more such words than can be looked at is refused", () => {
+  test("is refused if a command has more such words than can be looked at", () => {
     const words = "x rm ".repeat(100_000);
     for (const command of [`unknown ${words}`, `unknown '${words}'`]) {
       const reason = expect.stringContaining("too many words");
@@ -228,7 +228,7 @@ describe("words that are data for a known program, or for one of the project, st
   eslint --rule 'no-rm: error' src
   vitest run -t "rm removes"
     `),
-  )("allowed: %s", (command) => {
+  )("are allowed: %s", (command) => {
     expect(verdict(command)).toEqual({ allowed: true });
   });
 });

@@ -21,7 +21,7 @@ const onLinux = process.platform === "linux";
 const HOG = `${process.execPath} -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(16e6, 1)), 40)'`;
 const HOLD = `${process.execPath} -e 'globalThis.kept = Buffer.alloc(150e6, 1); setInterval(() => {}, 1e6)'`;
 
-test("a timeout at the limit does not ask for a longer one", async () => {
+test("does not ask for a longer timeout if it is at the limit", async () => {
   const { stderr } = await runBash({ command: "sleep 100", timeout: 1e12 }, { limits: { timeoutMs: 300 } });
   expect(stderr).toMatch(
     /timed out after 300 ms;.*ended\. No command may take longer \(limits\.timeoutMs\); append " &"/,
@@ -37,7 +37,7 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     expect(result.stderr).toMatch(/memory limit exceeded: \d+ MB used, 256 allowed \(limits\.memoryMb\)/);
   });
 
-  test("a node that uses little memory works under the same limit", async () => {
+  test("allow a node that uses little memory", async () => {
     const command = `${process.execPath} -e 'setTimeout(() => console.log("fine"), 600)'`;
     expect(await runBash({ command }, { limits: { memoryMb: 256 } })).toMatchObject({
       stdout: "fine\n",
@@ -46,7 +46,7 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     });
   });
 
-  test("a process that asks for far more than the limit is refused by the kernel, every time", async () => {
+  test("make the kernel refuse a process that asks for far more, every time", async () => {
     const tool = makeTool({ limits: { memoryMb: 256 } });
     const hog = `${process.execPath} -e 'Buffer.alloc(690e6, 1)'`;
     for (let run = 0; run < 10; run++) {
@@ -57,7 +57,7 @@ describe.skipIf(!onLinux)("limits for the whole tree (needs /proc)", () => {
     }
   });
 
-  test("three children of 150 MB each exceed 200 MB together", async () => {
+  test("apply to three children of 150 MB each that exceed 200 MB together", async () => {
     const result = await runBash(
       { command: `${HOLD} & ${HOLD} & ${HOLD} & wait` },
       { limits: { memoryMb: 200 } },
@@ -100,7 +100,7 @@ time.sleep(100)`;
       expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
     });
 
-    test.skipIf(!hasPython)("the same commands succeed under a limit that allows them", async () => {
+    test.skipIf(!hasPython)("but the same commands succeed under a limit that allows them", async () => {
       const short = MEMFD.replace("time.sleep(100)", "time.sleep(0.6)");
       const result = await runBash(
         { command: 'exec python3 -c "$1"', arguments: [short] },
@@ -124,7 +124,7 @@ time.sleep(100)`;
       expect(result.limit_exceeded).toMatchObject({ limit: "memoryMb", allowed: 200 });
     });
 
-    test.skipIf(!hasSandbox || !hasPython)("System V objects of a sandbox stay small", async () => {
+    test.skipIf(!hasSandbox || !hasPython)("and System V objects of a sandbox stay small", async () => {
       // No memory of a process: the kernel keeps them until they are removed.
       const code = `import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
@@ -142,17 +142,20 @@ print(held)`;
       expect(result).toMatchObject({ stdout: "0\n", stderr: "" });
     });
 
-    test.skipIf(!hasSandbox)("the sandbox's own file systems cannot hold more than the limit", async () => {
-      const command =
-        "for place in /tmp /dev/shm /run; do head -c 90000000 /dev/zero > $place/x; done; du -sm /tmp /dev/shm /run";
-      const result = await runBash({ command, cwd: "/usr" }, { sandbox, limits: { memoryMb: 64 } });
-      // The first one may be full, or the memory it takes may be seen before that: neither holds more than the limit.
-      const isFull = result.stderr.includes("No space left on device");
-      expect(isFull || result.limit_exceeded?.limit === "memoryMb").toBe(true);
-    });
+    test.skipIf(!hasSandbox)(
+      "and the sandbox's own file systems cannot hold more than the limit",
+      async () => {
+        const command =
+          "for place in /tmp /dev/shm /run; do head -c 90000000 /dev/zero > $place/x; done; du -sm /tmp /dev/shm /run";
+        const result = await runBash({ command, cwd: "/usr" }, { sandbox, limits: { memoryMb: 64 } });
+        // The first one may be full, or the memory it takes may be seen before that: neither holds more than the limit.
+        const isFull = result.stderr.includes("No space left on device");
+        expect(isFull || result.limit_exceeded?.limit === "memoryMb").toBe(true);
+      },
+    );
   });
 
-  test.skipIf(!canGroup && !hasSandbox)("CPU seconds of detached short processes count", async () => {
+  test.skipIf(!canGroup && !hasSandbox)("count CPU seconds of detached short processes", async () => {
     // Each burns a few hundredths of a second, has no parent, no session and no environment in common, and is gone.
     const burner = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     const command = `n=0; while [ $n -lt 300 ]; do n=$((n+1)); (env -i setsid sh -c '${burner}' &) ; sleep 0.02; done`;
@@ -165,14 +168,14 @@ print(held)`;
     }
   });
 
-  test("CPU seconds of many children count together", async () => {
+  test("count CPU seconds of many children together", async () => {
     const burn = "(while :; do :; done) &";
     const result = await runBash({ command: `${burn} ${burn} ${burn} wait` }, { limits: { cpuSeconds: 1 } });
     expect(result.limit_exceeded).toMatchObject({ limit: "cpuSeconds", allowed: 1 });
     expect(result.exit_code).toBe(137);
   });
 
-  test("a fork bomb is ended, and the agent can still run commands", async () => {
+  test("stop a fork bomb, and the agent can still run commands", async () => {
     // It doubles like a real one, but stops at about a thousand: a failing test must not take the machine along.
     const bomb = "b() { if [ $1 -gt 0 ]; then b $(($1-1)) | b $(($1-1)) & wait; else sleep 100; fi; }; b 9";
     const result = await runBash({ command: bomb }, { limits: { processes: 60 } });
@@ -184,7 +187,7 @@ print(held)`;
 
 describe("limits the kernel enforces per process", () => {
   test.skipIf(!onLinux)(
-    "a refused allocation names the limit that is probably the reason, with the facts",
+    "name the limit that is probably the reason for a refused allocation, with the facts",
     async () => {
       const command = `${process.execPath} -e 'Buffer.alloc(3e9, 1)'`;
       const result = await runBash({ command }, { limits: { memoryMb: 256 } });
@@ -195,13 +198,13 @@ describe("limits the kernel enforces per process", () => {
     },
   );
 
-  test("other failures, and success, do not mention the limit", async () => {
+  test("are not mentioned on other failures or success", async () => {
     for (const command of ["echo 'no such file' >&2; exit 1", "echo 'out of memory' >&2"]) {
       expect(await runBash({ command })).not.toHaveProperty("limit_suspected");
     }
   });
 
-  test("a file beyond the limit ends the command, and the signal is named", async () => {
+  test("kill the command for a file beyond the limit, and name the signal", async () => {
     const result = await runBash(
       { command: "exec dd if=/dev/zero of=big bs=65536 count=1000000", cwd: directory },
       { limits: { fileMb: 5 } },
@@ -211,14 +214,14 @@ describe("limits the kernel enforces per process", () => {
     expect(statSync(join(directory, "big")).size).toBe(5 * 1024 * 1024);
   });
 
-  test("bash counts file blocks differently, and the limit is the same", async () => {
+  test("are the same in bash, which counts file blocks differently", async () => {
     const options = { limits: { fileMb: 5 }, shell: "/bin/bash" };
     const command = "dd if=/dev/zero of=big-bash bs=65536 count=1000000";
     expect(await runBash({ command, cwd: directory }, options)).toMatchObject({ exit_code: 153 });
     expect(statSync(join(directory, "big-bash")).size).toBe(5 * 1024 * 1024);
   });
 
-  test("a limit that is off is not set, and with all off there is no prelude", async () => {
+  test("are not set if they are off, and with all off there is no prelude", async () => {
     const off = { cpuSeconds: false, memoryMb: false, processes: false, fileMb: false } as const;
     expect(limitPrelude(resolveLimits(off), "/bin/sh", 100)).toBe("");
     const result = await runBash({ command: "ulimit -f; ulimit -t; ulimit -d" }, { limits: off });
@@ -227,13 +230,13 @@ describe("limits the kernel enforces per process", () => {
     expect(result.stdout).not.toContain("2048");
   });
 
-  test("a shell whose ulimit is not known starts without a prelude", () => {
+  test("start without a prelude a shell whose ulimit is not known", () => {
     expect(limitPrelude(resolveLimits(), "/usr/bin/fish", 100)).toBe("");
   });
 });
 
 test.each(["git --version", "npm --version", "java -version"])(
-  "%s works under the default limits",
+  "runs %s under the default limits",
   async (command) => {
     const present = (await runBash({ command: `command -v ${command.split(" ")[0]}` })).exit_code === 0;
     if (!present) return;

@@ -53,13 +53,13 @@ const hasPython = spawnSync("python3", ["-c", ""]).status === 0;
 
 describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem})` : ""}`, () => {
   describe("by variables of the call", () => {
-    test("none reaches a program outside the sandbox: the dynamic linker of bubblewrap writes no file", async () => {
+    test("reaches no program outside the sandbox: the dynamic linker of bubblewrap writes no file", async () => {
       const env = { LD_DEBUG: "all", LD_DEBUG_OUTPUT: join(at.outside, "log") };
       await runBash({ command: "ls", env }, required);
       expect(readdirSync(at.outside)).toEqual([]);
     });
 
-    test("all reach the command, whatever their name, and none is on a command line", async () => {
+    test("passes all to the command, whatever their name, and puts none on a command line", async () => {
       const env = {
         LD_PRELOAD: "/no/such.so",
         __proto__x: "2",
@@ -107,7 +107,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       expect((await runBash(given, required)).stdout).toBe("of the call\n");
     });
 
-    test("no variable of the agent next to its own is added, and none is lost", async () => {
+    test("adds no variable of the agent next to its own, and loses none", async () => {
       const sandbox = { mode: "require", passEnv: ["*"] } as const;
       const inside = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" }, { sandbox });
       const direct = await runBash({ command: "env -0 | sort -z | tr '\\0' '\\n'" });
@@ -124,7 +124,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
   });
 
   describe("by programs of the project", () => {
-    test("bwrap and mkfifo in PATH are not used", async () => {
+    test("does not use bwrap and mkfifo in PATH", async () => {
       const bin = join(at.workspace, "node_modules/.bin");
       mkdirSync(bin, { recursive: true });
       for (const name of ["bwrap", "mkfifo", "sh", "grep"]) {
@@ -141,7 +141,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
   });
 
   describe("by the rights of the user", () => {
-    test("no capability is left, and mounts cannot be changed", async () => {
+    test("leaves no capability, and mounts cannot be changed", async () => {
       const command =
         "grep -E '^Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp:' /proc/self/status; mount -o remount,rw,bind /; mount -t tmpfs none /mnt; umount /proc";
       const { stdout, stderr } = await runBash({ command }, required);
@@ -152,14 +152,14 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       ).toBeGreaterThanOrEqual(3);
     });
 
-    test("settings of the kernel cannot be written, not by root either", async () => {
+    test("cannot write settings of the kernel, not as root either", async () => {
       const files = ["sys/kernel/core_pattern", "sys/kernel/modprobe", "sys/vm/drop_caches", "sysrq-trigger"];
       // Opening is the test: nothing is written if it should succeed.
       const command = files.map((file) => `(: >> /proc/${file}) && echo open`).join("; ");
       expect((await runBash({ command }, required)).stdout).toBe("");
     });
 
-    test("no namespace can be made", async () => {
+    test("cannot create a namespace", async () => {
       const { stdout } = await runBash(
         { command: "unshare -U true && echo user; unshare -Ur true && echo mapped" },
         required,
@@ -167,7 +167,7 @@ describe.skipIf(program === undefined)(`escapes${problem ? ` (skipped: ${problem
       expect(stdout).toBe("");
     });
 
-    test.skipIf(!hasPython)("no file gets the set-user-id bit, by whichever call", async () => {
+    test.skipIf(!hasPython)("sets the set-user-id bit of no file, by whichever call", async () => {
       const script = python(`
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -190,14 +190,14 @@ os.close(os.open("plain", os.O_RDONLY, 0o4755))
       expect(stdout).toBe("1\n".repeat(5));
     });
 
-    test("there is no terminal", async () => {
+    test("has no terminal", async () => {
       const { stderr } = await runBash({ command: ": < /dev/tty" }, required);
       expect(stderr).toContain("/dev/tty");
     });
   });
 
   describe("by sockets of programs outside", () => {
-    test.each([true, false])("one next to the workspace is out of reach (network: %s)", async (network) => {
+    test.each([true, false])("cannot reach one next to the workspace (network: %s)", async (network) => {
       const { visits } = await listen(join(at.outside, "agent.sock"));
       const options = { sandbox: { mode: "require", network } } as const;
       const result = await runBash({ command: connectTo(join(at.outside, "agent.sock")) }, options);
@@ -205,14 +205,14 @@ os.close(os.open("plain", os.O_RDONLY, 0o4755))
       expect(visits()).toBe(0);
     });
 
-    test("one in the workspace itself is out of reach", async () => {
+    test("cannot reach one in the workspace itself", async () => {
       const { visits } = await listen(join(at.workspace, "agent.sock"));
       const { stdout } = await runBash({ command: connectTo("agent.sock") }, required);
       expect(stdout).toBe("EPERM\n");
       expect(visits()).toBe(0);
     });
 
-    test("with unixSockets, commands have their own, and those outside are hidden", async () => {
+    test("gives commands their own with unixSockets, and hides those outside", async () => {
       const place = mkdtempSync(join(home, "node_modules/.socket-"));
       onTestFinished(() => rmSync(place, { recursive: true, force: true }));
       const { visits } = await listen(join(place, "agent.sock"));
@@ -226,13 +226,13 @@ os.close(os.open("plain", os.O_RDONLY, 0o4755))
       expect(visits()).toBe(0);
     });
 
-    test("a pair of sockets works: programs talk to their children", async () => {
+    test("allows a pair of sockets: programs talk to their children", async () => {
       const command = `${process.execPath} -e 'require("child_process").spawn(process.execPath, ["-e", "process.send(1)"], { stdio: ["ignore", "inherit", "inherit", "ipc"] }).on("message", () => console.log("heard"))'`;
       expect((await runBash({ command }, required)).stdout).toBe("heard\n");
     });
 
     test.skipIf(!hasPython)(
-      "a datagram pair cannot be turned into a socket, nor another family or io_uring",
+      "cannot turn a datagram pair into a socket, nor use another family or io_uring",
       async () => {
         const command = python(`
 import socket, ctypes
@@ -257,7 +257,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
     );
   });
 
-  test("by a directory that anyone who started the agent left open", (context) => {
+  test("by a directory that the program which started the agent left open", (context) => {
     const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
     if (!existsSync(entry)) return context.skip("the package is not built");
     const code = `
@@ -289,7 +289,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
   });
 
   describe("by temporary directories", () => {
-    test("cwd /tmp is an empty one of the command's own", async () => {
+    test("uses for cwd /tmp an empty directory that is the command's own", async () => {
       const name = `tools-bash-${process.pid}`;
       const { stdout } = await runBash(
         { command: `ls -A | grep -v '^tools-bash-escape'; touch ${name}; pwd`, cwd: "/tmp" },
@@ -299,7 +299,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       expect(existsSync(join("/tmp", name))).toBe(false);
     });
 
-    test("a cwd in one of them, which the model names, shows nothing of the host", async () => {
+    test("shows nothing of the host for a cwd in one of them, which the model names", async () => {
       writeFileSync(join(at.outside, "token"), "s3cr3t");
       await expect(runBash({ command: "cat token", cwd: at.outside }, required)).rejects.toThrow(
         /"cwd" .* is not in the sandbox: every sandbox has "\/tmp" empty.*Nothing was run/,
@@ -308,7 +308,7 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       expect((await runBash({ command: "cat token", cwd: at.outside }, options)).stdout).toBe("s3cr3t");
     });
 
-    test("/run is empty but for name servers", async () => {
+    test("shows an empty /run except for name servers", async () => {
       const { stdout } = await runBash(
         { command: "find /run ! -type d ! -type l; ls -A /run/user" },
         required,
@@ -318,14 +318,14 @@ for name, number in {"io_uring": 425, "keyctl": 250, "bpf": 321, "mount": 165, "
       ).toEqual([]);
     });
 
-    test("an agent that works in /tmp itself is told why not", async () => {
+    test("explains to an agent that works in /tmp itself why it cannot", async () => {
       process.chdir("/tmp");
       await expect(runBash({ command: "ls" }, required)).rejects.toThrow(
         /"\/tmp" cannot be written from a sandbox.*Nothing was run/,
       );
     });
 
-    test("pipes of other commands cannot be found", async () => {
+    test("cannot find pipes of other commands", async () => {
       const { stdout } = await runBash({ command: "find /tmp -type p" }, required);
       expect(stdout).toBe("");
     });

@@ -27,7 +27,7 @@ describe.skipIf(program === undefined)(
   () => {
     beforeEach(() => git(at.workspace, "init", "-q"));
 
-    test("the hooks of core.hooksPath cannot be changed, and really would run", async () => {
+    test("does not let commands change the hooks of core.hooksPath, which really would run", async () => {
       mkdirSync(inWorkspace("tools/hooks"), { recursive: true });
       git(at.workspace, "config", "core.hooksPath", "tools/hooks");
       await runBash(
@@ -41,7 +41,7 @@ describe.skipIf(program === undefined)(
       expect(hookRan()).toBe(true);
     });
 
-    test("a rebase that is left behind is named, with the commands that it would run outside", async () => {
+    test("reports a rebase that is left unfinished, with the commands that it would run outside", async () => {
       for (const _ of [1, 2]) commit();
       const start = "git -c user.name=t -c user.email=t@example.org rebase -q";
       const command = `${start} -x 'touch ${at.outside}/ran; false' HEAD~1; true`;
@@ -57,7 +57,7 @@ describe.skipIf(program === undefined)(
     });
 
     test.each(["sequencer/todo", "rebase-apply/next", "BISECT_START"])(
-      "an operation that is left behind in a repository below is named: %s",
+      "reports an operation that is left unfinished in a repository below: %s",
       async (state) => {
         mkdirSync(inWorkspace("below"));
         git(inWorkspace("below"), "init", "-q");
@@ -68,7 +68,7 @@ describe.skipIf(program === undefined)(
       },
     );
 
-    test("nor be made, where there are none yet, also by a user's own configuration", async () => {
+    test("does not let commands create hooks if there are none yet, also by a user's own configuration", async () => {
       writeFileSync(join(at.outside, "gitconfig"), "[core]\n\thooksPath = .my-hooks\n");
       vi.stubEnv("GIT_CONFIG_GLOBAL", join(at.outside, "gitconfig"));
       const { stderr } = await runBash({ command: writeHook(".my-hooks") }, required);
@@ -78,7 +78,7 @@ describe.skipIf(program === undefined)(
       expect(stderr).toContain("may not make .my-hooks:");
     });
 
-    test("included configuration and programs of filters are read-only; a directory of that name is not", async () => {
+    test("makes included configuration and programs of filters read-only, but not a directory of that name", async () => {
       git(at.workspace, "config", "include.path", "../shared.gitconfig");
       git(at.workspace, "config", "filter.x.clean", "sh ./clean.sh test");
       git(at.workspace, "config", "alias.later", "!./later.sh dist/report");
@@ -92,7 +92,7 @@ describe.skipIf(program === undefined)(
       expect(existsSync(inWorkspace("dist/report"))).toBe(true);
     });
 
-    test("repositories directly below the workspace keep their hooks; one that a command made is its own", async () => {
+    test("keeps the hooks of repositories directly below the workspace; one that a command made is its own", async () => {
       mkdirSync(inWorkspace("mine"));
       git(inWorkspace("mine"), "init", "-q");
       const tool = makeTool(required);

@@ -46,7 +46,7 @@ describe.skipIf(program === undefined)(
       writeFileSync(inWorkspace(".git/config"), "[core]\n\trepositoryformatversion = 0\n");
     };
 
-    test("existing ones are read-only, also under another way to write", async () => {
+    test("keeps existing ones read-only, also under another way to write", async () => {
       git();
       writeFileSync(inWorkspace(".envrc"), "mine");
       const command = `echo x > .git/hooks/pre-commit; echo x >> .git/config; git config core.fsmonitor x; echo x > .envrc
@@ -58,7 +58,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(existsSync(inWorkspace("old-git"))).toBe(false);
     });
 
-    test("missing ones cannot be made, and nothing is left in their place", async () => {
+    test("cannot create missing ones, and leaves nothing in their place", async () => {
       git();
       const before = readdirSync(at.workspace, { recursive: true }).sort();
       const command =
@@ -70,14 +70,14 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(result.stderr).toContain("may not make .envrc, .git/commondir:");
     });
 
-    test("a workspace that is no repository does not become one", async () => {
+    test("does not let a workspace become a repository if it is not one", async () => {
       const command = "git init -q; git init -q --bare .; mkdir -p .git/hooks; echo x > HEAD; ls -d .git";
       await runBash({ command }, required);
       expect(existsSync(inWorkspace(".git"))).toBe(false);
       expect(spawnSync("git", ["rev-parse", "--git-dir"], { cwd: at.workspace }).status).not.toBe(0);
     });
 
-    test("git works: commits are made", async () => {
+    test("lets git make commits", async () => {
       git();
       const command =
         "echo x > a; git add -A && git -c user.name=x -c user.email=x@x commit -qm x && git show --stat --format=%s";
@@ -86,7 +86,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(stdout).toMatch(/^x\n\n a \| 1 \+\n 1 file changed/);
     });
 
-    test("files that other programs follow are renamed when a command made them", async () => {
+    test("renames config files that other programs execute if a command created them", async () => {
       mkdirSync(inWorkspace(".config"));
       const command =
         "mkdir .vscode .config/git; echo x > .envrc; ln -s /etc .husky; echo x > new.code-workspace";
@@ -102,7 +102,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(stderr).toMatch(/may not make .*\.envrc/);
     });
 
-    test("a directory with a protected file in it cannot be moved away", async () => {
+    test("cannot move away a directory with a protected file in it", async () => {
       mkdirSync(inWorkspace(".config/git"), { recursive: true });
       await runBash(
         { command: "mv .config old; mkdir -p .config/git; echo x > .config/git/config" },
@@ -112,7 +112,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(existsSync(inWorkspace("old"))).toBe(false);
     });
 
-    test("a link in the place of a directory leads nothing outside", async () => {
+    test("cannot reach outside by a link in the place of a directory", async () => {
       mkdirSync(join(at.outside, "fish"));
       symlinkSync(at.outside, inWorkspace(".config"));
       symlinkSync(at.outside, inWorkspace(".git"));
@@ -120,7 +120,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(readdirSync(at.outside, { recursive: true })).toEqual(["fish"]);
     });
 
-    test("a link put in the place of a writable directory is not followed by the next command", async () => {
+    test("does not follow a link put in the place of a writable directory with the next command", async () => {
       mkdirSync(inWorkspace("cache"));
       const tool = runBashTool({ sandbox: { mode: "require", writable: ["cache"] } });
       await tool.execute({ command: `rmdir cache && ln -s ${at.outside} cache` });
@@ -129,7 +129,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       expect(readdirSync(at.outside)).toEqual([]);
     });
 
-    test("the host's own files are protected, and its secret places are empty", async () => {
+    test("protects the host's own files, and shows its secret places as empty", async () => {
       mkdirSync(inWorkspace("state"));
       mkdirSync(inWorkspace("keys"));
       writeFileSync(inWorkspace("keys/one"), "secret");
@@ -157,7 +157,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       ]);
     });
 
-    test("commands that run at the same time share what keeps a name free", async () => {
+    test("shares what keeps a name free between commands that run at the same time", async () => {
       const tool = runBashTool(required);
       const wait = (name: string) => `echo > ${name}-started; until [ -e ${name}-go ]; do sleep 0.01; done`;
       const started = (name: string) =>
@@ -178,7 +178,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       ["ends", () => writeFileSync(inWorkspace("theirs-go"), "")],
       ["is killed", (agent: ChildProcess) => void agent.kill("SIGKILL")],
     ] satisfies [string, (agent: ChildProcess) => void][])(
-      "what another agent in the same directory keeps free stays so when that agent %s",
+      "keeps free what another agent in the same directory keeps free when that agent %s",
       async (_, end) => {
         const started = (name: string) =>
           expect.poll(() => existsSync(inWorkspace(`${name}-started`)), { timeout: 60_000 }).toBe(true);
@@ -204,7 +204,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
     );
 
     test.each([true, false])(
-      "an agent that is killed leaves nothing in their place (in a repository: %s)",
+      "leaves nothing in their place after an agent is killed (in a repository: %s)",
       async (isRepository) => {
         if (isRepository) git();
         const before = readdirSync(at.workspace, { recursive: true }).sort();
@@ -220,7 +220,7 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
       60_000,
     );
 
-    test("a file that a user replaces while a command runs stays", async () => {
+    test("keeps a file that a user replaces while a command runs", async () => {
       git();
       writeFileSync(inWorkspace(".envrc"), "old");
       const running = runBash(
@@ -243,13 +243,13 @@ rm -f .envrc; mv .envrc old; echo y > y; mv -f y .envrc; ln -f y .envrc; mv .git
 describe.skipIf(program === undefined)("tricks of a command to keep a file that it must not create", () => {
   const inWorkspace = (path: string) => join(at.workspace, path);
 
-  test("a name that leaves no room for the suffix is renamed all the same", async () => {
+  test("do not prevent a rename if the name leaves no room for the suffix", async () => {
     const name = `${"a".repeat(240)}.code-workspace`;
     await runBash({ command: `echo x > ${name}` }, required);
     expect(readdirSync(at.workspace)).toEqual(["file.refused"]);
   });
 
-  test("a secret place below the workspace cannot be moved for the next command", async () => {
+  test("cannot move a secret place below the workspace for the next command", async () => {
     mkdirSync(inWorkspace(".config/cloud"), { recursive: true });
     writeFileSync(inWorkspace(".config/cloud/token"), "s3cr3t");
     const tool = runBashTool(required, { access: { secret: [inWorkspace(".config/cloud")] } });
@@ -262,7 +262,7 @@ describe.skipIf(program === undefined)("tricks of a command to keep a file that 
     );
   });
 
-  test("a directory that the command made read-only does not protect it", (context) => {
+  test("do not work with a directory that the command made read-only", (context) => {
     const entry = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
     // Root is stopped by no mode.
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};

@@ -38,7 +38,7 @@ afterEach(() => process.chdir(home));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 const require = { sandbox: "require" } as const;
 
-test("without a sandbox configured the result does not speak of one", async () => {
+test("does not mention a sandbox in the result if none is configured", async () => {
   expect(await runBash({ command: "echo x" })).not.toHaveProperty("sandbox");
 });
 
@@ -50,7 +50,7 @@ test("reports a call as contained only if the sandbox is required", () => {
   for (const options of others) expect(describe(options)).toBeUndefined();
 });
 
-test("require refuses to run where there is none, auto runs and says so", async () => {
+test("refuses to run without a sandbox with require, and runs with a report with auto", async () => {
   // Commands could change bubblewrap itself here, so it is not used.
   process.chdir("/usr");
   const required = runBashTool({ sandbox: "require" }).execute({ command: "echo x" });
@@ -81,7 +81,7 @@ describe.skipIf(status.program === undefined)(
       expect(next.stdout).toBe("mine\n");
     });
 
-    test("the workspace can be written, nothing else can", async () => {
+    test("can write the workspace, and nothing else", async () => {
       const command = `echo in > file; echo out > ${outside}/file; echo out > ${homedir()}/tools-bash-test; cat file`;
       const result = await runBash({ command }, require);
       expect(result).toMatchObject({ stdout: "in\n", sandbox: "bubblewrap" });
@@ -91,21 +91,21 @@ describe.skipIf(status.program === undefined)(
       expect(existsSync(join(homedir(), "tools-bash-test"))).toBe(false);
     });
 
-    test("a cwd outside the workspace is readable, not writable", async () => {
+    test("can read, but not write, a cwd outside the workspace", async () => {
       // None in /tmp, of which a sandbox has its own: a clone of this repository may be there.
       const result = await runBash({ command: "ls -d bin; echo x > made", cwd: "/usr" }, require);
       expect(result.stdout).toBe("bin\n");
       expect(result.stderr).toContain("cannot create made");
     });
 
-    test("writable adds directories", async () => {
+    test("adds directories with writable", async () => {
       const sandbox = { mode: "require", writable: [outside, "/no/such"] } as const;
       expect(await runBash({ command: `echo x > ${outside}/made && echo ok` }, { sandbox })).toMatchObject({
         stdout: "ok\n",
       });
     });
 
-    test("the agent's own environment and processes are out of sight", async () => {
+    test("hides the agent's own environment and processes", async () => {
       const result = await runBash(
         { command: `ls -d /proc/${process.pid}; ls -d /proc/[0-9]* | wc -l` },
         require,
@@ -114,7 +114,7 @@ describe.skipIf(status.program === undefined)(
       expect(result.stderr).toContain("No such file");
     });
 
-    test("network: false cuts it off", async () => {
+    test("cuts off the network with network: false", async () => {
       const server = createServer().listen(0, "127.0.0.1");
       await new Promise((resolve) => server.once("listening", resolve));
       const { port } = server.address() as { port: number };
@@ -125,7 +125,7 @@ describe.skipIf(status.program === undefined)(
       server.close();
     });
 
-    test("exit codes, arguments, a long command and a truncated output work as outside", async () => {
+    test("handles exit codes, arguments, a long command and a truncated output as outside", async () => {
       const command = `x='${"y".repeat(200_000)}'; echo "$x" "$1"; exit 7`;
       const tool = makeTool(require);
       const result = await runWith(tool, { command, arguments: ["end"] });
@@ -137,7 +137,7 @@ describe.skipIf(status.program === undefined)(
       expect(await runBash(read, require)).toMatchObject({ stdout: "", exit_code: 1 });
     });
 
-    test("what a command leaves is ended with it and not reported as running on", async () => {
+    test("stops what a command leaves with it and does not report it as still running", async () => {
       const command = "for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; setsid sleep 100 & echo hi";
       // Once would not do: it depends on who is quicker, the kernel or the look at what is left.
       for (let round = 0; round < 8; round++) {
@@ -149,7 +149,7 @@ describe.skipIf(status.program === undefined)(
       expect(processesWith("TEST_MARK=sandbox-left\0")).toEqual([]);
     });
 
-    test("the timeout message does not suggest the background, which a sandbox does not have", async () => {
+    test("does not suggest the background, which a sandbox does not have, in the timeout message", async () => {
       const tool = runBashTool(require);
       expect(tool.getSchema().function.description).toContain("Nothing runs on in the background");
       const { stderr } = await runBash({ command: "sleep 100", timeout: 300 }, require);
@@ -158,7 +158,7 @@ describe.skipIf(status.program === undefined)(
       );
     });
 
-    test("without a working directory of the agent it says what is missing, also where cwd is given", async () => {
+    test("reports what is missing without a working directory of the agent, also if cwd is given", async () => {
       const gone = mkdtempSync(join(base, "gone-"));
       process.chdir(gone);
       rmSync(gone, { recursive: true });
@@ -167,7 +167,7 @@ describe.skipIf(status.program === undefined)(
       );
     });
 
-    test("a timeout ends everything, also a daemon that wiped its environment", async () => {
+    test("stops everything on a timeout, also a daemon that wiped its environment", async () => {
       const command = "env -i setsid sleep 97.531 & sleep 100";
       const result = await runBash({ command, timeout: 300, env: { TEST_MARK: "sandbox" } }, require);
       expect(result).toMatchObject({ exit_code: -1, timed_out: true });

@@ -44,7 +44,7 @@ test("allows only system services for accounts, not the key chain or the launch 
   expect(services.join("\n")).not.toMatch(/SecurityServer|launchservices|coreservices|appleevents|pboard/i);
 });
 
-test("has no rule for the network without one, one port with a proxy, and sockets only where they are wanted", () => {
+test("has no rule for the network without one, one port with a proxy, and sockets only if they are wanted", () => {
   expect(lines().filter((line) => line.startsWith("(allow") && line.includes("network"))).toEqual([]);
   expect(lines({ network: { proxyPort: 3128 } }).filter((line) => line.startsWith("(allow network"))).toEqual(
     ['(allow network-outbound (remote ip "localhost:3128"))'],

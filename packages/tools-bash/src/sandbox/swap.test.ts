@@ -134,7 +134,7 @@ describe.skipIf(program === undefined)(
       expect(contents(other)).toEqual(before);
     });
 
-    test("never writes a directory outside, where a secret place is below the workspace", {
+    test("never writes a directory outside, if a secret place is below the workspace", {
       timeout: 240_000,
     }, async () => {
       mkdirSync(inWorkspace("place/keys"), { recursive: true });
@@ -146,7 +146,7 @@ describe.skipIf(program === undefined)(
       expect(contents(at.outside)).toEqual([]);
     });
 
-    test("a command cannot swap a directory that holds something protected or secret", async () => {
+    test("does not let a command swap a directory that contains something protected or secret", async () => {
       makeRepository(inWorkspace("sub"));
       mkdirSync(inWorkspace("place/keys"), { recursive: true });
       mkdirSync(inWorkspace("place/other"));

@@ -62,7 +62,7 @@ const remembered = (): { key: string; at: number } =>
 describe.skipIf(status.program === undefined)(
   `a sandbox that the host wants${status.problem ? ` (skipped: ${status.problem})` : ""}`,
   () => {
-    test("is tested before the first command, remembered, and named once with the way out of it", async () => {
+    test("is tested before the first command, remembered, and named once with the way to turn it off", async () => {
       const first = tool();
       expect(await first.describeCall?.({ command: "ls" }, { signal })).toMatchObject({ contained: true });
       expect(notices).toEqual([expect.stringMatching(/^Testing the sandbox/)]);
@@ -122,7 +122,7 @@ describe.skipIf(status.program === undefined)(
   },
 );
 
-test("does not run a call that was allowed as contained where no sandbox works", async () => {
+test("does not run a call that was allowed as contained if no sandbox works", async () => {
   process.chdir("/usr");
   const call = { signal, contained: true, onOutput: () => undefined };
   await expect(tool().execute({ command: "echo x" }, call)).rejects.toThrow(

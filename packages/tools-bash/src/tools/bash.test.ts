@@ -28,7 +28,7 @@ describe("scenarios of the specification", () => {
     expect(result).toMatchObject({ stdout: "out\n", stderr: "err\n", exit_code: 3 });
   });
 
-  test("a command that begins like an option is still a command", async () => {
+  test("runs a command that begins like an option", async () => {
     expect(await runBash({ command: "--help" })).toMatchObject({ exit_code: 127 });
     expect(await runBash({ command: "+e", arguments: ["echo no"] })).toMatchObject({
       stdout: "",
@@ -66,7 +66,7 @@ describe("scenarios of the specification", () => {
     expect(registry.getCapabilities("run_bash")).toEqual(["execute"]);
   });
 
-  test("the tool runs without a ToolCall", async () => {
+  test("runs the tool without a ToolCall", async () => {
     expect(JSON.parse(await runBashTool().execute({ command: "echo hi" })).stdout).toBe("hi\n");
   });
 });
@@ -77,23 +77,23 @@ describe("the outcome a display sees", () => {
     ["exit 0", "ok", "exit code 0"],
     ["exit 2", "error", "exit code 2"],
     ["kill -KILL $$", "error", "exit code 137 (SIGKILL)"],
-  ])("%s is reported as %s", async (command, outcome, summary) => {
+  ])("reports %s as %s", async (command, outcome, summary) => {
     expect(await registry.run("run_bash", { command })).toMatchObject({ outcome, summary });
   });
 
-  test("a command that leaves something running names its job", async () => {
+  test("names the job of a command that leaves something running", async () => {
     const own = createToolRegistry(context, [pack], { enable: ["run_bash"] });
     const result = await own.run("run_bash", { command: "sleep 30 & exit 0" });
     await own.dispose();
     expect(result).toMatchObject({ outcome: "ok", summary: "exit code 0, left running as job-1" });
   });
 
-  test("a timeout is a failure with its words", async () => {
+  test("is a failure with its message for a timeout", async () => {
     const result = await registry.run("run_bash", { command: "sleep 60", timeout: 100 });
     expect(result).toMatchObject({ outcome: "error", summary: "timed out after 100 ms" });
   });
 
-  test("output is handed on while the command runs", async () => {
+  test("includes output while the command runs", async () => {
     const chunks: string[] = [];
     const ready = manualPromise();
     const running = registry.run(
@@ -113,7 +113,7 @@ describe("the outcome a display sees", () => {
     expect(chunks.join("")).toBe("first\nsecond\n");
   });
 
-  test("an abort ends the command immediately", async () => {
+  test("stops the command immediately on an abort", async () => {
     const controller = new AbortController();
     const running = registry.run(
       "run_bash",
@@ -123,7 +123,7 @@ describe("the outcome a display sees", () => {
     expect(await running).toMatchObject({ outcome: "aborted" });
   });
 
-  test("called directly, an aborted command returns what it had printed", async () => {
+  test("includes what an aborted command had printed, if it is called directly", async () => {
     const controller = new AbortController();
     const call = { signal: controller.signal, onOutput: () => controller.abort(), report() {} };
     const result = JSON.parse(await runBashTool().execute({ command: "echo x; sleep 60" }, call));
@@ -132,7 +132,7 @@ describe("the outcome a display sees", () => {
 });
 
 describe("arguments", () => {
-  test('reach the command as "$@", untouched', async () => {
+  test('are passed to the command as "$@", unchanged', async () => {
     const values = ["a b", "$(echo no)", "", "*", "-n", "é\n😀", `'"\\`];
     const result = await runBash({
       command: `for a in "$@"; do printf '<%s>' "$a"; done; printf ' %s' "$0"`,
@@ -141,7 +141,7 @@ describe("arguments", () => {
     expect(result.stdout).toBe(`${values.map((value) => `<${value}>`).join("")} sh`);
   });
 
-  test("a command longer than the kernel's argument limit still runs, with its arguments", async () => {
+  test("are passed to a command longer than the kernel's argument limit, which still runs", async () => {
     const command = `x='${"y".repeat(300_000)}'\necho "\${#x} $0 $1"`;
     expect(await runBash({ command, arguments: ["one"] })).toMatchObject({
       stdout: "300000 sh one\n",
@@ -168,7 +168,7 @@ describe("bad input is refused by name, and nothing runs", () => {
   });
 
   test.each([1e12, Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 31 - 1])(
-    "timeout %d never fires early",
+    "but timeout %d never fires early",
     async (timeout) => {
       const options = { limits: { timeoutMs: 1e13 } };
       const result = await runBash({ command: "sleep 0.1; echo done", timeout }, options);
@@ -192,7 +192,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     await expect(runBash({ command: "true", env: many })).rejects.toThrow(/are 60\d{5} bytes together/);
   });
 
-  test("a bad working directory is named as such", async () => {
+  test("a bad working directory", async () => {
     writeFileSync(join(directory, "file"), "");
     await expect(runBash({ command: "pwd", cwd: "/no/such" })).rejects.toThrow(
       /"cwd" "\/no\/such" does not exist/,
@@ -203,7 +203,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     await expect(runBash({ command: "pwd", cwd: "a", working_directory: "b" })).rejects.toThrow(/differ/);
   });
 
-  test("what was aborted before it started is not run", async () => {
+  test("a call that was aborted before it started", async () => {
     const aborted = AbortSignal.abort();
     const made = join(directory, "made-after-abort");
     for (const command of [`touch ${made}`, `touch ${made}\ntrue`]) {
@@ -213,7 +213,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     expect(existsSync(made)).toBe(false);
   });
 
-  test("an abort during the syntax check starts nothing either", async () => {
+  test("a call that is aborted during the syntax check", async () => {
     const controller = new AbortController();
     const made = join(directory, "made-after-check");
     const running = runBash({ command: `touch ${made}\ntrue` }, undefined, controller.signal);
@@ -222,7 +222,7 @@ describe("bad input is refused by name, and nothing runs", () => {
     expect(existsSync(made)).toBe(false);
   });
 
-  test("a shell that cannot be executed is named", async () => {
+  test("a shell that cannot be executed", async () => {
     const shell = join(directory, "no-shell");
     writeFileSync(shell, "");
     await expect(runBash({ command: "echo" }, { shell })).rejects.toThrow(
@@ -230,15 +230,18 @@ describe("bad input is refused by name, and nothing runs", () => {
     );
   });
 
-  test.each(["/bin/true", "/bin/cat"])("%s is no shell, and does not silently do nothing", async (shell) => {
-    for (const command of ["echo x", "exit 1"]) {
-      await expect(runBash({ command }, { shell })).rejects.toThrow(
-        `The shell ${shell} is no shell: it did not run "echo ready". Nothing was run.`,
-      );
-    }
-  });
+  test.each(["/bin/true", "/bin/cat"])(
+    "%s, which is not a shell and would silently do nothing",
+    async (shell) => {
+      for (const command of ["echo x", "exit 1"]) {
+        await expect(runBash({ command }, { shell })).rejects.toThrow(
+          `The shell ${shell} is no shell: it did not run "echo ready". Nothing was run.`,
+        );
+      }
+    },
+  );
 
-  test("a shell that cannot be started is named", async () => {
+  test("a shell that cannot be started", async () => {
     await expect(runBash({ command: 'echo "x"' }, { shell: "/no/such/sh" })).rejects.toThrow(
       /\/no\/such\/sh/,
     );

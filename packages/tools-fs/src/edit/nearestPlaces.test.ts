@@ -21,7 +21,7 @@ const PROGRAM = [
   "",
 ].join("\n");
 
-test("a block is found as a whole, and what differs in it is shown", () => {
+test("finds a block as a whole, and shows what differs in it", () => {
   const wanted =
     "  for (const item of items) {\n    console.log(item.label);\n  }\n  return items.length;\n}\n";
   expect(nearest(PROGRAM, wanted)).toContain(
@@ -54,7 +54,7 @@ test("shows a block whole, although old_text lacks a line of it or has one more"
   expect(nearest(PROGRAM, more)).toMatch(/^The nearest lines are:\nlines 3-7 /);
 });
 
-test("a line is found, with the place where it differs, and the next best ones after it", () => {
+test("finds a line, with the place where it differs, and the next best ones after it", () => {
   const text = nearest(PROGRAM, "console.log(item.names);");
   expect(text).toContain(
     'line 5: console.log(item.name);\n  old_text has …"og(item.names);", the file has …"og(item.name);"',
@@ -62,7 +62,7 @@ test("a line is found, with the place where it differs, and the next best ones a
   expect(text.indexOf("line 11:")).toBeGreaterThan(text.indexOf("line 5:"));
 });
 
-test("in a very long line the place itself is shown, not the start of the line", () => {
+test("shows the place itself in a very long line, not the start of the line", () => {
   const statements = Array.from({ length: 20_000 }, (_, index) => `var v${index}=f(${index * 7});`);
   const text = `/* minified */\n${statements.join("")}\n`;
   const found = nearest(text, "var v12345=f(1);var v12346=f(86422);");
@@ -70,19 +70,19 @@ test("in a very long line the place itself is shown, not the start of the line",
   expect(found.length).toBeLessThan(2000);
 });
 
-test("the place is found although every word has a mistake", () => {
+test("finds the place although every word has a mistake", () => {
   expect(nearest(PROGRAM, "exprot functoin secnod(itmes) {")).toContain(
     "line 9: export function second(items) {",
   );
 });
 
-test("a text without similar lines, and a blank text, have no nearest place", () => {
+test("finds no nearest place for a text without similar lines or a blank text", () => {
   expect(nearest(PROGRAM, "SELECT * FROM users WHERE id = 5")).toBe("nothing");
   expect(nearest(PROGRAM, " \n\t")).toBe("nothing");
   expect(nearest("", "abc")).toBe("nothing");
 });
 
-test("the nearest place is found in ten megabytes of similar lines", () => {
+test("finds the nearest place in ten megabytes of similar lines", () => {
   const text = "const value = compute(value, other, third);\n".repeat(240_000);
   expect(
     nearest(`${text}const value = compute(value, other, fourth);\n`, "const value = compute(value, fourth)"),

@@ -21,7 +21,7 @@ function bench() {
   return { begun, start, settle, finish: (name: string) => finish.get(name)?.() };
 }
 
-test("work on a directory waits for work inside it, and later work waits for both", async () => {
+test("waits for work inside a directory before work on it, and for both before later work", async () => {
   const { begun, start, settle, finish } = bench();
   const all = [start("file", "/a/b/f"), start("tree", "/a", "/x"), start("later", "/a/b/g")];
   await settle();
@@ -36,7 +36,7 @@ test("work on a directory waits for work inside it, and later work waits for bot
   await Promise.all(all);
 });
 
-test("work on entries of one directory, and on names with a common prefix, runs in parallel", async () => {
+test("runs work on entries of one directory, and on names with a common prefix, in parallel", async () => {
   const { begun, start, settle, finish } = bench();
   const names = ["/a/f", "/a/g", "/a/g2", "/ab", "/b"];
   const all = names.map((path) => start(path, path));
@@ -46,7 +46,7 @@ test("work on entries of one directory, and on names with a common prefix, runs 
   await Promise.all(all);
 });
 
-test("a directory that is moved while a file in it is written contains no temporary file afterwards", async () => {
+test("leaves no temporary file in a directory that is moved while a file in it is written", async () => {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, name);
   mkdirSync(at("d"));
@@ -60,7 +60,7 @@ test("a directory that is moved while a file in it is written contains no tempor
   expect(readdirSync(at("e"))).toEqual(["f"]);
 });
 
-test("a call that was aborted while it waited for another one does nothing", async () => {
+test("does nothing for a call that was aborted while it waited for another one", async () => {
   const path = join(temporaryDirectory(), "f");
   const tool = writeFileTool(new Workspace());
   const stop = new AbortController();

@@ -34,7 +34,7 @@ test.each([
   ".git/included-config",
   ".git/MERGE_MSG",
   ".git/index",
-])("%s is written by git alone", async (name) => {
+])("lets only git write %s", async (name) => {
   const directory = repository();
   const run = fileTools();
   const path = join(directory, name);
@@ -46,7 +46,7 @@ test.each([
   expect(existsSync(path) ? readFileSync(path) : undefined).toEqual(before);
 });
 
-test("an exec line cannot be added to a rebase that is under way", async () => {
+test("cannot add an exec line to a rebase that is under way", async () => {
   const directory = repository();
   writeFileSync(join(directory, "a.txt"), "b\n");
   git(directory, "commit", "-qam", "second");
@@ -62,7 +62,7 @@ test("an exec line cannot be added to a rebase that is under way", async () => {
   expect(existsSync(join(directory, "owned"))).toBe(false);
 });
 
-test("files of a git directory that git never executes can be written", async () => {
+test("can write files of a git directory that git never executes", async () => {
   const directory = repository();
   const run = fileTools();
   for (const name of ["info/exclude", "info/sparse-checkout", "description", "COMMIT_EDITMSG"]) {
@@ -79,7 +79,7 @@ test("files of a git directory that git never executes can be written", async ()
   expect(await run("move", move)).toContain("is protected by");
 });
 
-test("submodules and worktrees have their git directories protected, wherever those are", async () => {
+test("protects the git directories of submodules and worktrees, wherever they are", async () => {
   const directory = repository();
   git(directory, "worktree", "add", "-q", "tree");
   const library = repository();
@@ -100,7 +100,7 @@ test("submodules and worktrees have their git directories protected, wherever th
   expect(await run("write_file", { path: join(directory, "tree/b.txt"), content: "x" })).toContain("Created");
 });
 
-test("a bare repository is protected by what it is, not by its name", async () => {
+test("protects a bare repository by its content, not by its name", async () => {
   const directory = temporaryDirectory();
   git(directory, "init", "-q", "--bare", "store.git");
   const run = fileTools();
@@ -111,7 +111,7 @@ test("a bare repository is protected by what it is, not by its name", async () =
   expect(await run("mkdir", { path: join(directory, "store.git/hooks/sub") })).toContain("is protected by");
 });
 
-test("a repository cannot be assembled around a HEAD that is a dangling link", async () => {
+test("cannot assemble a repository around a HEAD that is a dangling link", async () => {
   const directory = temporaryDirectory();
   symlinkSync("refs/heads/main", join(directory, "link"));
   const run = fileTools();
@@ -125,7 +125,7 @@ test("a repository cannot be assembled around a HEAD that is a dangling link", a
   expect(() => git(at("."), "rev-parse", "--is-bare-repository")).toThrow();
 });
 
-test("hooks that core.hooksPath names are protected, and really would run", async () => {
+test("protects hooks that core.hooksPath names, which really would run", async () => {
   const directory = repository();
   git(directory, "config", "core.hooksPath", "tools/hooks");
   mkdirSync(join(directory, "tools/hooks"), { recursive: true });
@@ -149,7 +149,7 @@ test("hooks that core.hooksPath names are protected, and really would run", asyn
   expect(await run("write_file", { path: at("tools/other"), content: "x" })).toContain("Created");
 });
 
-test("configuration that is included, and programs that it names, are protected", async () => {
+test("protects configuration that is included, and programs that it names", async () => {
   const directory = repository();
   git(directory, "config", "include.path", "../shared.gitconfig");
   writeFileSync(join(directory, "shared.gitconfig"), '[filter "x"]\n\tclean = sh ./scripts/clean.sh %f\n');
@@ -174,7 +174,7 @@ test("configuration that is included, and programs that it names, are protected"
   }
 });
 
-test("paths that a user's own git configuration names are protected too", async () => {
+test("protects also paths that a user's own git configuration names", async () => {
   const home = temporaryDirectory();
   vi.stubEnv("HOME", home);
   onTestFinished(() => vi.unstubAllEnvs() && undefined);

@@ -11,7 +11,7 @@ describe.each([
   ["few entries", 0],
   ["more entries than are listed", 300],
 ])("a directory with %s", (_, others) => {
-  test("a link is noticed when it appears, also above a path, and forgotten when it is gone", () => {
+  test("detects a link when it appears, also above a path, and forgets it when it is gone", () => {
     const base = temporaryDirectory();
     for (let index = 0; index < others; index++) writeFileSync(join(base, `other-${index}`), "");
     const below = join(base, "config", "git", "hooks");

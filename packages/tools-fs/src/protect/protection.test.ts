@@ -35,7 +35,7 @@ const PERSISTENT = [
 ];
 
 test.each([...LOCKS, ...GIT])(
-  "%s is protected, also when it does not exist yet and without a root",
+  "protects %s, also when it does not exist yet and without a root",
   async (name) => {
     const directory = temporaryDirectory();
     const text = await fileTools()("write_file", { path: join(directory, name), content: "x" });
@@ -46,7 +46,7 @@ test.each([...LOCKS, ...GIT])(
   },
 );
 
-test("with a root, a file may take the name of a parent directory of protected files; a directory or link may not", async () => {
+test("allows a file, but not a directory or link, to take the name of a parent directory of protected files with a root", async () => {
   const root = temporaryDirectory();
   const run = fileTools({ root });
   expect(await run("write_file", { path: join(root, "linux/.config"), content: "CONFIG_X=y\n" })).toContain(
@@ -60,20 +60,17 @@ test("with a root, a file may take the name of a parent directory of protected f
   }
 });
 
-test.each([...LOCKS, ...GIT, ...PERSISTENT])(
-  "with a root, %s is protected in every directory",
-  async (name) => {
-    const root = temporaryDirectory();
-    const run = fileTools({ root });
-    expect(await run("write_file", { path: join(root, name), content: "x" })).toContain("is protected by");
-    expect(await run("write_file", { path: join(root, "sub", name), content: "x" })).toContain(
-      "is protected by",
-    );
-    expect(readdirSync(root)).toEqual([]);
-  },
-);
+test.each([...LOCKS, ...GIT, ...PERSISTENT])("protects %s in every directory with a root", async (name) => {
+  const root = temporaryDirectory();
+  const run = fileTools({ root });
+  expect(await run("write_file", { path: join(root, name), content: "x" })).toContain("is protected by");
+  expect(await run("write_file", { path: join(root, "sub", name), content: "x" })).toContain(
+    "is protected by",
+  );
+  expect(readdirSync(root)).toEqual([]);
+});
 
-test("a link cannot be moved to package.json, since its target could have any content", async () => {
+test("cannot move a link to package.json, since its target could have any content", async () => {
   const root = temporaryDirectory();
   writeFileSync(join(root, "other.json"), '{ "scripts": { "postinstall": "evil" } }');
   symlinkSync("other.json", join(root, "link"));
@@ -82,7 +79,7 @@ test("a link cannot be moved to package.json, since its target could have any co
   expect(readdirSync(root).sort()).toEqual(["link", "other.json"]);
 });
 
-test("package scripts and the host's own key cannot be changed, the rest of package.json can", async () => {
+test("cannot change package scripts and the host's own key, but can change the rest of package.json", async () => {
   const root = temporaryDirectory();
   const path = join(root, "package.json");
   const original = '{\n  "name": "x",\n  "scripts": { "test": "vitest" }\n}\n';
@@ -105,7 +102,7 @@ test("package scripts and the host's own key cannot be changed, the rest of pack
   expect(await edit('"name": "x"', '"name": "y"')).toContain("Edited");
 });
 
-test("the host's key in package.json is protected without a root too, whatever the user's list says", async () => {
+test("protects the host's key in package.json without a root too, whatever the user's list says", async () => {
   const refused = "belongs to the program that runs this agent";
   for (const options of [{}, { protect: [] }]) {
     const path = join(temporaryDirectory(), "package.json");
@@ -152,7 +149,7 @@ test.each([{}, { protect: [] }, { root: true }])(
   },
 );
 
-test("the place that a name of the host links to is protected as well", async () => {
+test("protects also the place that a name of the host links to", async () => {
   const root = temporaryDirectory();
   writeFileSync(join(root, "real.ts"), "mine");
   symlinkSync("real.ts", join(root, "host.config.ts"));
@@ -161,7 +158,7 @@ test("the place that a name of the host links to is protected as well", async ()
   expect(text).toContain("belongs to the program that runs this agent");
 });
 
-test("no tool gets round the protection: links, case, .., moving in, moving away, removing", async () => {
+test("allows no tool to bypass the protection: links, case, .., moving in, moving away, removing", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, ".git/hooks"), { recursive: true });
   writeFileSync(join(root, ".git/config"), "[core]");
@@ -197,7 +194,7 @@ test("no tool gets round the protection: links, case, .., moving in, moving away
   expect(readFileSync(at(".git/config"), "utf8")).toBe("[core]");
 });
 
-test("the place a protected name links to is protected as well", async () => {
+test("protects also the place a protected name links to", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, ".git"));
   mkdirSync(join(root, "hooks"));
@@ -209,7 +206,7 @@ test("the place a protected name links to is protected as well", async () => {
   expect(text).toContain('the rule ".git/hooks"');
 });
 
-test("files with similar names are not protected, and protected files can be read", async () => {
+test("does not protect files with similar names, and can read protected files", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, ".git/hooks"), { recursive: true });
   writeFileSync(join(root, ".git/config"), "[core]");
@@ -227,7 +224,7 @@ test("files with similar names are not protected, and protected files can be rea
   }
 });
 
-test("the user's list replaces the built-in one and is relative to the root", async () => {
+test("replaces the built-in list with the user's, relative to the root", async () => {
   const root = temporaryDirectory();
   const run = fileTools({ root, protect: ["secrets", "sub/file.txt"] });
   const write = (name: string) => run("write_file", { path: join(root, name), content: "x" });
@@ -240,7 +237,7 @@ test("the user's list replaces the built-in one and is relative to the root", as
   expect(existsSync(join(root, "secrets/a"))).toBe(true);
 });
 
-test("one built-in rule can be lifted, and the others keep their meaning", async () => {
+test("can lift one built-in rule, and the others keep their meaning", async () => {
   const root = temporaryDirectory();
   const all = PROTECTED_FILES.map(({ pattern }) => pattern);
   const run = fileTools({ root, protect: all.filter((rule) => rule !== "package.json#scripts") });
@@ -261,7 +258,7 @@ function nested(root: string, name = "sub/.git"): string {
 }
 
 test.each([undefined, "root"])(
-  "a nested repository is protected like the one at the base (confined: %s)",
+  "protects a nested repository like the one at the base (confined: %s)",
   async (confined) => {
     const root = temporaryDirectory();
     nested(root);
@@ -293,7 +290,7 @@ test.each([undefined, "root"])(
   },
 );
 
-test("the .git file of a submodule or a worktree is neither written nor taken away", async () => {
+test("neither writes nor removes the .git file of a submodule or a worktree", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, "sub"));
   writeFileSync(join(root, "sub/.git"), "gitdir: ../.git/modules/sub\n");
@@ -310,7 +307,7 @@ test("the .git file of a submodule or a worktree is neither written nor taken aw
   expect(readFileSync(path, "utf8")).toContain("modules/sub");
 });
 
-test("a git directory of another name is recognised by what is in it", async () => {
+test("recognises a git directory of another name by its content", async () => {
   const root = temporaryDirectory();
   nested(root, "store");
   mkdirSync(join(root, "sub"));
@@ -325,7 +322,7 @@ test("a git directory of another name is recognised by what is in it", async () 
   expect(await write("src/config")).toContain("Created");
 });
 
-test("a repository cannot be assembled file by file", async () => {
+test("cannot assemble a repository file by file", async () => {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory, "bare", name);
   const run = fileTools();
@@ -359,7 +356,7 @@ test("refuses the HEAD that would complete a repository, written, linked or move
   expect(readdirSync(at(".")).sort()).toEqual(["config", "objects", "refs"]);
 });
 
-test("a repository cannot be assembled around the configuration of another directory", async () => {
+test("cannot assemble a repository around the configuration of another directory", async () => {
   // What git would read: bare/HEAD, and through bare/commondir the configuration, objects and refs of shared.
   const directory = temporaryDirectory();
   const run = fileTools();
@@ -381,7 +378,7 @@ test("a repository cannot be assembled around the configuration of another direc
   expect(existsSync(join(directory, "bare/commondir"))).toBe(false);
 });
 
-test("hooks that a nested repository links to are not written by that name", async () => {
+test("does not write, by that name, hooks that a nested repository links to", async () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, "sub/.git"), { recursive: true });
   mkdirSync(join(root, "shared"));
@@ -391,7 +388,7 @@ test("hooks that a nested repository links to are not written by that name", asy
   expect(readdirSync(join(root, "shared"))).toEqual([]);
 });
 
-test("a directory that holds a repository can be moved and removed as a whole", async () => {
+test("can move and remove a directory with a repository as a whole", async () => {
   const root = temporaryDirectory();
   nested(root, "node_modules/x/.git");
   const run = fileTools({ root });
@@ -410,7 +407,7 @@ function relink(target: string, path: string): void {
   } while (statSync(dirname(path), { bigint: true }).ctimeNs === before);
 }
 
-test("a link that appears or changes under a protected name is noticed by the next call", async () => {
+test("detects with the next call a link that appears or changes under a protected name", async () => {
   const root = temporaryDirectory();
   for (const name of ["a", "b", ".git"]) mkdirSync(join(root, name));
   // Set the clock much later: the cached state of the directories is then used until they change.
@@ -427,7 +424,7 @@ test("a link that appears or changes under a protected name is noticed by the ne
   expect(await write("a/4")).toContain("Created");
 });
 
-test("the README names every protected file", () => {
+test("names every protected file in the README", () => {
   const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
   expect(PROTECTED_FILES.filter(({ pattern }) => !readme.includes(`\`${pattern}\``))).toEqual([]);
 });

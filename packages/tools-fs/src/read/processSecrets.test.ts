@@ -7,7 +7,7 @@ const isLinux = process.platform === "linux";
 const KEY = "sk-of-the-provider";
 
 test.runIf(isLinux)(
-  "no tool shows the environment or memory of a process, by whatever path and encoding",
+  "never shows the environment or memory of a process, by whatever path and encoding",
   async () => {
     vi.stubEnv("PROVIDER_KEY", KEY);
     onTestFinished(() => vi.unstubAllEnvs() && undefined);
@@ -49,7 +49,7 @@ test.runIf(isLinux)(
   },
 );
 
-test.runIf(isLinux)("open files and mapped memory of a process are not listed", async () => {
+test.runIf(isLinux)("does not list open files and mapped memory of a process", async () => {
   const run = fileTools();
   for (const path of ["/proc/self/fd", "/dev/fd", "/proc/self/map_files", `/proc/${process.pid}/fdinfo`]) {
     expect(await run("list_dir", { path }), path).toContain("which no tool reads");
@@ -57,7 +57,7 @@ test.runIf(isLinux)("open files and mapped memory of a process are not listed", 
   expect(await run("list_dir", { path: "/proc/self" })).toContain("status");
 });
 
-test.runIf(isLinux)("the environment of a process cannot be moved to a readable place", async () => {
+test.runIf(isLinux)("cannot move the environment of a process to a readable place", async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "target"));
   const move = { source: "/proc/self/environ", destination: join(directory, "target/copy") };

@@ -12,14 +12,14 @@ function scene(content: string | Buffer) {
   return { path, run, edit, content: () => readFileSync(path, "utf8") };
 }
 
-test("an exact match is replaced, and the result is a compact diff", async () => {
+test("replaces an exact match, and returns a compact diff", async () => {
   const { path, edit, content } = scene("one\ntwo\nthree\nfour\nfive\nsix\n");
   const text = await edit({ old_text: "four", new_text: "4" });
   expect(text).toBe(`Edited ${path}: 1 replacement.\n@@ -2,5 +2,5 @@\n two\n three\n-four\n+4\n five\n six`);
   expect(content()).toBe("one\ntwo\nthree\n4\nfive\nsix\n");
 });
 
-test("an ambiguous match changes nothing and says where the places are", async () => {
+test("changes nothing for an ambiguous match and reports the places", async () => {
   const { edit, content } = scene("a\nb\na\n");
   const text = await edit({ old_text: "a", new_text: "x" });
   expect(text).toMatch(/found at 2 places \(lines 1, 3\); nothing was changed.*replace_all/);
@@ -28,7 +28,7 @@ test("an ambiguous match changes nothing and says where the places are", async (
   expect(content()).toBe("x\nb\nx\n");
 });
 
-test("an absent match changes nothing and shows the nearest lines", async () => {
+test("changes nothing for an absent match and shows the nearest lines", async () => {
   const { edit, content } = scene("const alpha = 1;\nconst beta = 2;\nfunction gamma() {}\n");
   const text = await edit({ old_text: "const beta = 3;", new_text: "x" });
   expect(text).toContain("old_text was not found; nothing was changed");
@@ -36,7 +36,7 @@ test("an absent match changes nothing and shows the nearest lines", async () => 
   expect(content()).toContain("beta = 2");
 });
 
-test("CRLF is kept, in the place changed and everywhere else", async () => {
+test("keeps CRLF, in the place changed and everywhere else", async () => {
   const { edit, content } = scene("one\r\ntwo\r\nthree\r\n");
   expect(await edit({ old_text: "one\ntwo", new_text: "1\n2\n2b" })).not.toContain("ignoring");
   expect(content()).toBe("1\r\n2\r\n2b\r\nthree\r\n");
@@ -44,14 +44,14 @@ test("CRLF is kept, in the place changed and everywhere else", async () => {
   expect(content()).toBe("1\r\n2\r\n2b\r\n3\r\n4\r\n");
 });
 
-test("in a file of mixed line breaks each place keeps its own", async () => {
+test("keeps the line break of each place in a file of mixed ones", async () => {
   const { edit, content } = scene("a\r\nb\nc\r\nd\n");
   await edit({ old_text: "b", new_text: "b1\nb2" });
   await edit({ old_text: "c", new_text: "c1\nc2" });
   expect(content()).toBe("a\r\nb1\nb2\nc1\r\nc2\r\nd\n");
 });
 
-test("a CRLF is never split by a text that begins with its line feed", async () => {
+test("never splits a CRLF by a text that begins with its line feed", async () => {
   const { edit, content } = scene("one\r\ntwo\r\nthree “3”\r\n");
   await edit({ old_text: "\ntwo", new_text: "\n2" });
   expect(content()).toBe("one\r\n2\r\nthree “3”\r\n");
@@ -61,33 +61,33 @@ test("a CRLF is never split by a text that begins with its line feed", async () 
   expect(content()).toBe("one;2;3;");
 });
 
-test("the text to find matches both kinds of line breaks", async () => {
+test("matches both kinds of line breaks in the text to find", async () => {
   const { edit, content } = scene("a\nb\nx\r\na\r\nb\r\ny\r\na\r\nb\n");
   expect(await edit({ old_text: "a\nb", new_text: "c\nd" })).toContain("3 places (lines 1, 4, 7)");
   await edit({ old_text: "a\nb\n", new_text: "c\nd\n", replace_all: true });
   expect(content()).toBe("c\nd\nx\r\nc\r\nd\r\ny\r\nc\r\nd\r\n");
 });
 
-test("line breaks can be changed on purpose", async () => {
+test("can change line breaks on purpose", async () => {
   const { edit, content } = scene("a\r\nb\r\n");
   await edit({ old_text: "a\r\n", new_text: "a\n" });
   expect(content()).toBe("a\nb\r\n");
 });
 
-test("a byte order mark and a missing final newline are kept", async () => {
+test("keeps a byte order mark and a missing final newline", async () => {
   const { edit, content } = scene("\ufeffone\ntwo");
   await edit({ old_text: "\ufeffone", new_text: "1" });
   await edit({ old_text: "two", new_text: "2" });
   expect(content()).toBe("\ufeff1\n2");
 });
 
-test("UTF-16 stays UTF-16", async () => {
+test("keeps UTF-16", async () => {
   const { path, edit } = scene(Buffer.from("\ufeffgrün\r\nblau\r\n", "utf16le"));
   await edit({ old_text: "grün\n", new_text: "rot\n" });
   expect(readFileSync(path, "utf16le")).toBe("\ufeffrot\r\nblau\r\n");
 });
 
-test("bytes that are not UTF-8 stay as they are around an edit", async () => {
+test("keeps bytes that are not UTF-8 unchanged around an edit", async () => {
   const { path, edit } = scene(Buffer.from("caf\xe9\nname = old\n\xff\xfe", "latin1"));
   expect(await edit({ old_text: "old", new_text: "né" })).toContain("+name = né");
   const expected = Buffer.concat([
@@ -98,14 +98,14 @@ test("bytes that are not UTF-8 stay as they are around an edit", async () => {
   expect(readFileSync(path).equals(expected)).toBe(true);
 });
 
-test("trailing blanks are ignored only in the matching place, and the result says so", async () => {
+test("ignores trailing blanks only in the matching place, and reports it", async () => {
   const { edit, content } = scene("keep  \nif (a) {  \n  b();\t\n}\nkeep\t\n");
   const text = await edit({ old_text: "if (a) {\n  b();\n}", new_text: "if (a) b();" });
   expect(text).toContain("old_text matched only after ignoring trailing blanks.");
   expect(content()).toBe("keep  \nif (a) b();\nkeep\t\n");
 });
 
-test("a difference in indentation is ignored, and the file's indentation is kept", async () => {
+test("ignores a difference in indentation, and keeps the file's indentation", async () => {
   const { edit, content } = scene("class A {\n\tfoo() {\n\t\treturn 1;\n\t}\n}\n");
   const text = await edit({
     old_text: "  foo() {\n    return 1;\n  }\n",
@@ -115,20 +115,20 @@ test("a difference in indentation is ignored, and the file's indentation is kept
   expect(content()).toBe("class A {\n\tfoo() {\n\t\tif (x)\n\t\t\treturn 2;\n\t}\n}\n");
 });
 
-test("typographic quotes are ignored only in the matching place", async () => {
+test("ignores typographic quotes only in the matching place", async () => {
   const { edit, content } = scene("She said “yes” – and ‘no’.\nOther “text”.\n");
   const text = await edit({ old_text: `said "yes" - and`, new_text: "said maybe and" });
   expect(text).toContain("ignoring typographic quotes, dashes and spaces");
   expect(content()).toBe("She said maybe and ‘no’.\nOther “text”.\n");
 });
 
-test("blank lines alone never match loosely", async () => {
+test("never matches blank lines alone loosely", async () => {
   const { edit, content } = scene("a\n\t\nb\n");
   expect(await edit({ old_text: "  \n", new_text: "x" })).toContain("was not found");
   expect(content()).toBe("a\n\t\nb\n");
 });
 
-test("several edits apply all or none", async () => {
+test("applies several edits all or none", async () => {
   const { edit, content } = scene("a\nb\nc\n");
   const missing = await edit({
     edits: [
@@ -160,7 +160,7 @@ test("edits that overlap are refused", async () => {
   expect(content()).toBe("abc\n");
 });
 
-test("a file changed on disk since it was read is not edited until it is read again", async () => {
+test("does not edit a file changed on disk since it was read until it is read again", async () => {
   const { path, run, edit, content } = scene("a\nb\n");
   await run("read_file", { path });
   writeFileSync(path, "a\nc\n");
@@ -172,21 +172,21 @@ test("a file changed on disk since it was read is not edited until it is read ag
   expect(await edit({ old_text: "a", new_text: "x" })).toContain("Edited");
 });
 
-test("a change is noticed after a partial read too", async () => {
+test("detects a change after a partial read too", async () => {
   const { path, run, edit } = scene("a\nb\n");
   await run("read_file", { path, offset: 1, limit: 1 });
   writeFileSync(path, "a\nlonger\n");
   expect(await edit({ old_text: "a", new_text: "x" })).toContain("was changed on disk");
 });
 
-test("a file that was only touched has not changed", async () => {
+test("does not treat a file that was only touched as changed", async () => {
   const { path, run, edit } = scene("a\nb\n");
   await run("read_file", { path });
   utimesSync(path, 1, 1);
   expect(await edit({ old_text: "a", new_text: "x" })).toContain("Edited");
 });
 
-test("the tools' own changes need no new read", async () => {
+test("needs no new read after the tools' own changes", async () => {
   const { path, run, edit, content } = scene("a\nb\n");
   await run("read_file", { path });
   await run("write_file", { path, content: "a\nb\nc\n" });
@@ -211,13 +211,13 @@ test.each([
   [{ old_text: 1, new_text: "a" }, "old_text"],
   [{ edits: [] }, "edits"],
   [{ edits: [{ old_text: "a" }] }, "new_text"],
-])("bad arguments are named: %j", async (args, named) => {
+])("names bad arguments: %j", async (args, named) => {
   const { edit, content } = scene("a\n");
   expect(await edit(args)).toContain(named);
   expect(content()).toBe("a\n");
 });
 
-test("a binary file is not edited, a missing one offers the nearest name", async () => {
+test("does not edit a binary file, and offers the nearest name for a missing one", async () => {
   const { path, run, edit } = scene(Buffer.from([0, 1, 2, 97]));
   expect(await edit({ old_text: "a", new_text: "b" })).toContain("is not a text file");
   const missing = await run("edit_file", {
@@ -228,14 +228,14 @@ test("a binary file is not edited, a missing one offers the nearest name", async
   expect(missing).toMatch(/no such file.*Did you mean .*a\.txt\?/);
 });
 
-test("the mode is kept", async () => {
+test("keeps the mode", async () => {
   const { path, edit } = scene("a\n");
   const { mode } = statSync(path);
   await edit({ old_text: "a", new_text: "b" });
   expect(statSync(path).mode).toBe(mode);
 });
 
-test("thousands of replacements give a diff of bounded length", async () => {
+test("returns a diff of bounded length for thousands of replacements", async () => {
   const { edit } = scene("a\n\n\n\n\n\n\n".repeat(5000));
   const text = await edit({ old_text: "a", new_text: "b", replace_all: true });
   expect(text).toContain("5000 replacements");
@@ -243,7 +243,7 @@ test("thousands of replacements give a diff of bounded length", async () => {
   expect(text.length).toBeLessThan(10_000);
 });
 
-test("bytes that are not text are never matched loosely: half a character could look like a quote", async () => {
+test("never loosely matches bytes that are not text: half a character could look like a quote", async () => {
   const { path, edit } = scene(Buffer.concat([Buffer.from("Noëx\n"), Buffer.from([0xff, 0x0a])]));
   const before = readFileSync(path);
   expect(await edit({ old_text: '"x', new_text: "y" })).toContain("was not found");
@@ -257,27 +257,27 @@ test.each([
   ],
   [{ old_text: "\ude00", new_text: "b" }, '"old_text" holds half a character (\\ude00'],
   [{ edits: [{ old_text: "a", new_text: "\ud83dx" }] }, '"edits[0].new_text" holds half a character'],
-])("half a character is refused with its place, and nothing is changed: %j", async (args, named) => {
+])("refuses half a character with its place, and changes nothing: %j", async (args, named) => {
   const { edit, content } = scene("a 😀\n");
   expect(await edit(args)).toContain(named);
   expect(content()).toBe("a 😀\n");
 });
 
-test("NUL bytes, a lone carriage return and a byte order mark inside the text stay as they are", async () => {
+test("keeps NUL bytes, a lone carriage return and a byte order mark inside the text unchanged", async () => {
   const text = `${"x".repeat(9000)}\0\rone\n\ufefftwo\n`;
   const { edit, content } = scene(text);
   await edit({ old_text: "one", new_text: "1" });
   expect(content()).toBe(text.replace("one", "1"));
 });
 
-test("a byte order mark inside the text can be taken out; one at the start is not part of the text", async () => {
+test("can remove a byte order mark inside the text; one at the start is not part of the text", async () => {
   const { edit, content } = scene("\ufeffone\ntwo\ufeff\n");
   await edit({ old_text: "\ufeff", new_text: "" });
   expect(content()).toBe("\ufeffone\ntwo\n");
   expect(await edit({ old_text: "\ufeff", new_text: "" })).toContain("was not found");
 });
 
-test("searching for a block of identical lines takes no longer than searching for others", async () => {
+test("searches for a block of identical lines as quickly as for others", async () => {
   const { edit } = scene("a \n".repeat(400_000));
   const block = "a\n".repeat(20_000);
   expect(await edit({ old_text: `${block}b\n`, new_text: "" })).toContain("was not found");
@@ -285,7 +285,7 @@ test("searching for a block of identical lines takes no longer than searching fo
 });
 
 test.each(["utf16le", "utf16be"])(
-  "%s that is not valid is not edited unless every byte stays",
+  "does not edit %s that is not valid unless every byte stays",
   async (encoding) => {
     const little = Buffer.from("\ufeffa\ud83db\n", "utf16le");
     const bytes = encoding === "utf16le" ? little : Buffer.from(little).swap16();
@@ -302,13 +302,13 @@ test.each(["utf16le", "utf16be"])(
   },
 );
 
-test("hundreds of thousands of replacements in a line of megabytes succeed, also with line breaks in them", async () => {
+test("makes hundreds of thousands of replacements in a line of megabytes, also with line breaks in them", async () => {
   const { edit, content } = scene("ab".repeat(300_000));
   expect(await edit({ old_text: "a", new_text: "x\ny", replace_all: true })).toContain("300000 replacements");
   expect(content()).toBe("x\nyb".repeat(300_000));
 });
 
-test("a text that occurs millions of times is refused, not held in memory", async () => {
+test("refuses a text that occurs millions of times, without keeping it in memory", async () => {
   const { edit } = scene("\n".repeat(5_000_000));
   expect(await edit({ old_text: "\n", new_text: "x", replace_all: true })).toContain(
     "occurs more than 1000000 times; nothing was changed",

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { asOrdinaryUser, fileTools, MEMORY, temporaryDirectory } from "../../test/support.js";
 import { listDirTool } from "./listDir.js";
 
-test("one level, one entry a line, sorted; directories end in /, links show their target", async () => {
+test("lists one level, one entry a line, sorted; directories end in /, links show their target", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "sub"));
   writeFileSync(join(directory, "sub/inner"), "");
@@ -15,7 +15,7 @@ test("one level, one entry a line, sorted; directories end in /, links show thei
   expect(text).toBe(".dot\nC\na\nb\ndangling -> gone/x\nlink -> a\nsub/");
 });
 
-test("details give kind, size and time, separated by tabs", async () => {
+test("lists kind, size and time with details, separated by tabs", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "sub"));
   writeFileSync(join(directory, "file"), "12345");
@@ -27,7 +27,7 @@ test("details give kind, size and time, separated by tabs", async () => {
   expect(lines[2]).toMatch(/^directory\t\d+\t.*Z\tsub\/$/);
 });
 
-test("an invalid time or an unreadable entry does not break the listing", async () => {
+test("lists the rest despite an invalid time or an unreadable entry", async () => {
   const directory = temporaryDirectory(MEMORY);
   writeFileSync(join(directory, "far"), "12345");
   utimesSync(join(directory, "far"), 9e12, 9e12);
@@ -46,7 +46,7 @@ test("an invalid time or an unreadable entry does not break the listing", async 
   expect(closed).toBe("unreadable\t-\t-\tf");
 });
 
-test("an entry whose name is not UTF-8 is listed as unreadable, not as missing", async () => {
+test("lists an entry whose name is not UTF-8 as unreadable, not as missing", async () => {
   const directory = temporaryDirectory();
   writeFileSync(Buffer.concat([Buffer.from(`${directory}/bad`), Buffer.from([0xff])]), "");
   const text = await fileTools()("list_dir", { path: directory, details: true });
@@ -69,7 +69,7 @@ test("names with line breaks and escape codes stay on one line, plain ones as th
   ]);
 });
 
-test("a directory of 50 000 entries is capped, and the notice leads to the rest", {
+test("caps a directory of 50 000 entries, and the notice explains how to get the rest", {
   timeout: 120_000,
 }, async () => {
   const directory = temporaryDirectory(MEMORY);
@@ -85,15 +85,15 @@ test("a directory of 50 000 entries is capped, and the notice leads to the rest"
   expect(rest.split("\n")).toEqual(names.slice(1000));
 });
 
-test("an empty directory says so", async () => {
+test("reports an empty directory", async () => {
   expect(await fileTools()("list_dir", { path: temporaryDirectory() })).toBe("[The directory is empty.]");
 });
 
-test("without a path the working directory is listed", async () => {
+test("lists the working directory without a path", async () => {
   expect(await fileTools()("list_dir", {})).toContain("package.json");
 });
 
-test("a file is refused with what to use instead, a missing directory offers the nearest name", async () => {
+test("refuses a file with what to use instead, and offers the nearest name for a missing directory", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "file"), "");
   mkdirSync(join(directory, "packages"));
@@ -106,7 +106,7 @@ test("a file is refused with what to use instead, a missing directory offers the
   );
 });
 
-test("a directory or file without read permission is an error that says so", () => {
+test("reports a directory or file without read permission as such", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "closed"));
   writeFileSync(join(directory, "secret"), "x");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { fileTools, temporaryDirectory } from "../../test/support.js";
 import { mkdirTool } from "./mkdir.js";
 
-test("a directory is created with its parents, and one that exists is fine", async () => {
+test("creates a directory with its parents, and accepts one that exists", async () => {
   const path = join(temporaryDirectory(), "a/b/c");
   const tool = mkdirTool();
   expect(await tool.execute({ path })).toBe(`Created ${path}`);
@@ -12,7 +12,7 @@ test("a directory is created with its parents, and one that exists is fine", asy
   expect(await tool.execute({ path })).toBe(`Already exists: ${path}`);
 });
 
-test("mkdir fails on a file and on a dangling link, and succeeds on a link to a directory", async () => {
+test("fails on a file and on a dangling link, and succeeds on a link to a directory", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "file"), "");
   mkdirSync(join(directory, "real"));
@@ -28,7 +28,7 @@ test("mkdir fails on a file and on a dangling link, and succeeds on a link to a 
   expect(existsSync(join(directory, "gone"))).toBe(false);
 });
 
-test("fifty calls for overlapping paths at the same time all succeed, confined or not", async () => {
+test("succeeds for fifty simultaneous calls for overlapping paths, confined or not", async () => {
   for (const options of [{}, { root: temporaryDirectory() }]) {
     const directory = options.root ?? temporaryDirectory();
     const run = fileTools(options);

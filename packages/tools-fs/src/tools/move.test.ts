@@ -36,7 +36,7 @@ function scene() {
   return { directory, at, run, move };
 }
 
-test("a file is renamed, with missing parents created", async () => {
+test("renames a file, with missing parents created", async () => {
   const { at, move } = scene();
   writeFileSync(at("a"), "x");
   expect(await move("a", "new/b")).toBe(`Moved ${at("a")} to ${at("new/b")}`);
@@ -44,7 +44,7 @@ test("a file is renamed, with missing parents created", async () => {
   expect(existsSync(at("a"))).toBe(false);
 });
 
-test("a move into an existing directory works like mv; a missing source offers the nearest name", async () => {
+test("moves into an existing directory like mv, and offers the nearest name for a missing source", async () => {
   const { at, move } = scene();
   writeFileSync(at("file.txt"), "x");
   mkdirSync(at("d"));
@@ -54,7 +54,7 @@ test("a move into an existing directory works like mv; a missing source offers t
   expect(await move("d/file.txt", "nowhere/")).toContain("is not an existing directory");
 });
 
-test("an existing file is replaced only when asked", async () => {
+test("replaces an existing file only when asked", async () => {
   const { at, move } = scene();
   writeFileSync(at("a"), "new");
   writeFileSync(at("b"), "old");
@@ -64,7 +64,7 @@ test("an existing file is replaced only when asked", async () => {
   expect(readFileSync(at("b"), "utf8")).toBe("new");
 });
 
-test("fifty moves to one name at the same time: one succeeds, no file is lost", async () => {
+test("lets one of fifty simultaneous moves to one name succeed, and loses no file", async () => {
   const { at, directory, move } = scene();
   const names = Array.from({ length: 50 }, (_, index) => `f${index}`);
   for (const name of names) writeFileSync(at(name), name);
@@ -73,7 +73,7 @@ test("fifty moves to one name at the same time: one succeeds, no file is lost", 
   expect(readdirSync(directory)).toHaveLength(50);
 });
 
-test("a directory is not moved into itself, and nothing onto itself", async () => {
+test("does not move a directory into itself, and nothing onto itself", async () => {
   const { at, move } = scene();
   mkdirSync(at("d/sub"), { recursive: true });
   writeFileSync(at("f"), "x");
@@ -86,7 +86,7 @@ test("a directory is not moved into itself, and nothing onto itself", async () =
   expect(readdirSync(at("d"))).toEqual(["sub"]);
 });
 
-test("a file does not replace a directory or the reverse, and a directory that is not empty is never replaced", async () => {
+test("does not replace a directory with a file or the reverse, and never a directory that is not empty", async () => {
   const { at, move } = scene();
   mkdirSync(at("in/full"), { recursive: true });
   writeFileSync(at("in/full/x"), "x");
@@ -102,7 +102,7 @@ test("a file does not replace a directory or the reverse, and a directory that i
   expect(readFileSync(at("in/full/x"), "utf8")).toBe("x");
 });
 
-test("a link is moved, not its target, and a link in the way is replaced, not followed", async () => {
+test("moves a link, not its target, and replaces, without following, a link in the way", async () => {
   const { at, move } = scene();
   writeFileSync(at("target"), "x");
   symlinkSync("target", at("link"));
@@ -114,7 +114,7 @@ test("a link is moved, not its target, and a link in the way is replaced, not fo
   expect(readFileSync(at("target"), "utf8")).toBe("x");
 });
 
-test("a move from one hard link of a file to another leaves one name", async () => {
+test("leaves one name after a move from one hard link of a file to another", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "x");
   linkSync(at("a"), at("b"));
@@ -123,7 +123,7 @@ test("a move from one hard link of a file to another leaves one name", async () 
   expect(readdirSync(directory)).toEqual(["b"]);
 });
 
-test.skipIf(ignoresCase)("two hard links whose names differ only in case stay two names", async () => {
+test.skipIf(ignoresCase)("keeps two hard links whose names differ only in case as two names", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "x");
   linkSync(at("a"), at("A"));
@@ -132,7 +132,7 @@ test.skipIf(ignoresCase)("two hard links whose names differ only in case stay tw
   expect(readdirSync(directory)).toEqual(["A"]);
 });
 
-test("where the disk ignores case a name can change its case; elsewhere names that differ in it are two files", async () => {
+test("changes the case of a name if the disk ignores case; elsewhere treats names that differ in it as two files", async () => {
   const { at, directory, move } = scene();
   writeFileSync(at("a"), "a");
   if (ignoresCase) {
@@ -148,7 +148,7 @@ test("where the disk ignores case a name can change its case; elsewhere names th
   expect(readdirSync(directory).sort()).toEqual(["A", "B"]);
 });
 
-test("the working directory, its ancestors and home are never moved", async () => {
+test("never moves the working directory, its ancestors and home", async () => {
   const { at, run } = scene();
   for (const source of [process.cwd(), join(process.cwd(), ".."), "/", process.env.HOME ?? "/"]) {
     expect(await run("move", { source, destination: at("x") })).toMatch(/is never moved/);
@@ -156,7 +156,7 @@ test("the working directory, its ancestors and home are never moved", async () =
 });
 
 test.skipIf(!otherDevice)(
-  "files, directories and links move to another device as they are (needs /dev/shm on its own device)",
+  "moves files, directories and links to another device as they are (needs /dev/shm on its own device)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -185,7 +185,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "across devices, an existing file is replaced only with overwrite, and then whole (needs /dev/shm)",
+  "replaces an existing file across devices only with overwrite, and then whole (needs /dev/shm)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -199,7 +199,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "an entry that cannot be copied stops the move before anything is removed (needs /dev/shm)",
+  "stops the move before anything is removed if an entry cannot be copied (needs /dev/shm)",
   async () => {
     const { at, run } = scene();
     const other = temporaryDirectory(SHARED_MEMORY);
@@ -214,7 +214,7 @@ test.skipIf(!otherDevice)(
   },
 );
 
-test("an entry that is neither file, link nor directory is never replaced", async () => {
+test("never replaces an entry that is neither file, link nor directory", async () => {
   const { at, move } = scene();
   writeFileSync(at("a"), "x");
   makeFifo(at("pipe"));

@@ -26,13 +26,13 @@ test("Scenario: Read file tool behavior preserved", async () => {
   expect(await readFileTool().execute({ path: file })).toBe("één\r\nzwei\n\n  drei");
 });
 
-test("an empty file is an empty text", async () => {
+test("returns an empty text for an empty file", async () => {
   const file = join(temporaryDirectory(), "empty");
   writeFileSync(file, "");
   expect(await fileTools()("read_file", { path: file })).toBe("");
 });
 
-test("offset and limit give whole lines, as they are", async () => {
+test("returns whole lines, as they are, for offset and limit", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "a\r\nb\nc\nd");
   const run = fileTools();
@@ -41,7 +41,7 @@ test("offset and limit give whole lines, as they are", async () => {
   expect(await run("read_file", { path: file, offset: 4, limit: 9 })).toBe("d");
 });
 
-test("an offset past the end says how many lines there are", async () => {
+test("reports how many lines there are for an offset past the end", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "a\nb\n");
   expect(await fileTools()("read_file", { path: file, offset: 3 })).toMatch(
@@ -49,14 +49,14 @@ test("an offset past the end says how many lines there are", async () => {
   );
 });
 
-test("a byte offset past the end of an empty file is an error, not an empty text", async () => {
+test("reports an error for a byte offset past the end of an empty file, not an empty text", async () => {
   const file = join(temporaryDirectory(), "empty");
   writeFileSync(file, "");
   expect(await fileTools()("read_file", { path: file, byte_offset: 0 })).toBe("");
   expect(await fileTools()("read_file", { path: file, byte_offset: 5 })).toContain("has 0 bytes");
 });
 
-test("a byte offset past the end says how many bytes there are", async () => {
+test("reports how many bytes there are for a byte offset past the end", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "one\n");
   await expect(readFileTool().execute({ path: file, byte_offset: 5 })).rejects.toThrow(
@@ -65,7 +65,7 @@ test("a byte offset past the end says how many bytes there are", async () => {
   expect(await readFileTool().execute({ path: file, byte_offset: 4 })).toBe("");
 });
 
-test("past the cap, the notices lead through the whole file without a gap or a repetition", async () => {
+test("guides through the whole file past the cap with notices, without a gap or a repetition", async () => {
   const directory = temporaryDirectory();
   const content = numbered(5000);
   writeFileSync(join(directory, "big.txt"), content);
@@ -80,7 +80,7 @@ test("past the cap, the notices lead through the whole file without a gap or a r
   expect(all).toBe(content);
 });
 
-test("the cap in lines respects the limit of the call", async () => {
+test("respects the limit of the call in the cap in lines", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(100));
   const run = fileTools({ maxReadLines: 10 });
@@ -90,7 +90,7 @@ test("the cap in lines respects the limit of the call", async () => {
   expect(await run("read_file", readOn(text))).toBe("line 15\nline 16\nline 17\nline 18\nline 19\n");
 });
 
-test("the cap in lines applies also to a file that fits the cap in bytes", async () => {
+test("applies the cap in lines also to a file that fits the cap in bytes", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(25));
   const run = fileTools({ maxReadLines: 10 });
@@ -104,7 +104,7 @@ test("the cap in lines applies also to a file that fits the cap in bytes", async
   expect(readOn(await run("read_file", { path: file }))).toEqual({ path: file, offset: 11 });
 });
 
-test("a line longer than the cap can be read on inside, never cut within a character", async () => {
+test("continues inside a line longer than the cap, never cut within a character", async () => {
   const file = join(temporaryDirectory(), "long.txt");
   const content = `${"€😀".repeat(700)}\nend\n`;
   writeFileSync(file, content);
@@ -125,7 +125,7 @@ test("a line longer than the cap can be read on inside, never cut within a chara
   expect(all).toBe(content);
 });
 
-test("an encoding is honoured, and an unknown one is named with those that are known", async () => {
+test("honours an encoding, and names an unknown one with those that are known", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from([0x63, 0x61, 0x66, 0xe9]));
   const run = fileTools();
@@ -135,7 +135,7 @@ test("an encoding is honoured, and an unknown one is named with those that are k
   expect(await run("read_file", { path: file, encoding: "bogus" })).toMatch(/"encoding" is "bogus".*latin1/);
 });
 
-test("bytes that are not UTF-8 are readable, and the result says so", async () => {
+test("makes bytes that are not UTF-8 readable, and reports it", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, Buffer.from("caf\xe9 au lait", "latin1"));
   const text = await fileTools()("read_file", { path: file });
@@ -143,7 +143,7 @@ test("bytes that are not UTF-8 are readable, and the result says so", async () =
 });
 
 test.each(["utf8", "utf-16le", "ucs2", "ascii", "binary", "base64url"])(
-  "Node's encoding %s is accepted",
+  "accepts Node's encoding %s",
   async (encoding) => {
     const file = join(temporaryDirectory(), "a.txt");
     writeFileSync(file, Buffer.from("ab\n", encoding as BufferEncoding));
@@ -151,7 +151,7 @@ test.each(["utf8", "utf-16le", "ucs2", "ascii", "binary", "base64url"])(
   },
 );
 
-test("UTF-16 with a byte order mark is recognised, in both byte orders, also in windows", async () => {
+test("recognises UTF-16 with a byte order mark, in both byte orders, also in windows", async () => {
   const directory = temporaryDirectory();
   const content = "\ufeffa ਊ\nzwei\ndrei\n"; // U+0A0A holds the byte of a newline twice
   const little = Buffer.from(content, "utf16le");
@@ -165,13 +165,13 @@ test("UTF-16 with a byte order mark is recognised, in both byte orders, also in 
   }
 });
 
-test("a byte order mark in UTF-8 is part of the content", async () => {
+test("treats a byte order mark in UTF-8 as part of the content", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "\ufeffabc");
   expect(await fileTools()("read_file", { path: file })).toBe("\ufeffabc");
 });
 
-test("a binary file is reported with type and size, not dumped; its bytes can be requested", async () => {
+test("reports a binary file with type and size instead of dumping it; its bytes can be requested", async () => {
   const file = join(temporaryDirectory(), "logo");
   writeFileSync(file, Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"));
   const run = fileTools();
@@ -182,7 +182,7 @@ test("a binary file is reported with type and size, not dumped; its bytes can be
   expect(await run("read_file", { path: file, encoding: "hex" })).toBe("89504e470d0a1a0a0000000d49484452");
 });
 
-test("hex and base64 of a large file can be read on to the end", async () => {
+test("continues hex and base64 of a large file to the end", async () => {
   const file = join(temporaryDirectory(), "bin");
   const content = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
   writeFileSync(file, content);
@@ -198,7 +198,7 @@ test("hex and base64 of a large file can be read on to the end", async () => {
   }
 });
 
-test("a missing path offers the nearest existing name", async () => {
+test("offers the nearest existing name for a missing path", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "source"));
   writeFileSync(join(directory, "source", "index.ts"), "");
@@ -211,7 +211,7 @@ test("a missing path offers the nearest existing name", async () => {
   );
 });
 
-test("a name with look-alike characters is offered with those characters escaped", async () => {
+test("offers a name with look-alike characters with those characters escaped", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "e\u0301.txt"), "");
   writeFileSync(join(directory, "blank "), "");
@@ -222,7 +222,7 @@ test("a name with look-alike characters is offered with those characters escaped
   expect(bare).toContain(`Did you mean "${join(directory, "blank ")}"?`);
 });
 
-test("a file that grew or shrank between two windows is read as it is now", async () => {
+test("reads a file that grew or shrank between two windows as it is now", async () => {
   const file = join(temporaryDirectory(), "log");
   writeFileSync(file, numbered(3000));
   const run = fileTools({ maxReadBytes: 1000 });
@@ -233,7 +233,7 @@ test("a file that grew or shrank between two windows is read as it is now", asyn
   expect(await run("read_file", { path: file, offset: 3001 })).toContain("has 2 lines");
 });
 
-test("fifty readers of one file each get their own window", async () => {
+test("gives each of fifty readers of one file its own window", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(200_000));
   const run = fileTools();
@@ -242,7 +242,7 @@ test("fifty readers of one file each get their own window", async () => {
   expect(texts).toEqual(lines.map((line) => `line ${line}\n`));
 });
 
-test.each([0, -1, 1.5, "1", null])("an offset of %j is refused by name", async (offset) => {
+test.each([0, -1, 1.5, "1", null])("refuses an offset of %j by name", async (offset) => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, "a\n");
   expect(await fileTools()("read_file", { path: file, offset })).toMatch(
@@ -250,12 +250,12 @@ test.each([0, -1, 1.5, "1", null])("an offset of %j is refused by name", async (
   );
 });
 
-test("offset and byte_offset together are refused", async () => {
+test("refuses offset and byte_offset together", async () => {
   expect(await fileTools()("read_file", { path: "x", offset: 1, byte_offset: 1 })).toContain("not both");
 });
 
 test.each([1, 2, 4])(
-  "a file that ends exactly where the index or a read ends (%i MiB) has no line after its last newline",
+  "finds no line after the last newline of a file that ends exactly where the index or a read ends (%i MiB)",
   async (mebibytes) => {
     const file = join(temporaryDirectory(), "a.txt");
     const run = fileTools();
@@ -267,7 +267,7 @@ test.each([1, 2, 4])(
   },
 );
 
-test("an aborted read does not disturb the next one", async () => {
+test("leaves the next read undisturbed after an aborted one", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, numbered(2_000_000));
   const tool = readFileTool();
@@ -284,7 +284,7 @@ test("an aborted read does not disturb the next one", async () => {
 test.each([
   ["little", Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])],
   ["big", Buffer.from([0, 0, 0xfe, 0xff, 0, 0, 0, 0x61])],
-])("UTF-32 is called by its name and not taken for UTF-16 (%s-endian)", async (order, bytes) => {
+])("names UTF-32 and does not take it for UTF-16 (%s-endian)", async (order, bytes) => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, bytes);
   const run = fileTools();
@@ -297,7 +297,7 @@ test.each([
   ["an odd byte at the end", "utf-16le", Buffer.from("a\0b", "latin1"), "not valid UTF-16"],
   ["half a character in UTF-16", undefined, Buffer.from("\ufeffa\ud83db", "utf16le"), "not valid UTF-16"],
   ["a byte above 127 in ASCII", "ascii", Buffer.from("caf\xe9", "latin1"), "not valid ASCII"],
-])("what is lost in decoding is said: %s", async (_, encoding, bytes, notice) => {
+])("reports what is lost in decoding: %s", async (_, encoding, bytes, notice) => {
   const file = join(temporaryDirectory(), "a.txt");
   writeFileSync(file, bytes);
   const text = await fileTools()("read_file", { path: file, ...(encoding && { encoding }) });
@@ -305,7 +305,7 @@ test.each([
   expect(text.isWellFormed()).toBe(true);
 });
 
-test("by default a call shows 2,000 lines or 64 KiB, and says how to read on", async () => {
+test("shows 2,000 lines or 64 KiB by default, and explains how to read on", async () => {
   const directory = temporaryDirectory();
   const run = fileTools();
   const path = join(directory, "lines.txt");

@@ -52,7 +52,7 @@ async function read(
 }
 
 test.each([...Object.entries(PICTURES), ["image/webp", LOSSLESS_WEBP], ["image/webp", ANIMATED_WEBP]])(
-  "a picture is attached as it is, with its size in words: %s",
+  "attaches a picture as it is, with its size as text: %s",
   async (mediaType, data) => {
     const { text, parts } = await show(Buffer.from(data, "base64"));
     expect(parts).toEqual([{ type: "image", mediaType, data, name: expect.stringMatching(/\/file$/) }]);
@@ -60,14 +60,14 @@ test.each([...Object.entries(PICTURES), ["image/webp", LOSSLESS_WEBP], ["image/w
   },
 );
 
-test("a PDF is attached as a document, also where its first bytes look like text", async () => {
+test("attaches a PDF as a document, also if its first bytes look like text", async () => {
   const { text, parts } = await show(PDF);
   const data = PDF.toString("base64");
   expect(parts).toEqual([{ type: "file", mediaType: "application/pdf", data, name: expect.any(String) }]);
   expect(text).toContain(`is a PDF document (${PDF.length} bytes). It is attached to this result.`);
 });
 
-test("a picture larger than the cap for text is attached whole, whatever lines were asked for", async () => {
+test("attaches a picture larger than the cap for text whole, whatever lines were asked for", async () => {
   const chunk = Buffer.alloc(12 + 200_000);
   chunk.writeUInt32BE(200_000, 0);
   chunk.write("tEXt", 4);
@@ -78,7 +78,7 @@ test("a picture larger than the cap for text is attached whole, whatever lines w
   }
 });
 
-test("a call with an encoding gets the bytes of a picture as text", async () => {
+test("returns the bytes of a picture as text for a call with an encoding", async () => {
   expect(await show(PNG, { encoding: "base64" })).toEqual({ text: PICTURES["image/png"], parts: [] });
   expect((await show(PDF, { byte_offset: 0 })).text).toBe(PDF.toString());
 });
@@ -100,13 +100,13 @@ test.each([
   ["a GIF of words", Buffer.from("GIF89a is an old format")],
   ["a WebP cut off", Buffer.from(LOSSLESS_WEBP, "base64").subarray(0, -1)],
   ["a PDF cut off", PDF.subarray(0, 40)],
-])("a damaged file is not attached: %s", async (_, content) => {
+])("does not attach a damaged file: %s", async (_, content) => {
   const { text, parts } = await show(content);
   expect(parts).toEqual([]);
   expect(text).toContain("is not shown, because it is damaged or cut off");
 });
 
-test("a picture with more pixels than servers take is not attached", async () => {
+test("does not attach a picture with more pixels than servers take", async () => {
   const wide = Buffer.from(PNG);
   wide.writeUInt32BE(8001, 16);
   const { text, parts } = await show(wide);
@@ -114,7 +114,7 @@ test("a picture with more pixels than servers take is not attached", async () =>
   expect(text).toContain("has 8001 × 2 pixels, and servers take at most 8000 a side");
 });
 
-test("an encrypted PDF is not attached", async () => {
+test("does not attach an encrypted PDF", async () => {
   const { text, parts } = await show(Buffer.from(PDF.toString().replace("/Root", "/Encrypt 2 0 R/Root")));
   expect(parts).toEqual([]);
   expect(text).toContain("because it is encrypted");
@@ -123,7 +123,7 @@ test("an encrypted PDF is not attached", async () => {
 test.each([
   ["a picture", PNG, 3_932_160],
   ["a PDF", PDF, 10_485_760],
-])("%s of 50 MB is named with the limit, and not read", async (_, head, limit) => {
+])("names %s of 50 MB with the limit, and does not read it", async (_, head, limit) => {
   const path = join(temporaryDirectory(), "large");
   writeFileSync(path, head);
   truncateSync(path, 50_000_000);
@@ -132,7 +132,7 @@ test.each([
   expect(text).toContain(`50000000 bytes) and is not shown, because it is larger than ${limit} bytes`);
 });
 
-test("the model gets the picture if its provider takes it, and a description if not", async () => {
+test("sends the model the picture if its provider takes it, and a description if not", async () => {
   const path = join(temporaryDirectory(), "logo.png");
   writeFileSync(path, PNG);
   for (const takes of [true, false]) {

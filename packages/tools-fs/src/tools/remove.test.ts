@@ -21,7 +21,7 @@ import {
 } from "../../test/support.js";
 import { removeTool } from "../index.js";
 
-test("files and directories are removed, with everything in them", async () => {
+test("removes files and directories, with everything in them", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d/sub"), { recursive: true });
   writeFileSync(join(directory, "d/sub/a"), "");
@@ -34,14 +34,14 @@ test("files and directories are removed, with everything in them", async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("removing a missing path does nothing and says so", async () => {
+test("does nothing for a missing path and reports it", async () => {
   const path = join(temporaryDirectory(), "nothing");
   expect(await fileTools()("remove", { path })).toBe(`Nothing to remove: ${path} does not exist`);
   expect(await fileTools()("remove", { path: `${path}/deeper` })).toContain("Nothing to remove");
 });
 
 test.each(["", "/", "//", "/."])(
-  "a link is removed, never its target (written with %j at the end)",
+  "removes a link, never its target (written with %j at the end)",
   async (suffix) => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "target"));
@@ -63,7 +63,7 @@ test("links inside a removed directory are not followed", async () => {
   expect(readdirSync(join(directory, "outside"))).toEqual(["precious"]);
 });
 
-test("root, home, the working directory and their ancestors are refused, however they are written", async () => {
+test("refuses root, home, the working directory and their ancestors, however they are written", async () => {
   const directory = temporaryDirectory();
   symlinkSync(dirname(process.cwd()), join(directory, "way"));
   const run = fileTools();
@@ -91,7 +91,7 @@ test("root, home, the working directory and their ancestors are refused, however
   expect(existsSync(join(process.cwd(), "package.json"))).toBe(true);
 });
 
-test("the confining root is refused too", async () => {
+test("refuses the confining root too", async () => {
   const root = temporaryDirectory();
   writeFileSync(join(root, "a"), "");
   expect(await fileTools({ root })("remove", { path: root })).toContain(
@@ -100,7 +100,7 @@ test("the confining root is refused too", async () => {
   expect(readdirSync(root)).toEqual(["a"]);
 });
 
-test("a directory of 20 000 files is removed", { timeout: 120_000 }, async () => {
+test("removes a directory of 20 000 files", { timeout: 120_000 }, async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 20_000; index++) writeFileSync(join(directory, "d", String(index)), "");
@@ -108,7 +108,7 @@ test("a directory of 20 000 files is removed", { timeout: 120_000 }, async () =>
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("what cannot be removed is reported exactly, and the rest is gone", () => {
+test("reports exactly what cannot be removed, and removes the rest", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d/closed"), { recursive: true });
   mkdirSync(join(directory, "d/open"));
@@ -127,7 +127,7 @@ test("what cannot be removed is reported exactly, and the rest is gone", () => {
 });
 
 test.skipIf(!canMount)(
-  "a mounted file system is not removed and the error names it, also if the path itself is the mount (needs mount namespaces)",
+  "does not remove a mounted file system and names it in the error, also if the path itself is the mount (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, "d/mounted"), { recursive: true });
@@ -149,7 +149,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  "a directory of the same disk that is mounted inside is left alone, with all it holds (needs mount namespaces)",
+  "leaves alone a directory of the same disk that is mounted inside, with all its content (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const { results, check } = onDiskOf(
@@ -168,7 +168,7 @@ test.skipIf(!canMount)(
   },
 );
 
-test("an abort ends a removal: entries not removed yet stay", async () => {
+test("stops a removal on an abort: entries not removed yet stay", async () => {
   const directory = temporaryDirectory(MEMORY);
   mkdirSync(join(directory, "d"));
   for (let index = 0; index < 5000; index++) writeFileSync(join(directory, "d", String(index)), "");
@@ -182,7 +182,7 @@ test("an abort ends a removal: entries not removed yet stay", async () => {
   expect(readdirSync(join(directory, "d")).length).toBeGreaterThan(0);
 });
 
-test("a tree deeper than the longest allowed path is removed", async () => {
+test("removes a tree deeper than the longest allowed path", async () => {
   const directory = temporaryDirectory();
   const deep = join(directory, "deep");
   mkdirSync(deep);

@@ -32,13 +32,13 @@ test("Scenario: Write file tool behavior preserved", async () => {
   expect(readFileSync(file, "utf8")).toBe("");
 });
 
-test("missing parents are created", async () => {
+test("creates missing parents", async () => {
   const directory = temporaryDirectory();
   await fileTools()("write_file", { path: join(directory, "a/b/c.txt"), content: "x" });
   expect(readFileSync(join(directory, "a/b/c.txt"), "utf8")).toBe("x");
 });
 
-test("overwriting keeps the mode", async () => {
+test("keeps the mode when overwriting", async () => {
   const file = join(temporaryDirectory(), "run.sh");
   writeFileSync(file, "old");
   chmodSync(file, 0o755);
@@ -46,14 +46,14 @@ test("overwriting keeps the mode", async () => {
   expect(statSync(file).mode & 0o7777).toBe(0o755);
 });
 
-test("a new file respects the umask and is not writable for everyone", async () => {
+test("respects the umask for a new file and does not make it writable for everyone", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   await fileTools()("write_file", { path: file, content: "x" });
   expect(statSync(file).mode & 0o777).toBe(0o666 & ~process.umask());
   expect(statSync(file).mode & 0o002).toBe(0);
 });
 
-test("a link is written through and stays a link, also through a linked directory and dangling", async () => {
+test("writes through a link, which stays a link, also through a linked directory and dangling", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "real/deep"), { recursive: true });
   symlinkSync("real/deep", join(directory, "shortcut"));
@@ -65,7 +65,7 @@ test("a link is written through and stays a link, also through a linked director
   expect(existsSync(join(directory, "target.txt"))).toBe(false);
 });
 
-test("a directory is refused, and nothing is left in it", async () => {
+test("refuses a directory, and leaves nothing in it", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "d"));
   const run = fileTools();
@@ -92,7 +92,7 @@ test.each([
     '"content" holds half a character (\\ude00, an unpaired surrogate) at position 2',
   ],
   [{ path: "x", content: "x", contents: "y" }, "contents"],
-])("bad arguments are named and no file is made: %j", async (args, named) => {
+])("names bad arguments and creates no file: %j", async (args, named) => {
   const directory = temporaryDirectory();
   const path = typeof args.path === "string" && args.path !== "" ? join(directory, args.path) : args.path;
   const text = await fileTools()("write_file", { ...args, path });
@@ -101,7 +101,7 @@ test.each([
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("fifty writers to one path leave one whole version and nothing else", async () => {
+test("leaves one whole version and nothing else after fifty writers to one path", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const run = fileTools();
@@ -113,7 +113,7 @@ test("fifty writers to one path leave one whole version and nothing else", async
   expect(readdirSync(directory)).toEqual(["a.txt"]);
 });
 
-test("writers of two processes never mix", async () => {
+test("never mixes writers of two processes", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const calls = (letter: string): Call[] => {
@@ -125,7 +125,7 @@ test("writers of two processes never mix", async () => {
   expect(readdirSync(directory)).toEqual(["a.txt"]);
 });
 
-test("a reader during overwrites sees the old or the new, never a part", async () => {
+test("shows a reader during overwrites the old or the new, never a part", async () => {
   const file = join(temporaryDirectory(), "a.txt");
   const run = fileTools();
   const whole = (letter: string): string => letter.repeat(300_000);
@@ -147,7 +147,7 @@ test("a reader during overwrites sees the old or the new, never a part", async (
   expect([...seen].filter((one) => one.startsWith("part"))).toEqual([]);
 });
 
-test("a process killed in the middle of writing leaves the old file or the new one, whole", async () => {
+test("leaves the old file or the new one, whole, after a process is killed in the middle of writing", async () => {
   const directory = temporaryDirectory();
   const file = join(directory, "a.txt");
   const old = "old".repeat(1000);
@@ -173,7 +173,7 @@ test("a process killed in the middle of writing leaves the old file or the new o
 });
 
 test.skipIf(!canMount)(
-  "a full disk leaves the old content and no part of the new (needs mount namespaces)",
+  "keeps the old content and no part of the new on a full disk (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const { results, check } = onDiskOf(
@@ -197,7 +197,7 @@ test.skipIf(!canMount)(
   },
 );
 
-test("without permission the error says so, nothing is replaced and nothing is left", () => {
+test("reports missing permission, replaces nothing and leaves nothing", () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "closed"));
   mkdirSync(join(directory, "open"));
@@ -217,7 +217,7 @@ test("without permission the error says so, nothing is replaced and nothing is l
   expect(readdirSync(join(directory, "closed"))).toEqual([]);
 });
 
-test("a writable file in a read-only directory is not replaced, and the error says why", () => {
+test("does not replace a writable file in a read-only directory, and explains why", () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "f"), "old");
   chmodSync(join(directory, "f"), 0o666);
@@ -232,7 +232,7 @@ test("a writable file in a read-only directory is not replaced, and the error sa
   expect(readFileSync(join(directory, "f"), "utf8")).toBe("old");
 });
 
-test("a name of 250 bytes works, a longer one is refused with a message and leaves nothing", async () => {
+test("writes a name of 250 bytes, and refuses a longer one with a message, leaving nothing", async () => {
   const directory = temporaryDirectory();
   const run = fileTools();
   const longest = "é".repeat(125);
@@ -267,7 +267,7 @@ const ODD_NAMES = [
   "file:x",
 ];
 
-test.each(ODD_NAMES)("the name %j is kept byte for byte", async (name) => {
+test.each(ODD_NAMES)("keeps the name %j byte for byte", async (name) => {
   const directory = temporaryDirectory();
   const run = fileTools();
   await run("write_file", { path: join(directory, name), content: name });
@@ -279,7 +279,7 @@ test.each(ODD_NAMES)("the name %j is kept byte for byte", async (name) => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a FIFO or a device is never written", async () => {
+test("never writes a FIFO or a device", async () => {
   const text = await fileTools()("write_file", { path: "/dev/null", content: "x" });
   expect(text).toContain("is a device, and only regular files can be written");
   expect(lstatSync("/dev/null").isCharacterDevice()).toBe(true);

@@ -30,7 +30,7 @@ function scene() {
 }
 
 test.skipIf(!otherDevice)(
-  "a file with two hard links in the tree arrives with both, and the source is gone (needs /dev/shm)",
+  "moves a file with two hard links in the tree with both, and removes the source (needs /dev/shm)",
   async () => {
     const { directory, tree, other } = scene();
     mkdirSync(join(tree, "sub"));
@@ -48,7 +48,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!otherDevice)(
-  "an entry that could not be removed afterwards is not copied at all (needs /dev/shm)",
+  "does not copy an entry at all that could not be removed afterwards (needs /dev/shm)",
   () => {
     const { directory, tree, other } = scene();
     const inner = join(tree, "z");
@@ -78,7 +78,7 @@ test.skipIf(!otherDevice)(
 );
 
 test.skipIf(!canMount)(
-  "a disk that fills up deep in a tree leaves the source whole and no part of a copy (needs mount namespaces)",
+  "keeps the source whole and no part of a copy if a disk fills up deep in a tree (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const at = (name: string): string => join(directory, name);
@@ -100,7 +100,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  "on a read-only disk every change is refused with the reason, and nothing is moved off it (needs mount namespaces)",
+  "refuses every change on a read-only disk with the reason, and moves nothing off it (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const at = (name: string): string => join(directory, "disk", name);
@@ -124,7 +124,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  "a mount inside a directory, or a mounted file, cannot be moved and is not copied (needs mount namespaces)",
+  "cannot move a mount inside a directory, or a mounted file, and does not copy it (needs mount namespaces)",
   () => {
     const directory = temporaryDirectory();
     const disk = join(directory, "disk");
@@ -154,7 +154,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!otherDevice || !isRoot)(
-  "a file of another user is not moved out of a sticky directory such as /tmp, and a copy loses the set-user-id bit (needs root and /dev/shm)",
+  "does not move a file of another user out of a sticky directory such as /tmp, and drops the set-user-id bit of a copy (needs root and /dev/shm)",
   () => {
     const [here, there] = [temporaryDirectory(), temporaryDirectory(SHARED_MEMORY)];
     for (const name of ["open", "sticky"]) {
@@ -186,7 +186,7 @@ function appendOnlyDirectory(): string | undefined {
   return directory;
 }
 
-test("where nothing can be removed, the error names what is left behind", async ({ skip }) => {
+test("names what is left in the error if nothing can be removed", async ({ skip }) => {
   const directory = appendOnlyDirectory();
   if (directory === undefined) return skip("needs chattr +a: root, and a disk that knows it");
   const run = fileTools();

@@ -35,7 +35,7 @@ afterEach(() => {
   others.before = others.after = others.nothing;
 });
 
-test("a FIFO that replaces the file after the check is refused without waiting for a writer", async () => {
+test("refuses without waiting for a writer a FIFO that replaces the file after the check", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "a"), "x");
   others.after = () => {
@@ -59,7 +59,7 @@ function twoNames() {
   return { directory, at, copy: () => copyTree(step) };
 }
 
-test("a file with two hard links that is written between their copies is copied twice, and the changed source stays", async () => {
+test("copies twice a file with two hard links that is written between their copies, and keeps the changed source", async () => {
   const { directory, at, copy } = twoNames();
   others.before = (path) => {
     if (basename(path) === "b") writeFileSync(at("tree/a"), "newer");
@@ -73,7 +73,7 @@ test("a file with two hard links that is written between their copies is copied 
   expect(readFileSync(at("tree/a"), "utf8")).toBe("newer");
 });
 
-test("a file with two hard links that is written after the copy stays, with both names", async () => {
+test("keeps a file with two hard links that is written after the copy, with both names", async () => {
   const { directory, at, copy } = twoNames();
   const copied = await copy();
   writeFileSync(at("tree/b"), "newer");

@@ -25,7 +25,7 @@ async function acknowledged(child: ChildProcess): Promise<string[]> {
   return (await text(child.stdout)).split("\n").slice(0, -1);
 }
 
-test("when several processes edit a file at the same time, it contains every acknowledged edit", async () => {
+test("keeps every acknowledged edit when several processes edit a file at the same time", async () => {
   const path = join(temporaryDirectory(), "shared.txt");
   writeFileSync(path, "end\n");
   const editors = ["a", "b", "c", "d"].map((name) => startEditor(path, name, 30));
@@ -37,7 +37,7 @@ test("when several processes edit a file at the same time, it contains every ack
   expect(lines).toHaveLength(told.length + 2);
 }, 120_000);
 
-test("acknowledged edits survive while other processes are killed in the middle of theirs", async () => {
+test("keeps acknowledged edits while other processes are killed in the middle of theirs", async () => {
   const path = join(temporaryDirectory(), "shared.txt");
   writeFileSync(path, "end\n");
   const steady = ["a", "b"].map((name) => startEditor(path, name, 25));
@@ -80,7 +80,7 @@ test.each([
   ["has ended", () => `${endedProcess()} 1 12345678-dead`],
   ["has ended and left its process id to another one", () => `${processTag()} 1 12345678-dead`],
 ])(
-  "the lock of a process that %s is taken over by the waiting calls, one after the other",
+  "lets the waiting calls take over the lock of a process that %s, one after the other",
   async (_, holder) => {
     const path = join(temporaryDirectory(), "file");
     await leaveLock(path, holder());
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("no tool reads or changes the lock files", async () => {
+test("never reads or changes the lock files with any tool", async () => {
   const path = join(temporaryDirectory(), "file");
   await withProcessLocks([path], async () => {
     const run = fileTools({ protect: [] });
@@ -110,7 +110,7 @@ test("no tool reads or changes the lock files", async () => {
   });
 });
 
-test("a lock that is held is not taken; the wait ends with an abort", async () => {
+test("does not take a lock that is held, and stops waiting on an abort", async () => {
   const path = join(temporaryDirectory(), "file");
   await withProcessLocks([path], async () => {
     const stop = new AbortController();
@@ -121,7 +121,7 @@ test("a lock that is held is not taken; the wait ends with an abort", async () =
   expect(await withProcessLocks([path], async () => "done")).toBe("done");
 });
 
-test("the lock of a running process whose start time is unknown is not taken", async () => {
+test("does not take the lock of a running process whose start time is unknown", async () => {
   const path = join(temporaryDirectory(), "file");
   await leaveLock(path, `${processTag()} - 12345678-live`);
   const stop = new AbortController();
@@ -130,7 +130,7 @@ test("the lock of a running process whose start time is unknown is not taken", a
   await expect(waiting).rejects.toThrow("stopped");
 });
 
-test("work is done without locks where the directory for them cannot be looked at", async () => {
+test("works without locks if the directory for them cannot be looked at", async () => {
   // Without user ids, as on Windows, the directory is below TMPDIR; this one is too long for the system.
   vi.stubGlobal("process", Object.assign(Object.create(process), { geteuid: undefined }));
   vi.stubEnv("TMPDIR", `/${"long".repeat(2000)}`);
@@ -141,7 +141,7 @@ test("work is done without locks where the directory for them cannot be looked a
   expect(await withProcessLocks(["/file"], async () => "done")).toBe("done");
 });
 
-test("work on one path is serial, on different paths parallel; paths given twice or in opposite order do not deadlock", async () => {
+test("runs work on one path serially and on different paths in parallel, without deadlock for paths given twice or in opposite order", async () => {
   const directory = temporaryDirectory();
   const [a, b] = [join(directory, "a"), join(directory, "b")];
   let [inside, most] = [0, 0];

@@ -6,7 +6,7 @@ import { readWhole } from "../read/readWhole.js";
 import { Workspace } from "../workspace.js";
 import { replaceFile } from "./replaceFile.js";
 
-test("a file that another program changed after it was read is not replaced, even if size and time are the same", async () => {
+test("does not replace a file that another program changed after it was read, even if size and time are the same", async () => {
   const path = join(temporaryDirectory(), "file.txt");
   writeFileSync(path, "one\n");
   const workspace = new Workspace();

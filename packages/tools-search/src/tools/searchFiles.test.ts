@@ -30,7 +30,7 @@ describe("search_files", () => {
     expect(all.lines).toEqual([".env", ".git/config", ".gitignore", "b.js", "dist/a.js"]);
   });
 
-  test("a directory named by the fixed part of a pattern is searched even if it is ignored", async () => {
+  test("searches a directory named by the fixed part of a pattern even if it is ignored", async () => {
     const root = makeTree({ ".git/HEAD": "", ".gitignore": "dist/\n", "dist/a.js": "", "dist/sub/b.js": "" });
     const found = async (pattern: string) => (await run(tool, root, { pattern, path: root })).lines;
     expect(await found("dist/**/*.js")).toEqual(["dist/a.js", "dist/sub/b.js"]);
@@ -38,7 +38,7 @@ describe("search_files", () => {
     expect(await found("**/*.js")).not.toContain("dist/a.js");
   });
 
-  test("newest first, if asked", async () => {
+  test("lists the newest first, if asked", async () => {
     const root = makeTree({ "a.txt": "", "b.txt": "", "c.txt": "" });
     for (const [name, time] of Object.entries({ "a.txt": 100, "b.txt": 300, "c.txt": 200 })) {
       utimesSync(join(root, name), time, time);
@@ -47,14 +47,14 @@ describe("search_files", () => {
     expect(lines).toEqual(["b.txt", "c.txt", "a.txt"]);
   });
 
-  test("a capped list says how many there are", async () => {
+  test("reports in a capped list how many there are", async () => {
     const root = makeTree(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}.txt`, ""])));
     const { lines, account } = await run(tool, root, { pattern: "*", path: root, max_results: 3 });
     expect(lines).toHaveLength(3);
     expect(account).toContain("3 of 20 files shown; for the rest raise max_results");
   });
 
-  test("a list too long for one answer says so, in both orders", async () => {
+  test("reports a list too long for one answer, in both orders", async () => {
     const name = "n".repeat(200);
     const root = makeTree(
       Object.fromEntries(Array.from({ length: 1100 }, (_, i) => [`${name}${i}.txt`, ""])),
@@ -68,7 +68,7 @@ describe("search_files", () => {
     }
   });
 
-  test("a pattern that is a directory is answered with the pattern that was meant", async () => {
+  test("answers a pattern that is a directory with the pattern that was meant", async () => {
     const root = makeTree({ "src/a.ts": "" });
     const find = (pattern: string) => tool.execute({ pattern, path: root });
     const hint = '"src" is a directory; "src/**" finds the files in it.';
@@ -78,7 +78,7 @@ describe("search_files", () => {
   });
 
   test.each(["app/(group)/page.tsx", "copy (1).ts", `app/[...slug]/${"long".repeat(20)}.tsx`])(
-    "%s means something else as a pattern, and the answer says how to write it",
+    "explains how to write %s, which means something else as a pattern",
     async (name) => {
       const root = makeTree({ [name]: "" });
       const find = (pattern: string) => tool.execute({ pattern, path: root });
@@ -90,14 +90,14 @@ describe("search_files", () => {
     },
   );
 
-  test("the result says plainly that nothing was found", async () => {
+  test("reports plainly that nothing was found", async () => {
     const root = makeTree({ "a.txt": "" });
     expect((await run(tool, root, { pattern: "*.ts", path: root })).text).toBe(
       'No files match "*.ts".\n[0 files]',
     );
   });
 
-  test("paths are shown relative to the working directory", async () => {
+  test("shows paths relative to the working directory", async () => {
     const root = makeTree({ "src/a.ts": "", "b.ts": "" });
     const before = process.cwd();
     process.chdir(join(root, "src"));
@@ -125,7 +125,7 @@ describe("search_files", () => {
     [{ pattern: "*", sort: "size" }, '"sort"'],
     [{ pattern: "*", max_results: 0 }, '"max_results"'],
     [{ pattern: "a\0b" }, "NUL"],
-  ])("%j is refused with the reason", async (args, reason) => {
+  ])("refuses %j with the reason", async (args, reason) => {
     const registry = new ToolRegistry();
     registry.register(tool);
     const result = await registry.execute(tool.name, args);

@@ -15,7 +15,7 @@ describe("what is found", () => {
     expect(account).toBe("[3 matching lines (3 files); 3 files searched]");
   });
 
-  test("a literal query takes every character as it is", async () => {
+  test("takes every character of a literal query as it is", async () => {
     const root = makeTree({ "a.txt": "a.b\naxb\n(a|b)*\n" });
     expect((await run(tool, root, { query: "a.b", paths: [root] })).lines).toEqual(["a.txt:1:a.b"]);
     expect((await run(tool, root, { query: "(a|b)*", paths: [root] })).lines).toEqual(["a.txt:3:(a|b)*"]);
@@ -27,7 +27,7 @@ describe("what is found", () => {
     expect(lines).toEqual(["a.ts:1:const x1 = 1;"]);
   });
 
-  test("ignore_case covers letters beyond ASCII", async () => {
+  test("covers letters beyond ASCII with ignore_case", async () => {
     const root = makeTree({ "a.txt": "STRASSE\nÄRGER\närger\n" });
     const found = async (query: string) =>
       (await run(tool, root, { query, paths: [root], ignore_case: true })).lines;
@@ -35,14 +35,14 @@ describe("what is found", () => {
     expect(await found("ärger")).toEqual(["a.txt:2:ÄRGER", "a.txt:3:ärger"]);
   });
 
-  test("a line counts once, however often it matches", async () => {
+  test("counts a line once, however often it matches", async () => {
     const root = makeTree({ "a.txt": "foo foo foo\n" });
     expect((await run(tool, root, { query: "foo", paths: [root] })).account).toContain(
       "1 matching line (1 file)",
     );
   });
 
-  test("the number of matches is reported as the summary of the call", async () => {
+  test("reports the number of matches as the summary of the call", async () => {
     const root = makeTree({ "a.txt": "foo\nbar\nbar\n" });
     const summaries: unknown[] = [];
     const call = {
@@ -55,7 +55,7 @@ describe("what is found", () => {
     expect(summaries).toEqual(["1 matching line", "2 matching lines", "1 file"]);
   });
 
-  test("paths are shown the way they were given: relative stays relative", async () => {
+  test("shows paths the way they were given: relative stays relative", async () => {
     const root = makeTree({ "src/a.txt": "foo\n" });
     const before = process.cwd();
     process.chdir(root);
@@ -68,7 +68,7 @@ describe("what is found", () => {
     }
   });
 
-  test("a file is searched once, also if several paths lead to it", async () => {
+  test("searches a file once, also if several paths point to it", async () => {
     const root = makeTree({ "src/a.txt": "foo\n", "src/lib/b.txt": "foo\n" });
     symlinkSync(join(root, "src"), join(root, "link"));
     const paths = ["", "/src", "/src/a.txt", "/link", "/src/lib"].map((path) => root + path);
@@ -76,7 +76,7 @@ describe("what is found", () => {
     expect(account).toContain("2 matching lines (2 files); 2 files searched");
   });
 
-  test("glob limits the search to matching names or paths, and can exclude", async () => {
+  test("limits the search to matching names or paths with glob, and can exclude", async () => {
     const root = makeTree({ "src/a.ts": "foo", "src/a.test.ts": "foo", "lib/b.ts": "foo", "c.md": "foo" });
     const found = async (glob: string) =>
       (await run(tool, root, { query: "foo", paths: [root], glob })).lines.map((line) => line.split(":")[0]);
@@ -87,7 +87,7 @@ describe("what is found", () => {
 });
 
 describe("output", () => {
-  test("context lines are marked with dashes, groups are set apart, overlapping ones merge", async () => {
+  test("marks context lines with dashes, separates groups, and merges overlapping ones", async () => {
     const root = makeTree({ "a.txt": "1\n2\nfoo\n4\nfoo\n6\n7\n8\n9\nfoo" });
     const { lines } = await run(tool, root, { query: "foo", paths: [root], context: 1 });
     expect(lines).toEqual([
@@ -102,7 +102,7 @@ describe("output", () => {
     ]);
   });
 
-  test("files_only lists paths, count lists the number of matching lines", async () => {
+  test("lists paths with files_only, and the number of matching lines with count", async () => {
     const root = makeTree({ "a.txt": "foo\nfoo\n", "b.txt": "bar\n", "c.txt": "foo\n" });
     const files = await run(tool, root, { query: "foo", paths: [root], files_only: true });
     expect(files.lines).toEqual(["a.txt", "c.txt"]);
@@ -112,7 +112,7 @@ describe("output", () => {
     expect(counts.account).toBe("[2 matching files (3 matching lines); 3 files searched]");
   });
 
-  test("a capped result is the first ones in path order, with the number of all", async () => {
+  test("caps a result to the first ones in path order, with the number of all", async () => {
     const root = makeTree({ "a.txt": "foo\nfoo\n", "b.txt": "foo\nfoo\nfoo\n" });
     const { lines, account } = await run(tool, root, { query: "foo", paths: [root], max_results: 3 });
     expect(lines).toEqual(["a.txt:1:foo", "a.txt:2:foo", "b.txt:1:foo"]);
@@ -120,7 +120,7 @@ describe("output", () => {
     expect(account).toContain("max_results");
   });
 
-  test("a long line is cut around the match and says how long it is", async () => {
+  test("cuts a long line around the match and reports how long it is", async () => {
     const root = makeTree({ "a.txt": `${"x".repeat(5000)}foo${"y".repeat(5000)}\n` });
     const short = searchTextTool({ maxLineLength: 60 });
     const { lines } = await run(short, root, { query: "foo", paths: [root] });
@@ -128,13 +128,13 @@ describe("output", () => {
     expect(lines[0]?.length).toBeLessThan(120);
   });
 
-  test("control and invisible characters are shown escaped, tabs as they are", async () => {
+  test("escapes control and invisible characters, but not tabs", async () => {
     const root = makeTree({ "a.txt": "\tfoo \x1b[31m \u202e\n" });
     const { lines } = await run(tool, root, { query: "foo", paths: [root] });
     expect(lines).toEqual(["a.txt:1:\tfoo \\x1b[31m \\u202e"]);
   });
 
-  test("autoContext adds context lines to few matches and leaves the counts unchanged", async () => {
+  test("adds context lines to few matches with autoContext and leaves the counts unchanged", async () => {
     const root = makeTree({ "a.txt": "1\n2\n3\nfoo\n5\n", "b.txt": "x\n" });
     const auto = searchTextTool({ autoContext: true });
     const { lines, account } = await run(auto, root, { query: "foo", paths: [root] });
@@ -149,7 +149,7 @@ describe("output", () => {
 });
 
 describe("what is left out", () => {
-  test("ignored files are counted, and found when asked for or named", async () => {
+  test("counts ignored files, and finds them when asked for or named", async () => {
     const root = makeTree({
       ".gitignore": "dist/\n*.log\n!keep.log\n",
       "a.txt": "foo\n",
@@ -173,7 +173,7 @@ describe("what is left out", () => {
     expect(named.lines).toEqual(["b.log:1:foo", "dist/c.txt:1:foo"]);
   });
 
-  test("a directory inside a repository follows the ignore files above it and the exclude file", async () => {
+  test("follows in a directory inside a repository the ignore files above it and the exclude file", async () => {
     const root = makeTree({
       ".git/info/exclude": "secret.txt\n",
       ".git/config": "foo\n",
@@ -192,7 +192,7 @@ describe("what is left out", () => {
     expect(await found("/.git")).toEqual([".git/config:1:foo"]);
   });
 
-  test("rules that leave out all but some kinds of files hold in a directory below, too", async () => {
+  test("applies rules that leave out all but some kinds of files in a directory below, too", async () => {
     const root = makeTree({
       ".git/HEAD": "",
       ".gitignore": "*\n!*/\n!*.ts\n",
@@ -204,7 +204,7 @@ describe("what is left out", () => {
     expect(account).toContain("1 file ignored");
   });
 
-  test("a nested repository has its own rules", async () => {
+  test("uses the rules of a nested repository", async () => {
     const root = makeTree({
       ".git/HEAD": "",
       ".gitignore": "*.txt\n",
@@ -216,7 +216,7 @@ describe("what is left out", () => {
     expect((await run(tool, root, { query: "foo", paths: [root] })).lines).toEqual(["module/a.txt:1:foo"]);
   });
 
-  test("binary files are counted as binary, and searched when named", async () => {
+  test("counts binary files as binary, and searches them when named", async () => {
     const root = makeTree({ "a.bin": Buffer.from("foo\0bar\n"), "late.bin": `${"x\n".repeat(9000)}foo\0\n` });
     const { lines, account } = await run(tool, root, { query: "foo", paths: [root] });
     expect(lines).toEqual(["No file was searched."]);
@@ -225,7 +225,7 @@ describe("what is left out", () => {
     expect(named.lines).toEqual(["a.bin:1:foo\\x00bar"]);
   });
 
-  test('"No matches" is said only if nothing was left out', async () => {
+  test('reports "No matches" only if nothing was left out', async () => {
     const root = makeTree({ "a.txt": "x\n" });
     const args = { query: "nowhere", paths: [root] };
     expect((await run(tool, root, args)).lines).toEqual(['No matches for "nowhere".']);
@@ -236,14 +236,14 @@ describe("what is left out", () => {
     expect(text).toContain("1 file ignored");
   });
 
-  test("a glob that matches no file is named as the reason", async () => {
+  test("names a glob that matches no file as the reason", async () => {
     const root = makeTree({ "src/a.ts": "foo\n" });
     const find = (glob: string) => run(tool, root, { query: "foo", glob, paths: [root] });
     expect((await find("src/")).lines).toEqual(['No file was searched: no file matches glob "src/".']);
     expect((await find("src/*")).lines).toEqual(["src/a.ts:1:foo"]);
   });
 
-  test("an empty directory is not called a search without matches", async () => {
+  test("does not call an empty directory a search without matches", async () => {
     const root = makeTree();
     mkdirSync(join(root, "empty"));
     expect((await run(tool, root, { query: "x", paths: [root] })).lines).toEqual(["No file was searched."]);
@@ -262,7 +262,7 @@ describe("arguments", () => {
     [{ query: "a", paths: ["."], max_results: 0 }, '"max_results"'],
     [{ query: "a", paths: ["."], files_only: true, count: true }, '"count"'],
     [{ query: "a", paths: ["."], glob: "{a,b}".repeat(26) }, '"glob"'],
-  ])("%j is refused with the argument's name", async (args, name) => {
+  ])("are refused with the argument's name: %j", async (args, name) => {
     const registry = new ToolRegistry();
     registry.register(tool);
     const result = await registry.execute(tool.name, args);
@@ -271,7 +271,7 @@ describe("arguments", () => {
   });
 });
 
-test("fifty searches at the same time may share one signal: Node has nothing to warn about", async () => {
+test("causes no Node warning for fifty simultaneous searches that share one signal", async () => {
   const root = makeTree({ "a.txt": "foo\n" });
   const warned = vi.fn();
   process.on("warning", warned);

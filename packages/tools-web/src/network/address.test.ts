@@ -95,7 +95,7 @@ test.for([
   [["127.0.0.1"], "http://2130706433/", true],
   [["[::1]:80"], "http://[::1]/", true],
   [[], "https://example.com/", false],
-] as const)("%j contains %s: %s", ([entries, url, expected]) => {
+] as const)("checks whether %j contains %s: %s", ([entries, url, expected]) => {
   expect(createHostList("allow", entries)(parseUrl(url))).toBe(expected);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chatStateOf } from "./fromMessages.js";
 
-test("a saved conversation is shown with its calls and results, answers in a row as one", () => {
+test("shows a saved conversation with its calls and results, answers in a row as one", () => {
   const call = (id: string, json: string) => ({
     id,
     type: "function" as const,

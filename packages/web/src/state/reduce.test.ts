@@ -26,7 +26,7 @@ function lastCall(state: ChatState): CallBlock | undefined {
   return call?.type === "call" ? call : undefined;
 }
 
-test("an answer is one message with its text and calls in the order they came", () => {
+test("shows an answer as one message with its text and calls in the order they came", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     { type: "text", text: "I " },
@@ -66,7 +66,7 @@ test("an answer is one message with its text and calls in the order they came", 
   });
 });
 
-test("a call is shown while the model writes it, and becomes the requested call", () => {
+test("shows a call while the model writes it, which becomes the requested call", () => {
   const writing = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     { type: "tool_draft", index: 0, name: "write_file", delta: '{"path":' },
@@ -78,7 +78,7 @@ test("a call is shown while the model writes it, and becomes the requested call"
   expect(asked.messages.at(-1)).toMatchObject({ blocks: [{ id: "x" }] });
 });
 
-test("a call is shown as waiting only until it is decided", () => {
+test("shows a call as waiting only until it is decided", () => {
   const description = { title: "", kind: "execute", needs: [] } as const;
   const request = { id: "q1", callId: "a", name: "run_bash", args: {}, capabilities: [], description };
   const waiting = reduceAll([
@@ -93,7 +93,7 @@ test("a call is shown as waiting only until it is decided", () => {
   expect(lastCall(decided)?.state).toBe("ok");
 });
 
-test("text and drafts of an attempt that is retried disappear; finished calls stay", () => {
+test("removes text and drafts of an attempt that is retried, and keeps finished calls", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     requested("a"),
@@ -107,7 +107,7 @@ test("text and drafts of an attempt that is retried disappear; finished calls st
   expect(reduceAll([{ type: "text", text: "whole" }], state).retry).toBeUndefined();
 });
 
-test("a stopped answer keeps what was written and is marked", () => {
+test("keeps what was written of a stopped answer and marks it", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     { type: "text", text: "half" },
@@ -123,7 +123,7 @@ test("a stopped answer keeps what was written and is marked", () => {
   });
 });
 
-test("a failed message says why until the next one is sent", () => {
+test("shows why a message failed until the next one is sent", () => {
   const failed = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     { type: "failed", message: "no key" },
@@ -162,7 +162,7 @@ test("blocks of child agents are nested under the call that started them", () =>
   ]);
 });
 
-test("the text of a provider that does not stream is shown at the end", () => {
+test("shows at the end the text of a provider that does not stream", () => {
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
     { type: "done", text: "All at once.", finishReason: "stop", turns: 1, usage: USAGE },
@@ -170,7 +170,7 @@ test("the text of a provider that does not stream is shown at the end", () => {
   expect(state.messages.at(-1)).toMatchObject({ blocks: [{ type: "text", text: "All at once." }] });
 });
 
-test("live output and results are kept within bounds", () => {
+test("keeps live output and results within bounds", () => {
   const flood = "x".repeat(100_000);
   const state = reduceAll([
     { type: "sent", id: "m1", content: "go" },
@@ -183,7 +183,7 @@ test("live output and results are kept within bounds", () => {
   expect(lastCall(state)?.text).toMatch(/\[67232 more characters\]$/);
 });
 
-test("events with an unknown call id change nothing", () => {
+test("ignores events with an unknown call id", () => {
   const state = reduceAll([{ type: "sent", id: "m1", content: "go" }]);
   expect(reduceAll([ended("unknown")], state)).toEqual(state);
 });

@@ -7,7 +7,7 @@ const row = (address: string, port: string, state: string, uid: number): string 
   `   0: ${address}:${port} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000  ${uid}        0 1659 1`;
 
 describe("who listens on a port", () => {
-  test("only sockets that listen, on an address loopback reaches, count", () => {
+  test("counts only sockets that listen on an address reachable through loopback", () => {
     const table = [
       "  sl  local_address rem_address   st",
       row("0100007F", "1F90", "0A", 1001),
@@ -20,7 +20,7 @@ describe("who listens on a port", () => {
     expect(ownersIn(table, 8080)).toEqual([1001, 1002, 1006]);
   });
 
-  test.runIf(process.platform === "linux")("a listener of this process is found as one's own", async () => {
+  test.runIf(process.platform === "linux")("recognises a listener of this process as its own", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -30,7 +30,7 @@ describe("who listens on a port", () => {
     expect(listenerOwner(port)).toBeUndefined();
   });
 
-  test("a service's account is the system's, another person's is not", () => {
+  test("treats a service account as the system's, but not the account of another user", () => {
     expect([1000, 998, 0, 1001, 65_534].map((uid) => ownerKind(uid, 1000))).toEqual([
       "self",
       "system",

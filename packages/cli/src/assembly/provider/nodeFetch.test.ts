@@ -44,24 +44,24 @@ test("follows no redirect", async () => {
   expect([response.status, response.headers.get("location")]).toEqual([307, "/else"]);
 });
 
-test("an answer without a body has none", async () => {
+test("returns no body for a response without one", async () => {
   const address = await serve((_request, response) => response.writeHead(204).end());
   expect((await nodeFetch(address, {})).body).toBeNull();
 });
 
-test("an answer that is compressed without being asked for is decoded", async () => {
+test("decodes a response that is compressed without being asked for", async () => {
   const address = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("plain")),
   );
   expect(await (await nodeFetch(address, {})).text()).toBe("plain");
 });
 
-test("a refused connection fails as fetch does, with the reason as its cause", async () => {
+test("fails on a refused connection as fetch does, with the reason as its cause", async () => {
   const failure = await nodeFetch("http://127.0.0.1:1/", {}).catch((error: unknown) => error);
   expect(failure).toMatchObject({ message: "fetch failed", cause: { code: "ECONNREFUSED" } });
 });
 
-test("a body that is cut off is an error", async () => {
+test("reports an error for a body that is cut off", async () => {
   const address = await serve((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("half", () => response.destroy());
@@ -69,7 +69,7 @@ test("a body that is cut off is an error", async () => {
   await expect((await nodeFetch(address, {})).text()).rejects.toThrow();
 });
 
-test("an abort ends the wait for an answer, and for the rest of one", async () => {
+test("stops waiting for a response, or for the rest of one, on abort", async () => {
   const address = await serve((request, response) => {
     if (request.url === "/begun") response.write("a");
   });
@@ -81,7 +81,7 @@ test("an abort ends the wait for an answer, and for the rest of one", async () =
   }
 });
 
-test("a kept connection that the server has closed is replaced without a word", async () => {
+test("silently replaces a kept connection that the server has closed", async () => {
   let requests = 0;
   const sockets: Socket[] = [];
   const address = await serve((_request, response) => {

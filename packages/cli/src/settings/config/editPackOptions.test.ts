@@ -29,7 +29,7 @@ describe("setPackOption of a program", () => {
   });
 });
 
-test("setPackOption of data keeps everything else", () => {
+test("keeps everything else in setPackOption of data", () => {
   const before = JSON.stringify({ model: "m", packs: ["a", ["mcp", { lockFile: "l" }]] });
   expect(JSON.parse(setPackOption(before, PLACE, SERVER, "json", DEFAULTS) ?? "")).toEqual({
     model: "m",
@@ -37,7 +37,7 @@ test("setPackOption of data keeps everything else", () => {
   });
 });
 
-test("setPackOption of YAML writes one line that it can change again", () => {
+test("writes one line in setPackOption of YAML that it can change again", () => {
   const first = setPackOption("# mine\nmodel: m\n", PLACE, SERVER, "yaml", DEFAULTS) ?? "";
   expect(first).toBe(
     '# mine\nmodel: m\npacks:\n  - "preset"\n  - ["mcp",{"servers":{"docs":{"command":"npx","args":["-y","x"]}}}]\n',

@@ -22,7 +22,7 @@ describe("addPack", () => {
     expect(addPack(before, "x", "code", DEFAULTS)).toBe(after);
   });
 
-  test("of data: the defaults stay where nothing was selected", () => {
+  test("of data: keeps the defaults if nothing was selected", () => {
     expect(JSON.parse(addPack('{"model":"m"}', "x", "json", DEFAULTS) ?? "")).toEqual({
       model: "m",
       packs: ["@agent/preset-default", "x"],
@@ -53,7 +53,7 @@ describe("a config that is written to be slow is read immediately", { timeout: 2
     expect(removePack(text, "x", "yaml")).toBe(text);
   });
 
-  test("while the line of a wrong value is looked for", () => {
+  test("while searching for the line of a wrong value", () => {
     const text = `${many("\n")}enable: x`;
     expect(locate("config", text, valuePattern("y"))).toBe("config");
   });
@@ -85,11 +85,11 @@ describe("of YAML", () => {
     ["packs:\n  - a # first\n\nmodel: m\n", 'packs:\n  - a # first\n  - "x"\n\nmodel: m\n'],
     ["packs:\n- x\n", "packs:\n- x\n"],
     ["packs: [a]\n", undefined],
-  ])("a pack is added to %j", (before, after) => {
+  ])("adds a pack to %j", (before, after) => {
     expect(addPack(before, "x", "yaml", DEFAULTS)).toBe(after);
   });
 
-  test("a pack is removed with its line", () => {
+  test("removes a pack with its line", () => {
     expect(removePack('packs:\n  - a\n  - ["x",{"b":1}]\n  - c\n', "x", "yaml")).toBe(
       "packs:\n  - a\n  - c\n",
     );

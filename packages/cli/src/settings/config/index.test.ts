@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-test("the public API of @agent/cli/config", async () => {
+test("exports the public API of @agent/cli/config", async () => {
   expect(Object.keys(await import("./index.js")).sort()).toEqual(["defineConfig", "loadConfig"]);
 });
 
-test("importing it loads neither cosmiconfig nor jiti", () => {
+test("loads neither cosmiconfig nor jiti on import", () => {
   const script = `
     const { defineConfig } = await import("@agent/cli/config");
     const { createRequire } = await import("node:module");

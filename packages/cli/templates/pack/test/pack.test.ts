@@ -17,7 +17,7 @@ describePack(new URL("../dist/index.js", import.meta.url), {
   },
 });
 
-test("a whole chat: the model writes a note and says so", async () => {
+test("runs a whole chat: the model writes a note and reports it", async () => {
   const workspace = await temporaryWorkspace();
   const note = { path: join(workspace.path, "notes.txt"), text: "Buy milk" };
   const model = scriptedProvider([{ calls: [{ name: "__PREFIX___write_note", args: note }] }, "Noted."]);
@@ -30,7 +30,7 @@ test("a whole chat: the model writes a note and says so", async () => {
   await workspace.remove();
 });
 
-test("notes stay below the root", async () => {
+test("keeps notes below the root", async () => {
   const workspace = await temporaryWorkspace();
   const agent = new Agent(scriptedProvider([]), {
     tools: [[pack, { root: workspace.path }]],
@@ -42,7 +42,7 @@ test("notes stay below the root", async () => {
 });
 
 // With a real model: npx agent eval evals --models openai/gpt-5-mini --runs 5
-test("the checks of the eval pass with the scripted model", async () => {
+test("passes the checks of the eval with the scripted model", async () => {
   const report = await runEvals([greetsByName], { models: [{ name: "scripted" }] });
   expect(report.groups.flatMap(({ runs }) => runs)).toMatchObject([{ status: "passed" }]);
 });

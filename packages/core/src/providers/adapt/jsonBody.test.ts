@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { JsonTexts, jsonBody, jsonItems } from "./jsonBody.js";
 import { TurnList } from "./turns.js";
 
-test("a text is kept for its object until what it depends on changes", () => {
+test("keeps a text for its object until what it depends on changes", () => {
   const texts = new JsonTexts();
   const [one, other] = [{}, {}];
   expect(texts.keep(one, "1")).toBe("1");
@@ -24,11 +24,11 @@ test.each([
   [{}, { b: "[]", c: '"\\n"' }, '{"b":[],"c":"\\n"}'],
   [{ a: 1 }, { b: undefined }, '{"a":1}'],
   [{ a: "ä\ud800" }, { 'b"': "1" }, '{"a":"ä\\ud800","b\\"":1}'],
-])("a body is its fields and then those that are text already: %j %j", (fields, texts, body) => {
+])("writes a body as its fields and then those that are text already: %j %j", (fields, texts, body) => {
   expect(jsonBody(fields, texts)).toBe(body);
 });
 
-test("what follows in the same role joins its turn", () => {
+test("adds what follows in the same role to its turn", () => {
   const list = new TurnList<"user" | "model">();
   list.add("user", jsonItems([{ a: 1 }, { b: 2 }]));
   list.add("user", jsonItems([{ c: 3 }]));

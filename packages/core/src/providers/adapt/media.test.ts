@@ -43,7 +43,7 @@ test.each([
     "image/webp",
   ],
   ["WebP, extended", riff("VP8X", [0, 0, 0, 0], uint24(639), uint24(479)), "image/webp"],
-])("the size of an image is read from its header: %s", (_name, data, mediaType) => {
+])("reads the size of an image from its header: %s", (_name, data, mediaType) => {
   expect(readImageHeader(data)).toEqual({ mediaType, width: 640, height: 480 });
 });
 
@@ -77,7 +77,7 @@ const partsOf = (messages: readonly ChatMessage[]): string[] =>
     Array.isArray(content) ? content.map((part) => (part.type === "text" ? part.text : part.mediaType)) : [],
   );
 
-test("a conversation within the limits stays the object it is", () => {
+test("returns the same object for a conversation within the limits", () => {
   const message = asked(image(), { type: "text", text: "What is it?" });
   const { messages, notices } = fit({ imageSide: 10, images: 1, imageBytes: 1000 }, message);
   expect(messages[0]).toBe(message);
@@ -100,14 +100,14 @@ test.each<[string, MediaLimits, ContentPart, string]>([
   ],
   ["no image at all", {}, image(base64("<html>")), "its bytes are not an image that can be read"],
   ["another format", { imageTypes: /png/ }, image(gif(1, 1)), "this model does not take image/gif."],
-])("what a server would refuse is reported in plain text: %s", (_name, limits, part, words) => {
+])("reports in plain text what a server would refuse: %s", (_name, limits, part, words) => {
   const { messages, again, notices } = fit(limits, asked(part));
   expect(partsOf(messages)).toEqual([expect.stringContaining(words)]);
   expect(notices).toEqual(partsOf(messages));
   expect(again[0]).toBe(messages[0]);
 });
 
-test("an image with the wrong name of its format gets the right one", () => {
+test("corrects the wrong format name of an image", () => {
   expect(partsOf(fit({}, asked(image(gif(1, 1)))).messages)).toEqual(["image/gif"]);
 });
 
@@ -123,12 +123,12 @@ test("drops the oldest of too many images, several in one step, and always keeps
   expect(shown(3, { totalBytes: 1 })).toBe(1);
 });
 
-test("the words of what is left out say that newer images follow", () => {
+test("states in the text of what is left out that newer images follow", () => {
   const { notices } = fit({ images: 1 }, asked(image()), asked(image()));
   expect(notices).toEqual([expect.stringContaining("at most 1 images in a request, and newer ones follow")]);
 });
 
-test("a crowded request takes smaller images", () => {
+test("allows only smaller images in a crowded request", () => {
   const limits = { imageSide: 100, crowded: { images: 2, imageSide: 20 } };
   const [large, small] = [asked(image(png(50, 50))), asked(image())];
   expect(partsOf(fit(limits, large, small).messages)).toEqual(["image/png", "image/png"]);

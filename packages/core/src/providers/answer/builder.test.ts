@@ -16,7 +16,7 @@ const ADDITIONS: readonly [string, (answer: AnswerBuilder) => void][] = [
   ],
 ];
 
-test.each(ADDITIONS)("%s count like text: a server cannot fill the session file with them", (_name, add) => {
+test.each(ADDITIONS)("counts %s like text: a server cannot fill the session file with them", (_name, add) => {
   const answer = new AnswerBuilder("m", {});
   const fill = (): void => {
     for (let count = 0; count < 100; count++) add(answer);

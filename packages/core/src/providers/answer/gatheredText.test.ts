@@ -15,7 +15,7 @@ function gather() {
   return { calls, gathered: new GatheredText(given) };
 }
 
-test("what came together is reported together, and once", () => {
+test("reports together, and once, what arrived together", () => {
   const { calls, gathered } = gather();
   gathered.request.onText?.("a");
   gathered.request.onText?.("b");
@@ -25,7 +25,7 @@ test("what came together is reported together, and once", () => {
   expect(calls).toEqual(["text ab"]);
 });
 
-test("text, reasoning and calls are reported in the order in which they came", () => {
+test("reports text, reasoning and calls in the order in which they arrived", () => {
   const { calls, gathered } = gather();
   gathered.request.onReasoning?.("1");
   gathered.request.onReasoning?.("2");
@@ -38,7 +38,7 @@ test("text, reasoning and calls are reported in the order in which they came", (
   expect(calls).toEqual(["reasoning 12", "text 3", "reasoning 4", "text 5", "draft 6", "text 7"]);
 });
 
-test("a request that does not want reasoning is not told about it", () => {
+test("sends no reasoning to a request that does not want it", () => {
   const { request } = new GatheredText({ messages: [], tools: [], signal: new AbortController().signal });
   expect(request).not.toHaveProperty("onReasoning");
   expect(request).not.toHaveProperty("onText");

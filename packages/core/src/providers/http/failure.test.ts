@@ -11,11 +11,11 @@ async function messageOf(body: string, status = 502): Promise<string> {
 }
 
 describe("the message of an answer with an error status", () => {
-  test("an HTML page is one line: its title", async () => {
+  test("is one line for an HTML page: its title", async () => {
     expect(await messageOf(PAGE)).toBe("502 Bad Gateway (an HTML page, not an answer of the API)");
   });
 
-  test("a page without a title has its heading, and one without either has its words", async () => {
+  test("is the heading of a page without a title, or its text if it has neither", async () => {
     expect(await messageOf("<html><h1>\nToo  large\n</h1></html>", 413)).toBe(
       "413 Too large (an HTML page, not an answer of the API)",
     );
@@ -29,18 +29,18 @@ describe("the message of an answer with an error status", () => {
     ["openings of tags", "<"],
     ["titles without an end", "<title"],
     ["styles without an end", "<style "],
-  ])("a page made to be slow is read in one pass: %s", async (_, piece) => {
+  ])("reads a page made to be slow in one pass: %s", async (_, piece) => {
     const page = `<html>${piece.repeat(60_000 / piece.length)}`;
     for (let at = 0; at < 10; at++) {
       expect(await messageOf(page)).toBe("502 (an HTML page, not an answer of the API)");
     }
   });
 
-  test("a title of 60,000 letters without an end is read in one pass", async () => {
+  test("reads a title of 60,000 letters without an end in one pass", async () => {
     expect(await messageOf(`<html><title>${"a".repeat(60_000)}`)).toMatch(/^502 a{200,}/);
   });
 
-  test("what the API itself says stays as it is", async () => {
+  test("keeps the message of the API itself unchanged", async () => {
     expect(await messageOf('{"error":{"message":"<html> is not allowed"}}', 400)).toBe(
       "400 <html> is not allowed",
     );
@@ -76,6 +76,6 @@ describe("a key is removed before the text is shortened", () => {
   });
 });
 
-test("an error without words says that it has none", () => {
+test("reports that an error has no message", () => {
   expect(bodyError(undefined).message).toBe("the server reports an error and does not say which");
 });

@@ -4,7 +4,7 @@ import { startIdleTimeout } from "./idleTimeout.js";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("silence ends a request, and whatever arrives starts the wait again", () => {
+test("ends a silent request, and waits again after anything arrives", () => {
   const idle = startIdleTimeout(100, new AbortController().signal);
   vi.advanceTimersByTime(99);
   idle.reset();

@@ -20,7 +20,7 @@ const ignore = (): void => undefined;
 test.each([
   ["a whole answer", (body: ReadableStream<Uint8Array>) => readText(body, ignore)],
   ["a stream", (body: ReadableStream<Uint8Array>) => readEvents(body, ignore, ignore)],
-])("%s without end is given up, and the connection with it", async (_, read) => {
+])("gives up %s without end, and closes the connection", async (_, read) => {
   const { body, isCancelled } = endless();
   await expect(read(body)).rejects.toThrow(
     /^the answer has more than \d+ (bytes|characters that hold no data)$/,
@@ -28,7 +28,7 @@ test.each([
   expect(isCancelled()).toBe(true);
 });
 
-test("line endings and data split at every place are put together again", async () => {
+test("joins line endings and data split at every place", async () => {
   const bytes = new TextEncoder().encode("data: {é}\r\n\r\ndata: a\rdata: b\r\rdata: [DONE]\n\n");
   const found: string[] = [];
   const body = new ReadableStream<Uint8Array>({

@@ -54,7 +54,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-test("what a killed writer left is removed by the next write in that directory, which another one does not do", async () => {
+test("removes on the next write in a directory what a killed writer left there, but not on a write elsewhere", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "a"), "old");
   const { child, temporary } = await writerIn(directory);
@@ -68,14 +68,14 @@ test("what a killed writer left is removed by the next write in that directory, 
   expect(readdirSync(directory).sort()).toEqual(["a", "c", "other"]);
 });
 
-test("what a living process is writing stays", async () => {
+test("keeps what a living process is writing", async () => {
   const directory = temporaryDirectory();
   const { temporary } = await writerIn(directory);
   await writeFileAtomic(join(directory, "b"), "x");
   expect(readdirSync(directory).sort()).toEqual([temporary, "b"]);
 });
 
-test("what was begun elsewhere goes only after a day, and what merely looks alike never", async () => {
+test("removes what was begun elsewhere only after a day, and never what merely looks alike", async () => {
   const directory = temporaryDirectory();
   const gone = spawnSync(process.execPath, ["-e", ""]).pid;
   const own = temporaryName().split("-")[1];
@@ -99,7 +99,7 @@ test("what was begun elsewhere goes only after a day, and what merely looks alik
   expect(readdirSync(directory).sort()).toEqual([...keep, directoryName].sort());
 });
 
-test("one that cannot be removed does not keep the others", () => {
+test("removes the others if one cannot be removed", () => {
   const directory = temporaryDirectory();
   const gone = spawnSync(process.execPath, ["-e", ""]).pid;
   const own = temporaryName().split("-")[1];
@@ -112,6 +112,6 @@ test("one that cannot be removed does not keep the others", () => {
   expect(readdirSync(directory)).toHaveLength(1);
 });
 
-test("a directory that cannot be read is left alone", () => {
+test("leaves alone a directory that cannot be read", () => {
   expect(() => removeAbandoned("/nowhere/at/all")).not.toThrow();
 });

@@ -28,7 +28,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-test("a file is created, then replaced, and nothing else is left", async () => {
+test("creates a file, then replaces it, and leaves nothing else", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "a");
   expect(await writeFileAtomic(path, "one")).toEqual({ created: true });
@@ -37,7 +37,7 @@ test("a file is created, then replaced, and nothing else is left", async () => {
   expect(readdirSync(directory)).toEqual(["a"]);
 });
 
-test("a new file gets the mode that was asked for, less the umask; an old one keeps its own", async () => {
+test("gives a new file the requested mode, less the umask, and keeps the mode of an old one", async () => {
   const path = join(temporaryDirectory(), "a");
   await writeFileAtomic(path, "x", { mode: 0o600 });
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -46,7 +46,7 @@ test("a new file gets the mode that was asked for, less the umask; an old one ke
   expect(statSync(path).mode & 0o777).toBe(0o751);
 });
 
-test.skipIf(!isRoot)("the owner is kept (only root can give files away)", async () => {
+test.skipIf(!isRoot)("keeps the owner (only root can give files away)", async () => {
   const path = join(temporaryDirectory(), "a");
   writeFileSync(path, "x");
   chownSync(path, 1234, 2345);
@@ -56,7 +56,7 @@ test.skipIf(!isRoot)("the owner is kept (only root can give files away)", async 
   expect([uid, gid, mode & 0o7777]).toEqual([1234, 2345, 0o4755]);
 });
 
-test("a link is written through, relative to where it lies, also when it dangles", async () => {
+test("writes through a link, relative to its location, also when it dangles", async () => {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, "real/deep"), { recursive: true });
   symlinkSync("real/deep", join(directory, "shortcut"));
@@ -66,7 +66,7 @@ test("a link is written through, relative to where it lies, also when it dangles
   expect(readlinkSync(join(directory, "real/deep/link"))).toBe("../target");
 });
 
-test("without following, the link itself is replaced and its target stays", async () => {
+test("replaces the link itself without following, and keeps its target", async () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, "target"), "old");
   symlinkSync("target", join(directory, "link"));
@@ -75,7 +75,7 @@ test("without following, the link itself is replaced and its target stays", asyn
   expect(readFileSync(join(directory, "target"), "utf8")).toBe("old");
 });
 
-test("a loop of links, a directory and a device are refused, and nothing is left behind", async () => {
+test("refuses a loop of links, a directory and a device, and leaves nothing", async () => {
   const directory = temporaryDirectory();
   symlinkSync("loop", join(directory, "loop"));
   mkdirSync(join(directory, "d"));
@@ -86,13 +86,13 @@ test("a loop of links, a directory and a device are refused, and nothing is left
   expect(readdirSync(directory).sort()).toEqual(["d", "loop"]);
 });
 
-test("a name as long as names may be can be written", async () => {
+test("writes a name as long as names may be", async () => {
   const path = join(temporaryDirectory(), "n".repeat(255));
   await writeFileAtomic(path, "x");
   expect(readFileSync(path, "utf8")).toBe("x");
 });
 
-test("an orderly exit in the middle of a write takes the temporary file along", () => {
+test("removes the temporary file on an orderly exit in the middle of a write", () => {
   const directory = temporaryDirectory();
   const module = new URL("../../../dist/toolkit.js", import.meta.url);
   if (!existsSync(module)) throw new Error("Build the package first: this runs it in its own process.");
@@ -105,9 +105,7 @@ test("an orderly exit in the middle of a write takes the temporary file along", 
   expect(readdirSync(directory).filter((name) => name !== "a")).toEqual([]);
 });
 
-test("where a directory lets nothing be removed, the error names the temporary file that stays", async ({
-  skip,
-}) => {
+test("names the temporary file that stays in a directory that lets nothing be removed", async ({ skip }) => {
   const directory = temporaryDirectory();
   const target = join(directory, "f");
   writeFileSync(target, "old");

@@ -29,14 +29,14 @@ describe("a pack's options", () => {
       'option "maxEntries" must be a whole number, got number Infinity.',
     ],
     [{ root: null }, 'option "root" must be a string, got null.'],
-  ])("%j is an error that names the pack", (options, problem) => {
+  ])("cause an error that names the pack for %j", (options, problem) => {
     expect(() => read(options)).toThrowError(
       expect.objectContaining({ code: "invalid_argument", message: `@agent/tools-x: ${problem}` }),
     );
   });
 });
 
-test("functionTool requires every property that is not optional and knows no others", () => {
+test("requires in functionTool every property that is not optional and allows no others", () => {
   const properties = { path: { type: "string" }, deep: { type: "boolean" } };
   expect(functionTool("t", "Does.", properties, ["deep"])).toEqual({
     type: "function",
@@ -48,7 +48,7 @@ test("functionTool requires every property that is not optional and knows no oth
   });
 });
 
-test("countOf knows one and many", () => {
+test("distinguishes one and many in countOf", () => {
   expect([countOf(0, "file"), countOf(1, "file"), countOf(2, "file")]).toEqual([
     "0 files",
     "1 file",

@@ -116,11 +116,11 @@ describe("what fits", () => {
     expect(check(schema, value)).toBeUndefined();
   });
 
-  test("a whole step counts exactly", () => {
+  test("allows no floating-point tolerance for multipleOf with an integer", () => {
     expect(check({ multipleOf: 1 }, 1.0000000000000002)).toContain("must be a multiple of 1");
   });
 
-  test("__proto__ and constructor are names like any other", () => {
+  test("treats __proto__ and constructor like any other name", () => {
     const schema = JSON.parse(
       '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"additionalProperties":false}',
     );
@@ -155,7 +155,7 @@ describe("a schema that refers to itself", () => {
     ["directly", { $ref: "#" }],
     ["through another", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }],
     ["twice at each step, which would take for ever", { anyOf: [{ $ref: "#" }, { $ref: "#" }] }],
-  ])("without ever looking deeper says so: %s", (_name, schema) => {
+  ])("is reported if it never looks deeper: %s", (_name, schema) => {
     expect(check(schema, { a: 1 })).toContain("refers to itself without end");
     expect(check(schema, "a")).toContain("refers to itself without end");
   });

@@ -51,7 +51,7 @@ describe("a pattern that could backtrack for long is left to the tool", () => {
     ["^a+$", `${"a".repeat(1_000_000)}!`, false],
     ["^a{20000}b", `${"a".repeat(40_000)}`, false],
     ["[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "-".repeat(100_000), false],
-  ])("%s is checked", (pattern, text, fits) => {
+  ])("checks %s", (pattern, text, fits) => {
     expect(check({ pattern }, text) === undefined).toBe(fits);
   });
 
@@ -65,7 +65,7 @@ describe("a pattern that could backtrack for long is left to the tool", () => {
     expect(check(schema, ["a", ...tooMany])).toMatch(TOO_MUCH);
   });
 
-  test("many texts that are checked count together", () => {
+  test("counts many checked texts together", () => {
     const schema = { items: { pattern: "^a*b*c*!$" } };
     expect(
       check(
@@ -86,7 +86,7 @@ describe("large values are checked in one pass", () => {
     );
   });
 
-  test("uniqueItems tells a text from what it looks like", () => {
+  test("distinguishes in uniqueItems a text from what it looks like", () => {
     expect(
       check({ uniqueItems: true }, [[1], ["1"], "[1]", { a: 1 }, '{"a":1}', [[]], [], ["1", 2], [1, "2"]]),
     ).toBeUndefined();
@@ -108,7 +108,7 @@ describe("large values are checked in one pass", () => {
     expect(check({ maxLength: 10_000_000, minLength: 6_000_000 }, "é".repeat(10_000_000))).toBeUndefined();
   });
 
-  test("the message about a gigantic key stays short", () => {
+  test("keeps the message about a gigantic key short", () => {
     const message = check(
       { additionalProperties: false, properties: { [`${"k".repeat(50_000)}x`]: {} } },
       { ["k".repeat(50_000)]: 1 },
@@ -187,7 +187,7 @@ describe("what would take too long is refused with a message, and the next value
     expect(check({ uniqueItems: true }, [deep, deep])).toMatch(/nested too deeply/);
   });
 
-  test("a target that many pointers spell differently is compiled once", () => {
+  test("compiles once a target that many pointers spell differently", () => {
     const spellings = many(8000, (index) => ({
       $ref: `#/$defs/${[..."abcdefghijklm"].map((one, bit) => ((index >> bit) & 1 ? `%${one.charCodeAt(0).toString(16)}` : one)).join("")}`,
     }));

@@ -9,7 +9,7 @@ import {
 
 const present = { text: "abc", empty: "", yes: false, count: 0, list: ["a", ""], none: [] };
 
-test("what fits is returned as it is", () => {
+test("returns what fits unchanged", () => {
   expect(requireString(present, "text")).toBe("abc");
   expect(requireString(present, "empty", { allowEmpty: true })).toBe("");
   expect(optionalString(present, "text", "x")).toBe("abc");
@@ -19,7 +19,7 @@ test("what fits is returned as it is", () => {
   expect(optionalStringArray(present, "none", ["x"])).toEqual([]);
 });
 
-test("what is absent, or undefined, is the fallback", () => {
+test("uses the fallback for what is absent or undefined", () => {
   for (const args of [{}, { a: undefined }]) {
     expect(optionalString(args, "a", "x")).toBe("x");
     expect(optionalString(args, "a", undefined)).toBeUndefined();

@@ -15,7 +15,7 @@ function scene(): { root: string; outside: string } {
   return { root, outside };
 }
 
-test("what lies inside is allowed, whether it exists or not, and comes back canonical", () => {
+test("allows what is inside, whether it exists or not, and returns it canonical", () => {
   const { root } = scene();
   const guard = createPathGuard(root);
   mkdirSync(join(root, "real"));
@@ -25,7 +25,7 @@ test("what lies inside is allowed, whether it exists or not, and comes back cano
   expect(guard.resolve(join(root, "..name"))).toBe(join(root, "..name"));
 });
 
-test("a prefix, .., /proc/self/cwd and file: lead nowhere", () => {
+test("refuses to escape by a prefix, .., /proc/self/cwd and file:", () => {
   const { root } = scene();
   const guard = createPathGuard(root);
   for (const path of [
@@ -68,7 +68,7 @@ test("links that leave the root are refused, also dangling, chained, relative an
   }
 });
 
-test("a link in the last place can be meant itself, but not one on the way", () => {
+test("allows a link itself in the last place, but not one on the way", () => {
   const { root, outside } = scene();
   const guard = createPathGuard(root);
   symlinkSync(outside, join(root, "dir"));
@@ -78,7 +78,7 @@ test("a link in the last place can be meant itself, but not one on the way", () 
   expect(() => guard.resolve(join(root, ".."), { follow: false })).toThrow("is outside");
 });
 
-test("a root that is itself reached by a link is its target", () => {
+test("resolves to its target a root that is itself reached by a link", () => {
   const { root, outside } = scene();
   symlinkSync(root, join(outside, "way"));
   const guard = createPathGuard(join(outside, "way"));
@@ -93,20 +93,20 @@ test("refuses a NUL with or without a root, and a missing root immediately", () 
   expect(() => createPathGuard(join(root, "nowhere"))).toThrow("cannot be used");
 });
 
-test("without a root every path is just made absolute", () => {
+test("makes every path absolute without a root", () => {
   const guard = createPathGuard();
   expect(guard.resolve("x")).toBe(join(process.cwd(), "x"));
   expect(guard.contains("/anything")).toBe(true);
 });
 
-test("a loop of links is an error, not a hang", () => {
+test("reports a loop of links with an error, not a hang", () => {
   const { root } = scene();
   symlinkSync("b", join(root, "a"));
   symlinkSync("a", join(root, "b"));
   expect(() => canonicalPath(join(root, "a"))).toThrow("loop of symbolic links");
 });
 
-test("inside means whole names", () => {
+test("compares whole names for inside", () => {
   expect(isInside("/a", "/a")).toBe(true);
   expect(isInside("/a", "/a/b")).toBe(true);
   expect(isInside("/", "/a")).toBe(true);
@@ -115,7 +115,7 @@ test("inside means whole names", () => {
   expect(isInside("/a", "/a/..b")).toBe(true);
 });
 
-test("a path with half a character is refused, since the system would be given another name", () => {
+test("refuses a path with half a character, since the system would be given another name", () => {
   expect(() => createPathGuard().resolve("a\ud83d")).toThrow("half a character");
   expect(createPathGuard().resolve("/a\u{1f600}")).toBe("/a\u{1f600}");
 });

@@ -80,7 +80,7 @@ describe("a ClientHello", () => {
     expect(() => readClientHello(inRecords(stream, 1))).toThrow(/too many records/);
   });
 
-  test("without a name has none, and one that hides its name says so", () => {
+  test("has no name if it contains none, and one that hides its name reports that", () => {
     expect(readClientHello(hello())).toEqual({ isEncrypted: false });
     expect(readClientHello(hello(serverName("front.example"), [0xfe0d, Buffer.alloc(8)]))).toEqual({
       serverName: "front.example",
@@ -104,7 +104,7 @@ describe("a ClientHello", () => {
     expect(() => readClientHello(stream)).toThrow();
   });
 
-  test("with any byte changed is read, incomplete or refused, and never names what it does not hold", async () => {
+  test("is read, incomplete or refused with any byte changed, and never names what it does not contain", async () => {
     const stream = await realHello("allowed.example");
     for (let at = 0; at < stream.length; at++) {
       const changed = Buffer.from(stream);

@@ -25,7 +25,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     return places;
   }
 
-  test.each([1, 2, 3, 8, 9, 30, 64])("%i random needles are found at every position", (count) => {
+  test.each([1, 2, 3, 8, 9, 30, 64])("finds %i random needles at every position", (count) => {
     const random = randomNumbers(count);
     const letters = "abAB_p@`"; // "p" and "@" share a half with "`" each.
     const word = (length: number) => Array.from({ length }, () => letters[random(letters.length)]).join("");
@@ -53,7 +53,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     }
   });
 
-  test("half a needle at the end of the window does not match", () => {
+  test("does not match half a needle at the end of the window", () => {
     window.buffer.fill(".");
     window.buffer.write("one", 0);
     window.buffer.write("four", SIZE - 4);
@@ -64,13 +64,13 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     expect(found(texts, false, SIZE, SIZE)).toEqual([]);
   });
 
-  test("ignoring case folds letters only, also beyond ASCII: brackets that differ by the same bit stay different", () => {
+  test("folds only letters when ignoring case, also beyond ASCII: brackets that differ by the same bit stay different", () => {
     const texts = ["\u00e9t\u00e9", "\u212a", "[x]", "@home"];
     const end = window.buffer.write("{x} `home \u00c9T\u00c9 \u212b \u00e9t\u00e9 \u212a [X] @HOME");
     expect(found(texts, true, 0, end)).toEqual([20, 26, 30, 34]);
   });
 
-  test("changing from one set to another and back makes no difference", () => {
+  test("gives the same result after changing from one set to another and back", () => {
     const end = window.buffer.write("alpha beta gamma delta alpha");
     const [first, second] = [
       ["alpha", "gamma", "x1"],
@@ -81,7 +81,7 @@ describe.each([true, false])("a set of needles (simd: %s)", (simd) => {
     expect(window.finder(first, end)(12)).toBe(23);
   });
 
-  test("needles that need more memory than there is are found one by one", () => {
+  test("finds one by one needles that need more memory than there is", () => {
     const texts = Array.from({ length: 70 }, (_, number) => `${"x".repeat(500)}${number}`);
     const end = window.buffer.write(`..${texts[69]}`);
     expect(found(texts, false, 0, end)).toEqual([2]);

@@ -22,11 +22,11 @@ test.each<[string, readonly string[] | undefined]>([
   ["\\w+\\s+\\w+", undefined],
   ["[^a]-\\d[é]:", ["-", DIGITS]],
   ["-\\d{0,4}:", undefined],
-])("every match of %s contains the run %j", (expression, run) => {
+])("finds for %s the run %j that every match contains", (expression, run) => {
   expect(runOf(expression)).toEqual(run);
 });
 
-test("a very long run is cut, and what follows an open end starts anew", () => {
+test("cuts a very long run, and starts anew after an open end", () => {
   expect(runOf("Q{40}_\\d+")).toEqual([..."Q".repeat(30), "_", DIGITS]);
   expect(runOf("\\d_{2,}Q")).toEqual(["_", "_", "Q"]);
 });
@@ -40,11 +40,11 @@ test.each([
   ["^Z\\d_Q", false],
   ["Z_Q\\b", false],
   ["Z_Q[X\\r]", false],
-])("the run of %s decides a match by itself: %s", (expression, exact) => {
+])("knows for the run of %s whether it decides a match by itself: %s", (expression, exact) => {
   expect(rareClassRun(parseRegex(expression).source)?.exact).toBe(exact);
 });
 
-test("every match of a random expression contains its run, and where the run decides by itself, every run is a match", () => {
+test("finds its run in every match of a random expression, and a match in every run that decides by itself", () => {
   const random = randomNumbers(17);
   const pick = (values: readonly string[]): string => values[random(values.length)] ?? "";
   const atoms = String.raw`a _ - \d \w [AB] [^a] . \s \x41 \. [a\-] (a|_) (?:-) \b ^ é [é_]`.split(" ");

@@ -32,7 +32,7 @@ describe("required strings", () => {
     ["caf.é!", ["caf"]],
     ["a{0,3}xyz{2}", ["xy"]],
     ["\\x66oo\\.", ["foo."]],
-  ])("every match of %s contains one of %j", (source, expected) => {
+  ])("finds for %s the strings %j, one of which is in every match", (source, expected) => {
     expect(usefulStrings(parseRegex(source).required)).toEqual(expected);
   });
 
@@ -50,7 +50,7 @@ describe("required strings", () => {
     ["foo|é", undefined],
     ["(foo|bar)\\1", undefined],
     ["(?=foo)foo|bar", undefined],
-  ])("a line matches %s if it contains one of %j", (source, expected) => {
+  ])("finds for %s the strings %j, one of which is enough for a match", (source, expected) => {
     expect(sufficientStrings(parseRegex(source).required)).toEqual(expected);
   });
 });
@@ -80,28 +80,28 @@ describe("mistakes", () => {
     ["a(b|\\r?\\x0a)", 8, "within one line"],
     ["a\\u{a}", 2, "within one line"],
     ["\\cJ", 1, "within one line"],
-  ])("%s is refused at position %i", (source, position, problem) => {
+  ])("are refused in %s at position %i", (source, position, problem) => {
     expect(() => parseRegex(source)).toThrow(problem);
     expect(() => parseRegex(source)).toThrow(`at position ${position}`);
   });
 
-  test("ten thousand open groups are refused, not a stack overflow", () => {
+  test("are refused in ten thousand open groups without a stack overflow", () => {
     expect(() => parseRegex("(".repeat(10_000))).toThrow("nested");
   });
 });
 
-test("syntax that is valid only with the u flag mixes with syntax that is valid only without it", () => {
+test("mixes syntax that is valid only with the u flag with syntax that is valid only without it", () => {
   const { source } = parseRegex(String.raw`\p{Lu}]\u{62}{a}[\w-.]\-`);
   expect(new RegExp(`^(?:${source})$`, "u").test("Ä]b{a}--")).toBe(true);
   expect(new RegExp(`^(?:${source})$`, "u").test("ä]b{a}--")).toBe(false);
 });
 
-test("ten thousand brackets that need a backslash are read in one pass", () => {
+test("reads in one pass ten thousand brackets that need a backslash", () => {
   const text = "{]}".repeat(3333);
   expect(parseRegex(text).source).toBe("\\{\\]\\}".repeat(3333));
 });
 
-test("what is valid JavaScript stays what it was, in all the forms it is compiled to", () => {
+test("keeps the meaning of valid JavaScript in all the forms it is compiled to", () => {
   const random = randomNumbers(5);
   const pick = (values: readonly string[]): string => values[random(values.length)] ?? "";
   const atoms =

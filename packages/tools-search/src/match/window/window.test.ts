@@ -31,7 +31,7 @@ describe("both kinds of window", () => {
     }
   });
 
-  test.each([true, false])("a class is neither more nor less than its characters (simd: %s)", (simd) => {
+  test.each([true, false])("match exactly the characters of a class (simd: %s)", (simd) => {
     const window = createWindow(256, simd);
     for (let byte = 0; byte < 256; byte++) window.buffer[byte] = byte;
     const found = (members: string) => {
@@ -45,7 +45,7 @@ describe("both kinds of window", () => {
       expect(found(members)).toBe(members);
   });
 
-  test.each([true, false])("find a run of any length wherever it lies (simd: %s)", (simd) => {
+  test.each([true, false])("find a run of any length wherever it is (simd: %s)", (simd) => {
     const window = createWindow(SIZE, simd);
     const random = randomNumbers(11);
     for (let round = 0; round < 4000; round++) {
@@ -63,7 +63,7 @@ describe("both kinds of window", () => {
     }
   });
 
-  test.each([true, false])("count a window that holds nothing but line breaks (simd: %s)", (simd) => {
+  test.each([true, false])("count a window that contains nothing but line breaks (simd: %s)", (simd) => {
     const window = createWindow(SIZE, simd);
     window.buffer.fill("\n");
     for (const from of [0, 1, 15, 16, 17]) {
@@ -86,7 +86,7 @@ describe("both kinds of window", () => {
   });
 });
 
-test("a needle takes the rarest bytes of the text as the ones to compare first", () => {
+test("compares first the bytes of a needle that are rarest in the text", () => {
   const { bytes, rare } = createNeedle("return ZQ", false);
   expect(rare.map((place) => String.fromCharCode(bytes[place] ?? 0)).sort()).toEqual(["Q", "Z"]);
 });

@@ -12,11 +12,11 @@ test.each([
   ["\\{a,b\\}", 1],
   ["{a", 1],
   ["a}b", 1],
-])("%s stands for %i patterns", (pattern, count) => {
+])("counts %s as %i patterns", (pattern, count) => {
   expect(countExpansions(pattern)).toBe(count);
 });
 
-test("a glob that explodes is refused with its size and what to do", () => {
+test("refuses, with its size and what to do, a glob that explodes", () => {
   expect(() => checkGlob("{a,b}".repeat(26), "pattern")).toThrow(/"pattern".*67,108,864.*Use \*/);
   expect(() => checkGlob("x".repeat(5000), "glob")).toThrow(/"glob" has 5000 characters/);
 });

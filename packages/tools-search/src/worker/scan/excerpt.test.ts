@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PlainWindow } from "../../match/window/plainWindow.js";
 import { ByteView, StringView } from "./view.js";
 
-test("a cut never goes through a character, in bytes or in text", () => {
+test("never cuts through a character, in bytes or in text", () => {
   for (let before = 0; before < 40; before++) {
     const line = `${"x".repeat(before)}${"😀é".repeat(200)}needle${"😀é".repeat(200)}`;
     const bytes = Buffer.from(line);
@@ -18,7 +18,7 @@ test("a cut never goes through a character, in bytes or in text", () => {
   }
 });
 
-test("a line that fits is shown whole", () => {
+test("shows whole a line that fits", () => {
   const view = new StringView("abc\r\ndef", true);
   expect(view.shown(0, 4, 0, 3)).toBe("abc");
   expect(view.shown(5, 8, 5, 3)).toBe("def");
