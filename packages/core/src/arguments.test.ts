@@ -469,6 +469,7 @@ const UNCHECKED = [
   "mountOf",
   "mountOfDirectory",
   "namesOpenFiles",
+  "nodeModule",
   "openedPath",
   "pinDirectory",
   "prepareLockDirectory",

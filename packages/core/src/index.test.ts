@@ -137,6 +137,7 @@ test("exports the public API of @agent/core/toolkit", async () => {
     "mountOf",
     "mountOfDirectory",
     "namesOpenFiles",
+    "nodeModule",
     "onAbort",
     "openedPath",
     "optionalBoolean",

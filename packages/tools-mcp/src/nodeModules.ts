@@ -1,28 +1,9 @@
-/**
- * A module of Node, taken when something in it is used. Core loads and chats in runtimes that have none, such as workers
- * at the edge; only what needs files fails there, with the error that `missing` makes. Bundlers see no import to
- * complain about. An import would also load all of it immediately: `node:fs` brings streams (3 ms), `node:crypto` OpenSSL
- * (3 ms), `node:child_process` sockets (4 ms). They are part of the program, so loading them late cannot fail.
- */
-function nodeModule<T extends object>(name: string, missing: (name: string) => Error): T {
-  let found: T | undefined;
-  return new Proxy({} as T, {
-    get(_target, key) {
-      found ??= globalThis.process?.getBuiltinModule?.(name) as T | undefined;
-      if (found) return found[key as keyof T];
-      throw missing(name);
-    },
-  });
-}
+import { nodeModule } from "@agent/core/toolkit";
 
-const missing = (name: string): Error => new Error(`This runtime has no ${name}.`);
-
-export const nodeFs = /* @__PURE__ */ nodeModule<typeof import("node:fs")>("node:fs", missing);
-export const nodePath = /* @__PURE__ */ nodeModule<typeof import("node:path")>("node:path", missing);
-export const nodeCrypto = /* @__PURE__ */ nodeModule<typeof import("node:crypto")>("node:crypto", missing);
-export const nodeNet = /* @__PURE__ */ nodeModule<typeof import("node:net")>("node:net", missing);
-export const nodeChildProcess = /* @__PURE__ */ nodeModule<typeof import("node:child_process")>(
-  "node:child_process",
-  missing,
-);
-export const nodeOs = /* @__PURE__ */ nodeModule<typeof import("node:os")>("node:os", missing);
+export const nodeFs = /* @__PURE__ */ nodeModule<typeof import("node:fs")>("node:fs");
+export const nodePath = /* @__PURE__ */ nodeModule<typeof import("node:path")>("node:path");
+export const nodeCrypto = /* @__PURE__ */ nodeModule<typeof import("node:crypto")>("node:crypto");
+export const nodeNet = /* @__PURE__ */ nodeModule<typeof import("node:net")>("node:net");
+export const nodeChildProcess =
+  /* @__PURE__ */ nodeModule<typeof import("node:child_process")>("node:child_process");
+export const nodeOs = /* @__PURE__ */ nodeModule<typeof import("node:os")>("node:os");

@@ -41,7 +41,7 @@ export { packOptions } from "./hostOptions/packOptions.js";
 export { isRecord } from "./isRecord.js";
 export { compileSchema } from "./jsonSchema/compile.js";
 export { functionTool } from "./jsonSchema/functionTool.js";
-export { lazyConstant } from "./lazyConstant.js";
+export { lazyConstant, nodeModule } from "./lazy.js";
 export {
   optionalBoolean,
   optionalInteger,
