@@ -59,8 +59,15 @@ export async function diagnose(shell = "/bin/sh", windowsShell?: () => WindowsSh
           ...sandbox.weaknesses,
         ].join("; "),
     },
-    ...(sandbox.level === "none" ? [] : await testSandbox()),
+    ...(sandbox.level === "none" ? [] : inOneRow(await testSandbox())),
   ];
+}
+
+/** The result of the self-test in one row, and a row for each way out that was not blocked. */
+function inOneRow(attempts: readonly Diagnosis[]): Diagnosis[] {
+  const open = attempts.filter(({ ok }) => !ok);
+  const detail = `${attempts.length} ways out tried, ${open.length === 0 ? "all" : attempts.length - open.length} blocked`;
+  return [{ subject: "sandbox test", ok: open.length === 0, detail }, ...open];
 }
 
 /** What commands can rely on, on Windows. */

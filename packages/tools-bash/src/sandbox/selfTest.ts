@@ -51,7 +51,7 @@ type Attempt = (place: Place) => Promise<string | undefined>;
 
 /** What there is on Linux alone, or what `sandbox-exec` does not hide. */
 const LINUX_ONLY = new Set([
-  "network.hosts",
+  "hosts that are not allowed",
   "variables of a call",
   "capabilities, mounts",
   "kernel settings",
@@ -102,9 +102,9 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     run(`ls -d '${outside}' /run/user/*/* /run/dbus/* /run/docker.sock`),
   "unix sockets": async ({ run, workspace }) =>
     visitsTo(join(workspace, "socket"), (path) => run(connect(`"${path}"`))),
-  "network: false": async ({ run }) =>
+  "the network, if it is off": async ({ run }) =>
     visitsTo(0, (port) => run(connect(`${port}, "127.0.0.1"`), { network: "closed" })),
-  "network.hosts": async ({ run }) =>
+  "hosts that are not allowed": async ({ run }) =>
     visitsTo(0, async (port) => {
       const direct = await run(connect(`${port}, "127.0.0.1"`), { network: "hosts" });
       const proxied = await run(connectThroughProxy(port), { network: "hosts" });
@@ -170,10 +170,10 @@ export async function testSandbox(): Promise<Diagnosis[]> {
 }
 
 async function report(name: string, attempt: Attempt, place: Place): Promise<Diagnosis> {
-  const subject = `sandbox: ${name}`;
+  const subject = `sandbox test: ${name}`;
   try {
     const got = (await attempt(place))?.trim();
-    if (!got) return { subject, ok: true, detail: "blocked (tested)" };
+    if (!got) return { subject, ok: true, detail: "blocked" };
     return { subject, ok: false, detail: `got through: ${got}`, cure: "Do not rely on the sandbox here." };
   } catch (error) {
     return { subject, ok: false, detail: `could not be tried: ${errorMessage(error)}` };

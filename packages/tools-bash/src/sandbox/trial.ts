@@ -48,7 +48,7 @@ export class SandboxTrial {
     );
     // Once more: an attempt may fail to run on a busy machine, which says nothing about the sandbox.
     const failed = (await failure()) && (await failure());
-    if (failed) return `${failed.subject} ${failed.detail}. agent doctor shows the whole test.`;
+    if (failed) return `${failed.subject} ${failed.detail}. agent doctor repeats the test.`;
     await this.#record(key);
     return undefined;
   }
