@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
   test("breaks the question between words in a narrow terminal", async () => {
     const terminal = await chats.start({ columns: 40, rows: 12, env: { CHAT_CONFIRM: "run_bash" } });
     terminal.send(runBash("true"));
-    await terminal.until(/Run this command\? y yes · n no · a\nalways… · esc interrupt/);
+    await terminal.until(/Run this command\? y yes · n no · a\nalways… · esc stops/);
   });
 
   test("runs a call that asks only after yes, and sends no to the model with its reason", async () => {

@@ -77,7 +77,7 @@ export class ApprovalDialog {
         key("y", "yes"),
         key("n", "no"),
         ...(this.#choices.length > 0 ? [key("a", "always…")] : []),
-        key("esc", "interrupt"),
+        key("esc", "stops"),
       ];
       return wrapWords(`${highlighted(questionText(this.request), style)} ${keys.join(" · ")}`, width, 0);
     }
