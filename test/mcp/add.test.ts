@@ -40,7 +40,7 @@ describe.skipIf(!isInstalled)(`a server of others, from what its documentation s
     const [mcp = "", add = "", ...pasted] = words.split(" ");
     const added = JSON.parse(await run(mcp, add, "--yes", "--json", "--enable", "read_text_file", ...pasted));
     expect(added.servers).toMatchObject([{ server: "filesystem", added: true, tools: 14 }]);
-    expect(await run("mcp", "list")).toMatch(/filesystem +locked +14 .* npx -y @modelcontextprotocol/);
+    expect(await run("mcp", "list")).toMatch(/filesystem +approved +14 .* npx -y @modelcontextprotocol/);
     expect(await run("mcp", "check")).toContain("✓ filesystem: 14 tools");
     const call = ["mcp__filesystem__read_text_file", "--args", '{"path":"a.txt"}'];
     expect((await run("tool", "run", ...call)).trim()).toBe("text of a");

@@ -90,6 +90,9 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
+    // For commands with commands below them. The program itself takes "help me" as a task.
+    .helpCommand("help [command]", "print help")
+    .helpCommand(false)
     .exitOverride()
     // Help is output of the command itself, and standard output is reserved for that.
     .configureOutput({
@@ -97,6 +100,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       outputError: (text, write) => write(text.replace(/^error: /, "agent: ")),
     })
     .showSuggestionAfterError()
+    .showHelpAfterError("See: agent --help")
     .enablePositionalOptions()
     .argument("[task...]", 'what to do; piped input is attached, "-" waits for it')
     .option("-p, --print", "never chat: do the task, print the answer, end")
@@ -108,6 +112,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       "--resume [session]",
       "continue with a conversation: its name or the start of it; without one, choose",
     )
+    .option("--watch", "in a chat, load a folder given with --pack again when it changes")
     .option("--worktree [name]", "work in a separate git work tree, on the branch agent/NAME")
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)

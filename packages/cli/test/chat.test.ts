@@ -164,7 +164,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
       expect(help).toContain(name);
     }
     terminal.send("/tools");
-    await terminal.until(/off {2}read_note +off by default · read\n +Read a note, slowly\./);
+    await terminal.until(/off {2}read_note +by default · read\n +Read a note, slowly\./);
     terminal.send("/enable read_note");
     await terminal.until("read_note is on in this chat.");
     terminal.send("/disable run_bash");

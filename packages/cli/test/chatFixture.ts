@@ -212,7 +212,7 @@ const options: ChatOptions = {
       chosen: { withModel: async (model) => ({ ...provider, model }) },
     }),
   },
-  explainTool: (tool) => (tool.enabled ? "on by default" : "off by default"),
+  explainTool: () => "by default",
   contextTokens: () => 10_000,
 };
 const gate = createGate({

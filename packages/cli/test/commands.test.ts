@@ -8,9 +8,9 @@ describe("agent tools", () => {
   test("lists name, state and why, capability, pack and description, as text and as JSON", async () => {
     const box = new Sandbox();
     const { stdout } = await box.run(["tools", "--confirm", "move"]);
-    expect(stdout).toMatch(/^TOOL +WHY +CAN +PACK +WHAT IT DOES$/m);
-    expect(stdout).toMatch(/^run_bash +off +off by default +execute +@agent\/tools-bash +\S/m);
-    expect(stdout).toMatch(/^move +on +on by default, asks first +write +@agent\/tools-fs/m);
+    expect(stdout).toMatch(/^TOOL +STATE +WHY +CAN +PACK +WHAT IT DOES$/m);
+    expect(stdout).toMatch(/^run_bash +off +by default +execute +@agent\/tools-bash +\S/m);
+    expect(stdout).toMatch(/^move +on +by default, asks first +write +@agent\/tools-fs/m);
     const { tools } = JSON.parse((await box.run(["tools", "--json"])).stdout);
     expect(tools).toHaveLength(11);
     expect(tools[0]).toMatchObject({ name: "save_session_context", pack: "@agent/core", on: true });
@@ -174,6 +174,17 @@ describe("help, version, completion", () => {
       expect(code).toBe(0);
       expect(stdout).toContain(`Usage: agent ${command.join(" ")}`);
     }
+  });
+
+  test.each([
+    [["--nosuch"], "unknown option '--nosuch'", "agent"],
+    [["mcp", "list", "--nosuch"], "unknown option '--nosuch'", "agent mcp list"],
+    [["runs", "show"], "missing required argument 'id'", "agent runs show"],
+    [["pack", "nosuch"], "unknown command 'nosuch'", "agent pack"],
+  ])("says for %j how to print the help", async (args, problem, command) => {
+    const { code, stderr } = await new Sandbox().run(args);
+    expect(code).toBe(2);
+    expect(stderr).toBe(`agent: ${problem}\nSee: ${command} --help\n`);
   });
 
   test("works in another directory with --cwd, which must exist", async () => {

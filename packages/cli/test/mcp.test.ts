@@ -38,7 +38,7 @@ test("allows a server's tools after approval", async () => {
   expect(refused.stderr).toContain("+ docs echo");
   expect((await sandbox.run(["mcp", "update", "--yes"])).code).toBe(0);
   const { servers } = JSON.parse((await sandbox.run(["mcp", "list", "--json"])).stdout);
-  expect(servers).toMatchObject([{ name: "docs", status: "locked", tools: ["mcp__docs__echo"] }]);
+  expect(servers).toMatchObject([{ name: "docs", status: "approved", tools: ["mcp__docs__echo"] }]);
   const called = await sandbox.run(["tool", "run", "mcp__docs__echo", "--args", '{"a":1}']);
   expect(called).toMatchObject({ code: 0 });
   expect(called.stdout.trim()).toBe('{"a":1}');

@@ -140,7 +140,7 @@ test("offers a .mcp.json of the project and never uses it unasked", async () => 
   expect((await sandbox.run(["tools"])).stdout).not.toContain("mcp__");
   expect((await sandbox.run(["mcp", "add", "--yes"])).code).toBe(0);
   const { servers, offered } = JSON.parse((await sandbox.run(["mcp", "list", "--json"])).stdout);
-  expect(servers).toMatchObject([{ name: "docs", status: "locked" }]);
+  expect(servers).toMatchObject([{ name: "docs", status: "approved" }]);
   expect(offered).toEqual([]);
 });
 
@@ -166,7 +166,7 @@ test("edits a TypeScript config in place, and keeps it trusted", async () => {
   expect(added.code).toBe(0);
   const now = readFileSync(join(sandbox.project, "agent.config.ts"), "utf8");
   expect(now).toContain('    "@agent/preset-default",\n    ["@agent/tools-mcp", { servers: { docs: {');
-  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked +1/);
+  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +approved +1/);
 });
 
 test("leaves a config alone that only a user can edit, and prints what to write", async () => {
@@ -183,7 +183,7 @@ test("writes the user's own config with --user", async () => {
   const sandbox = new Sandbox();
   expect((await sandbox.run(["mcp", "add", "--user", "--yes", "--name", "docs", ...COMMAND])).code).toBe(0);
   expect(existsSync(join(sandbox.project, "agent.config.json"))).toBe(false);
-  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +locked/);
+  expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +approved/);
   expect((await sandbox.run(["mcp", "remove", "docs", "--user"])).code).toBe(0);
 });
 

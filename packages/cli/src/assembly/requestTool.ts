@@ -3,7 +3,7 @@ import { formatRule, type Permissions, parseRule } from "@agent/core/host";
 import { escapeToLine } from "@agent/internal";
 
 import type { AssembledTools } from "./assembleTools.js";
-import { OFF_BY_DEFAULT } from "./packs/switches.js";
+import { BY_DEFAULT } from "./packs/switches.js";
 
 const NAME = "request_tool";
 const LONGEST_REASON = 500;
@@ -18,9 +18,7 @@ export function undecidedTools({
   registry,
   reasons,
 }: Pick<AssembledTools, "registry" | "reasons">): ToolInfo[] {
-  return registry
-    .describeTools()
-    .filter(({ name, enabled }) => !enabled && reasons.get(name) === OFF_BY_DEFAULT);
+  return registry.describeTools().filter(({ name, enabled }) => !enabled && reasons.get(name) === BY_DEFAULT);
 }
 
 /** The tools that the model may ask for. */

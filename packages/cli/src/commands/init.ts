@@ -87,7 +87,7 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
 function questionNotes(enable: readonly string[], confirm: readonly string[]): string[] {
   const others = enable.filter((tool) => !confirm.includes(tool));
   return [
-    "Edits in this project need no question.",
+    "Edits in this project run without asking.",
     ...(confirm.length > 0 ? [`Asks before each call, in every mode: ${confirm.join(", ")}.`] : []),
     ...(others.length > 0
       ? [

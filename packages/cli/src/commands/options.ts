@@ -16,7 +16,7 @@ export function settingsOptions(command: Command): Command {
     .option("--effort <level>", "how much the model thinks: off, minimal, low, medium, high, xhigh or max")
     .option("--small-model <model>", "a cheaper model for summaries and for reading pages")
     .option("--max-turns <number>", "how often the model is asked for one message")
-    .option("--max-cost <dollars>", "what it may cost in all; a chat asks whether to continue")
+    .option("--max-cost <dollars>", "what it may cost in all")
     .option("--max-tokens <number>", "how many tokens it may take in all, requests and answers together")
     .option("--wait <time>", "wait this long for a usage limit to end: 5h")
     .option("--max-retries <number>", "how often a failed request is repeated; default 3");
@@ -26,7 +26,6 @@ export function settingsOptions(command: Command): Command {
 export function toolOptions(command: Command): Command {
   return command
     .option("--pack <pack>", "use this pack, too: a name or a folder (repeatable)", collect)
-    .option("--watch", "in a chat, load a folder given with --pack again when it changes")
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")
@@ -53,6 +52,12 @@ export function refuseRepeats(command: Command): void {
 
 export function repeatedFlag(flag: string): CliError {
   return new CliError(`${flag} is given twice, and takes one value. Leave one of them out.`);
+}
+
+/** Ends what the parser says about a wrong command line with how to print the help of that command. */
+export function pointToHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`See: ${path} --help`);
+  for (const subcommand of command.commands) pointToHelp(subcommand, `${path} ${subcommand.name()}`);
 }
 
 /** For a flag that may be repeated: all its values. */

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { mcpCommands } from "./mcp/program.js";
-import { collect, refuseRepeats, settingsOptions, toolOptions } from "./options.js";
+import { collect, pointToHelp, refuseRepeats, settingsOptions, toolOptions } from "./options.js";
 import { packCommands } from "./pack/program.js";
 import { runsCommands } from "./runs/program.js";
 
@@ -88,6 +88,7 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
 export function defineCommand(command: Command, run: CommandRun): void {
   DEFINITIONS[command.name()]?.(command, run);
   refuseRepeats(command);
+  pointToHelp(command, `agent ${command.name()}`);
 }
 
 function toolCommands(tool: Command, { guard, flagsOf, done }: CommandRun): void {

@@ -33,7 +33,7 @@ function printTable(tools: ToolsInUse): ExitCode {
       firstSentence(description),
     ].map(escapeToLine);
   });
-  print(columns(rows, ["TOOL", "", "WHY", "CAN", "PACK", "WHAT IT DOES"]));
+  print(columns(rows, ["TOOL", "STATE", "WHY", "CAN", "PACK", "WHAT IT DOES"]));
   for (const problem of tools.problems) note(`agent: ${problem}`);
   return EXIT.done;
 }

@@ -46,7 +46,7 @@ export interface ChatOptions {
    * second, and never for a key. The text is one line and safe to show.
    */
   readonly statusText?: (status: Status) => Promise<string | undefined>;
-  /** Why a tool is on or off, for `/tools`: "off by default". */
+  /** Why a tool is on or off, for `/tools`: "by default". */
   readonly explainTool?: (tool: ToolInfo) => string;
   /** What was read from AGENTS.md and the like, for `/context`. */
   readonly instructions?: () => readonly ReadInstruction[];

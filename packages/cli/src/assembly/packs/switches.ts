@@ -5,8 +5,8 @@ import { CliError } from "../../process/errors.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import type { Settings, ToolSwitch } from "../../settings/layers.js";
 
-/** Why a tool is off that the user has not decided about. */
-export const OFF_BY_DEFAULT = "off by default";
+/** Why a tool is on or off that the user has not decided about. */
+export const BY_DEFAULT = "by default";
 
 type SwitchSettings = Pick<Settings, "switches" | "confirm" | "readOnly">;
 
@@ -48,7 +48,7 @@ export function switchTools(
 /** Applies the switches in order. Read-only comes last and turns every tool off that can change anything. */
 function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; reason: string } {
   let on = tool.enabled;
-  let reason = on ? "on by default" : OFF_BY_DEFAULT;
+  let reason = BY_DEFAULT;
   for (const { action, names, origin } of settings.switches) {
     const isNamed = includes(names, tool);
     if (action === "only") {

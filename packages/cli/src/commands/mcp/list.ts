@@ -53,7 +53,7 @@ function statusOf(
 ): string {
   if (locked === undefined) return "not approved";
   if (locked.source !== manage.sourceHash(server)) return "changed in the config";
-  return locked.tools.every((tool) => manage.isGenuine(name, tool)) ? "locked" : "lock edited by hand";
+  return locked.tools.every((tool) => manage.isGenuine(name, tool)) ? "approved" : "lock edited by hand";
 }
 
 /** Says which servers another tool's file has. They are used only after someone added them. */
