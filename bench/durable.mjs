@@ -1,5 +1,5 @@
 // What a journal costs, and how soon a run continues. Run, after `pnpm build`: pnpm bench durable [part…]
-//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220 --finished 50000
+//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220 --finished 50000 --page 1000000
 // Postgres and Redis are started by this program; they need Debian's packages postgresql and redis-server.
 // Takes many minutes as a whole; name a part to run it alone. The parts claim and kills are the long ones.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,7 @@ import { startServers } from "../packages/durable/test/fixtures/databases.mjs";
 import { finished } from "./support/durable/finished.mjs";
 import { fairness, outages } from "./support/durable/outages.mjs";
 import { langgraph, overhead } from "./support/durable/overhead.mjs";
+import { page } from "./support/durable/page.mjs";
 import { cancel, events, takeOver } from "./support/durable/reactions.mjs";
 import { size } from "./support/durable/size.mjs";
 import { claim, scaling, throughput } from "./support/durable/speed.mjs";
@@ -31,6 +32,7 @@ const PARTS = {
   outages,
   fairness,
   finished,
+  page,
 };
 
 const { values, positionals } = parseArgs({
@@ -42,6 +44,7 @@ const { values, positionals } = parseArgs({
     runs: { type: "string", default: "1000" },
     kills: { type: "string", default: "220" },
     finished: { type: "string", default: "50000" },
+    page: { type: "string", default: "1000000" },
   },
 });
 const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name));

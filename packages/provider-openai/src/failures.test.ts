@@ -32,7 +32,7 @@ describe.each(MODES)("a temporary failure, %s", (mode) => {
     ],
     ["status 429", errorReply(429, "slow down"), "429 slow down"],
     ["a connection that is reset", reset, "fetch failed"],
-    ["a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "terminated"],
+    ["a body that is cut half-way", pieces([half], { contentType, end: "cut" }), "the connection was lost"],
     [
       "half a body that ends cleanly",
       pieces([half], { contentType }),

@@ -72,7 +72,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
         onText?.(piece);
       };
       return await good.respond({ ...request, ...(onText && { onText: heard }) }).catch((error) => {
-        if (text === "" || !/ended before|terminated|closed/.test(error.message)) throw error;
+        if (text === "" || !/ended before|was lost|closed/.test(error.message)) throw error;
         return { content: text, toolCalls: [], finishReason: "stop" as const };
       });
     },
