@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { canonicalPath, isInside } from "@agent/core/toolkit";
 
 /** What the host protects besides the well-known names. */
 export interface HostFiles {
@@ -41,12 +42,17 @@ const STORES: Readonly<Record<string, { readonly place: string; readonly own: st
 };
 
 /**
- * The variables that move the caches of package managers from the home directory, which a sandboxed command cannot write, to
- * a private directory. Stores with earlier downloads stay where they are. What the user has set comes after these.
+ * The variables of a command, with the caches of package managers in a private directory: they are in the home directory
+ * otherwise, which a sandboxed command cannot write. Stores with earlier downloads stay where they are. A variable that is set
+ * to a place the command can write stays too. npm sets its own for every script, so that being set is not enough.
  */
-export function cacheVariables(directory: string): Record<string, string> {
+export function withPrivateCaches(
+  env: Readonly<Record<string, string>>,
+  directory: string,
+  writable: readonly string[],
+): Record<string, string> {
   const stores = Object.entries(STORES).filter(([, { place }]) => !existsSync(join(homedir(), place)));
-  return {
+  const caches: Readonly<Record<string, string>> = {
     npm_config_cache: join(directory, "npm"),
     YARN_CACHE_FOLDER: join(directory, "yarn"),
     YARN_GLOBAL_FOLDER: join(directory, "yarn-global"),
@@ -55,4 +61,8 @@ export function cacheVariables(directory: string): Record<string, string> {
     GOCACHE: join(directory, "go-build"),
     ...Object.fromEntries(stores.map(([name, { own }]) => [name, join(directory, own)])),
   };
+  const canWrite = (path: string): boolean =>
+    !isAbsolute(path) || writable.some((root) => isInside(root, canonicalPath(path)));
+  const kept = Object.entries(env).filter(([name, value]) => !Object.hasOwn(caches, name) || canWrite(value));
+  return { ...caches, ...Object.fromEntries(kept) };
 }

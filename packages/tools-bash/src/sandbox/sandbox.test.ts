@@ -11,7 +11,7 @@ import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describeNow } from "@agent/test-support";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   expectNoProcessWith,
   leaveNoProcessBehind,
@@ -62,7 +62,7 @@ test("refuses to run without a sandbox with require, and runs with a report with
 describe.skipIf(status.program === undefined)(
   `in the sandbox${status.problem ? ` (skipped: ${status.problem})` : ""}`,
   () => {
-    test("package managers have private caches that are gone with the command, unless the user has set others", async () => {
+    test("gives package managers private caches that are gone with the command, unless others can be written", async () => {
       mkdirSync("dependency", { recursive: true });
       writeFileSync("dependency/package.json", '{"name":"dependency","version":"1.0.0"}');
       writeFileSync("package.json", '{"name":"project","version":"1.0.0"}');
@@ -71,6 +71,9 @@ describe.skipIf(status.program === undefined)(
       const names = ["npm_config_cache", "YARN_CACHE_FOLDER", "PIP_CACHE_DIR", "UV_CACHE_DIR", "GOCACHE"];
       const touch = names.map((name) => `mkdir -p "$${name}" && touch "$${name}/file"`).join(" && ");
       const command = `${install} && ${touch} && echo all`;
+      // As npm sets it for its scripts: a place in the home directory.
+      vi.stubEnv("npm_config_cache", join(homedir(), ".npm"));
+      onTestFinished(() => void vi.unstubAllEnvs());
       const result = await runBash({ command, timeout: 120_000 }, require);
       expect(result).toMatchObject({ sandbox: "bubblewrap", stdout: expect.stringMatching(/all\n$/) });
       expect(existsSync("node_modules/dependency/package.json")).toBe(true);

@@ -15,7 +15,7 @@ import type { CommandNetwork } from "./network/commandNetwork.js";
 import type { AccessOptions } from "./network/hostAccess.js";
 import type { PlaceholderUse } from "./placeholders.js";
 import type { SandboxPolicy } from "./policy.js";
-import { cacheVariables } from "./policy.js";
+import { withPrivateCaches } from "./policy.js";
 import { startSeatbelt } from "./seatbelt.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
 import { findSandbox, type SandboxLevel, type SandboxStatus } from "./status.js";
@@ -135,7 +135,7 @@ export class Sandbox {
     }
     this.#checkDirectory(cwd, roots);
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
-    const variables = { ...cacheVariables(PRIVATE_CACHES), ...command.env };
+    const variables = withPrivateCaches(command.env, PRIVATE_CACHES, roots);
     const network = await this.#openNetwork(command, variables);
     // With a proxy, the command gets its variables after the listener of the proxy is open.
     const env = network ? { ...HELPER_ENVIRONMENT, ...command.tag } : variables;

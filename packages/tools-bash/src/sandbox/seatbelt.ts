@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { profileText } from "@agent/core/sandbox";
 import { canonicalPath, errorMessage, HELPER_ENVIRONMENT, isInside } from "@agent/core/toolkit";
 import { probeProgram } from "../helpers/probe.js";
-import { cacheVariables, type SandboxPolicy } from "./policy.js";
+import { type SandboxPolicy, withPrivateCaches } from "./policy.js";
 
 const { literal, rule, subpath, text } = profileText;
 const PROGRAM = "/usr/bin/sandbox-exec";
@@ -124,8 +124,7 @@ export function startSeatbelt(
   try {
     const profile = seatbeltProfile({ ...policy, writable: [...policy.writable, temporary] }, guarded);
     const env = Object.entries({
-      ...cacheVariables(join(temporary, "caches")),
-      ...command.env,
+      ...withPrivateCaches(command.env, join(temporary, "caches"), policy.writable),
       TMPDIR: temporary,
     }).map(([name, value]) => `${name}=${value}`);
     return { argv: [PROGRAM, "-p", profile, "/usr/bin/env", "-i", ...env, ...command.argv], finish };
