@@ -163,6 +163,8 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     ]) {
       expect(help).toContain(name);
     }
+    const names = [...help.matchAll(/^ {2}(\/[a-z]+)/gm)].map(([, name]) => name);
+    expect([names[0], names.at(-1)]).toEqual(["/help", "/quit"]);
     terminal.send("/tools");
     await terminal.until(/off {2}read_note +by default · read\n +Read a note, slowly\./);
     terminal.send("/enable read_note");

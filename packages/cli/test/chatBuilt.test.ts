@@ -51,7 +51,7 @@ describe.skipIf(!hasTmux)("the built chat in a terminal (skipped without tmux)",
     terminal.press("BSpace");
     terminal.type("/");
     // The list has the height of the window.
-    await terminal.until(/❯ \/help[\s\S]*\/quit/);
+    await terminal.until(/❯ \/help[\s\S]*\/rewind/);
     terminal.press("BSpace");
     terminal.send('call write_file {"path":"new.txt","content":"one\\n"}');
     await terminal.until("That is all.");

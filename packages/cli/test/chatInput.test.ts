@@ -138,7 +138,7 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     writeFileSync(join(cwd, "source", "main.ts"), "");
     writeFileSync(join(cwd, "sour\u202ece.txt"), "");
     const terminal = await chats.start({ cwd });
-    terminal.type("/di");
+    terminal.type("/dis");
     terminal.press("Tab");
     await terminal.until("› /disable");
     terminal.type("run");

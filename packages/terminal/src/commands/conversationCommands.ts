@@ -44,7 +44,7 @@ export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   "/save": {
     usage: "/save [REASON]",
-    help: "save the conversation to its file",
+    help: "write the conversation to its file now, with a note why",
     run: async (reason, { agent }) =>
       escapeInvisible(await agent.saveContext(reason || DEFAULT_REASON)).split("\n"),
   },

@@ -10,12 +10,14 @@ import { TOOL_COMMANDS } from "./toolCommands.js";
 
 const NAME_COLUMN = 23;
 
-/** The commands of every chat. */
-export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
+const FIRST: Readonly<Record<string, SlashCommand>> = {
   "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
   ...CONVERSATION_COMMANDS,
-  ...TOOL_COMMANDS,
-  "/quit": {
+};
+
+const QUIT = "/quit";
+const LAST: Readonly<Record<string, SlashCommand>> = {
+  [QUIT]: {
     usage: "/quit",
     help: "leave; Ctrl+D does the same",
     run: (_argument, { quit }) => {
@@ -24,6 +26,9 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     },
   },
 };
+
+/** The commands of every chat. */
+export const COMMANDS: Readonly<Record<string, SlashCommand>> = { ...FIRST, ...TOOL_COMMANDS, ...LAST };
 
 /** Names of these commands in other agents. They work here too, but are not listed. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
@@ -82,11 +87,13 @@ function commandItems(context: CommandContext): MenuItem[] {
 }
 
 /**
- * The commands of the chat and the host, then those of packs, then the user's and the project's own; the first of a name counts. None
- * of them can take the other names of built-in commands: a user who types `/exit` wants to leave.
+ * The commands in the order of `/help`: about the conversation, those of the host, about tools, those of packs, the user's
+ * and the project's own, and `/quit`. The first of a name counts, but the host may replace ours. None can take the other
+ * names of built-in commands: a user who types `/exit` wants to leave.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
-  const commands = new Map(Object.entries({ ...COMMANDS, ...context.options.commands }));
+  const host = context.options.commands;
+  const commands = new Map(Object.entries({ ...FIRST, ...host, ...TOOL_COMMANDS, ...LAST, ...host }));
   const add = (name: string, command: SlashCommand): void => {
     if (!commands.has(name) && !OTHER_NAMES.has(name)) commands.set(name, command);
   };
@@ -105,7 +112,9 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
     });
   }
   for (const [name, command] of Object.entries(context.options.ownCommands ?? {})) add(name, command);
-  return commands;
+  const quit = commands.get(QUIT);
+  commands.delete(QUIT);
+  return quit ? commands.set(QUIT, quit) : commands;
 }
 
 /** Sends the message that a command stands for, shown as the command. */

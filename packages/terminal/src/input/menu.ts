@@ -88,9 +88,11 @@ export class Picker {
   }
 
   /** The question, and the keys that work. */
-  get heading(): readonly [title: string, keys: string] {
-    const keys = this.takesText ? "type an answer · enter takes it" : "type to filter · enter chooses";
-    return [this.#title, `${keys} · esc closes`];
+  get heading(): { readonly title: string; readonly typing: string; readonly keys: string } {
+    const [typing, enter] = this.takesText
+      ? (["type an answer", "enter takes it"] as const)
+      : (["type to filter", "enter chooses"] as const);
+    return { title: this.#title, typing, keys: `${enter} · esc closes` };
   }
 
   /** The items that hold every one of the words. */

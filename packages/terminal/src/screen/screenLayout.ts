@@ -82,16 +82,19 @@ function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, styl
     style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, LONGEST_QUEUED))}`, width)),
   );
   if (dialog) return ["", ...waiting, ...dialog.rows(width, style)];
-  if (picker) {
-    const [title, keys] = picker.heading;
-    const shown = cutToWidth(escapeToLine(title), width);
-    return [
-      "",
-      `${highlighted(shown, style)}${style.dim(cutToWidth(` · ${keys}`, width - textWidth(shown)))}`,
-    ];
-  }
+  if (picker) return ["", ...headingOf(picker, width, style)];
   if (!turn) return ["", ...waiting];
   return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
+}
+
+/** The question of a list with its keys: in one row, or the keys in a second one if the first has no room for them. */
+function headingOf({ heading }: Picker, width: number, style: Style): string[] {
+  const title = cutToWidth(escapeToLine(heading.title), width);
+  const keys = `${heading.typing} · ${heading.keys}`;
+  if (textWidth(`${title} · ${keys}`) <= width)
+    return [`${highlighted(title, style)}${style.dim(` · ${keys}`)}`];
+  const shown = textWidth(keys) <= width ? keys : cutToWidth(heading.keys, width);
+  return [highlighted(title, style), style.dim(shown)];
 }
 
 /** What can be shown below the input line. */

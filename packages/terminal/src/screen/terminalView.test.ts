@@ -32,6 +32,20 @@ test("answers a list that another one replaces with nothing", async () => {
   view.close();
 });
 
+test("keeps the keys of a list visible in a narrow window", async () => {
+  let written = "";
+  const write = (text: string): void => {
+    written += text;
+  };
+  const view = new TerminalView({ ...screen, columns: 40, write }, PLAIN_STYLE);
+  const chosen = view.pick("Go back to before which message", [{ value: "a", label: "a" }]);
+  view.redraw();
+  expect(written).toContain("Go back to before which message\x1b[K\r\nenter chooses · esc closes\x1b");
+  view.picker?.choose("a");
+  await chosen;
+  view.close();
+});
+
 test("answers a question about a call that is stopped", async () => {
   const view = new TerminalView(screen, PLAIN_STYLE);
   const stopped = new AbortController();
