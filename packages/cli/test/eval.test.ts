@@ -81,7 +81,11 @@ it("ends with what there is on Ctrl-C", async () => {
 });
 
 it.each<[string, readonly string[], RegExp]>([
-  ["a folder without evals", ["src"], /There is no eval in src\. An eval is a file such as/],
+  [
+    "a folder without evals",
+    ["src"],
+    /There is no eval in src\. Create one, such as evals\/list\.eval\.ts:\n\nimport/,
+  ],
   ["a file that is not there", ["missing"], /missing" does not exist/],
   ["a file without a case", ["none.eval.ts"], /none\.eval\.ts" exports no case/],
   ["a file with an error", ["broken.eval.ts"], /broken\.eval\.ts.*boom/],

@@ -167,6 +167,14 @@ test("edits a TypeScript config in place, and keeps it trusted", async () => {
   const now = readFileSync(join(sandbox.project, "agent.config.ts"), "utf8");
   expect(now).toContain('    "@agent/preset-default",\n    ["@agent/tools-mcp", { servers: { docs: {');
   expect((await sandbox.run(["mcp", "list"])).stdout).toMatch(/docs +approved +1/);
+  expect(added.stdout).toContain("or for one run: agent --enable mcp__docs__echo\n");
+  const tools = await sandbox.run(["tools", "--enable", "mcp__docs__*"]);
+  expect(tools.stdout).toMatch(/^mcp__docs__echo +on +enabled by --enable/m);
+  const unknown = await sandbox.run(["tools", "--enable", "mcp__dosc__*"]);
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no tool "mcp__dosc__*"'),
+  });
 });
 
 test("leaves a config alone that only a user can edit, and prints what to write", async () => {

@@ -153,6 +153,14 @@ describe("agent pack update and outdated", () => {
 });
 
 describe("agent pack add and remove", () => {
+  test("reports a folder that does not exist before it asks for --yes", async () => {
+    const { code, stderr } = await new Sandbox().run(["pack", "add", "./nosuch"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/nosuch" does not exist\. Pass a package name/),
+    ]);
+  });
+
   test.each([
     ["agent.config.json", `{ "enable": ["wipe", "run_bash"], "confirm": ["wipe"] }`],
     ["agent.config.yaml", "enable:\n  - wipe\n  - run_bash\nconfirm:\n  - wipe\n"],

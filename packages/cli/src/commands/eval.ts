@@ -25,6 +25,13 @@ const NOT_SEARCHED = /^(?:node_modules|\..*)$/;
 const RECORDINGS = "recordings";
 const REPORT = join(".agent", "eval-report.json");
 const MOST_FILES = 1000;
+const EXAMPLE = `import { defineEval } from "@agent/evals";
+
+export default defineEval({
+  name: "lists files",
+  task: "List the files here.",
+  check: (run) => run.called("list_dir"),
+});`;
 
 export interface EvalFlags extends SettingsFlags {
   readonly models?: string;
@@ -104,7 +111,7 @@ async function loadCases(
   const files = names.length > 0 ? names.flatMap((name) => filesAt(resolve(name))) : filesBelow(directory);
   if (files.length === 0) {
     throw new CliError(
-      `There is no eval in ${names.length > 0 ? names.join(", ") : quotePath(directory)}. An eval is a file such as evals/edit.eval.ts; see docs/evals.md.`,
+      `There is no eval in ${names.length > 0 ? names.join(", ") : quotePath(directory)}. Create one, such as evals/list.eval.ts:\n\n${EXAMPLE}`,
     );
   }
   const fileOf = new Map<EvalCase, string>();

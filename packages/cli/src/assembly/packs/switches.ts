@@ -62,20 +62,28 @@ function decideTool(tool: ToolInfo, settings: SwitchSettings): { on: boolean; re
   return { on, reason };
 }
 
-/** Whether a list names a tool: by its name or that of the tool it replaces, as a tool of its pack (`agent-pack-issues/*`), or with all others (`*`). */
+// All tools of one MCP server.
+const OF_SERVER = /^mcp__.+__\*$/;
+
+/**
+ * Whether a list names a tool: by its name or that of the tool it replaces, as a tool of its pack (`agent-pack-issues/*`)
+ * or of its MCP server (`mcp__docs__*`), or with all others (`*`).
+ */
 function includes(names: readonly string[], { name, source, insteadOf = name }: ToolInfo): boolean {
   return (
     names.includes("*") ||
     names.includes(name) ||
     names.includes(insteadOf) ||
-    (source !== undefined && names.includes(`${source}/*`))
+    (source !== undefined && names.includes(`${source}/*`)) ||
+    names.some((one) => OF_SERVER.test(one) && name.startsWith(one.slice(0, -1)))
   );
 }
 
 function checkNames(registry: ToolRegistry, { names, origin, source }: ToolSwitch, key: string): void {
-  const packs = new Set(registry.describeTools().map(({ source }) => `${source}/*`));
+  const tools = registry.describeTools();
+  const packs = new Set(tools.map(({ source }) => `${source}/*`));
   for (const [index, name] of names.entries()) {
-    if (name === "*" || registry.hasTool(name) || packs.has(name)) continue;
+    if (name === "*" || registry.hasTool(name) || tools.some((tool) => includes([name], tool))) continue;
     const hint = didYouMean(name, [...registry.getToolNames(), ...packs]);
     const problem = source
       ? `${locate(source.file, source.text, valuePattern(name))}: ${key}[${index}] is ${quote(name)}`

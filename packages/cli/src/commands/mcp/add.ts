@@ -160,7 +160,8 @@ async function addServer(
     const lock = manage.readLock(place.lockFile);
     await manage.writeLock(place.lockFile, { ...lock, servers: { ...lock.servers, [name]: locked } });
   }
-  if (!flags.json) for (const line of nextSteps(pasted, place, enable)) print(`${line}\n`);
+  if (!flags.json)
+    for (const line of nextSteps(pasted, place, enable, locked?.tools[0]?.name)) print(`${line}\n`);
   return {
     ...left,
     added: true,
@@ -210,6 +211,7 @@ function nextSteps(
   { name, variables, secrets }: PastedServer,
   { file }: EditableServers,
   enable: unknown,
+  tool: string | undefined,
 ): string[] {
   const unset = variables.filter(
     (variable) => Object.hasOwn(secrets, variable) || process.env[variable] === undefined,
@@ -220,7 +222,7 @@ function nextSteps(
       ? [`Its values are not in the config. Set them where you start the agent: ${unset.join(", ")}`]
       : []),
     enable === undefined
-      ? `Its tools are off. Turn them on with "enable" in the config, or for one run: agent --enable 'mcp__${name}__TOOL'`
+      ? `Its tools are off. Turn them on with "enable" in the config, or for one run: agent --enable ${tool ?? `'mcp__${name}__*'`}`
       : "Its tools ask before each call until you allow them, except in auto mode. Without a terminal, --mode auto allows them.",
   ];
 }

@@ -63,11 +63,7 @@ export async function withCandidate(
     const name = configPath(configDirectory(directory, user), path);
     return await use({ name, folder: path, where: `is the folder ${escapeToLine(quotePath(path))}` });
   }
-  if (isPath(specifier) && !existsSync(path)) {
-    throw new CliError(
-      `${quotePath(path)} does not exist. Pass a package name, a folder, a .tgz file or the address of a git repository.`,
-    );
-  }
+  checkExists(specifier, directory);
   const git = parseGitSource(specifier);
   const named = git !== undefined || isPath(specifier) ? undefined : packageName(specifier);
   const manual = user ? undefined : findManualInstall(directory);
@@ -90,6 +86,15 @@ export async function withCandidate(
   const start = manual.plugAndPlay ? "yarn agent" : "agent";
   throw new CliError(
     `${manual.reason} Run: ${manual.install} ${specifier}, then again: ${start} pack add ${named ?? "NAME, with the name of the package"}`,
+  );
+}
+
+/** Throws for a path at which there is nothing. */
+export function checkExists(specifier: string, directory: string): void {
+  const path = resolve(directory, specifier);
+  if (!isPath(specifier) || existsSync(path)) return;
+  throw new CliError(
+    `${quotePath(path)} does not exist. Pass a package name, a folder, a .tgz file or the address of a git repository.`,
   );
 }
 

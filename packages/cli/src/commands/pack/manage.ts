@@ -37,6 +37,7 @@ import { isOwnPack } from "../../settings/packs/resolve.js";
 import {
   ARCHIVES,
   type Candidate,
+  checkExists,
   isPath,
   manifestOf,
   packageName,
@@ -75,7 +76,8 @@ export type AcceptedIsolation = IsolationLevel | "none";
  * selects it in the config and records in the lock file what was approved. The project is not touched before.
  */
 export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> {
-  const { specifier, yes } = parameters;
+  const { specifier, directory, yes } = parameters;
+  checkExists(specifier, directory);
   if (!yes && !canAsk()) {
     throw new CliError(`There is no terminal to ask on. To add ${specifier} unattended: --yes`, EXIT.refused);
   }

@@ -33,6 +33,8 @@ export interface TrustPolicy {
   /** `--trust`: trust what is there now, and remember it. */
   readonly grant: boolean;
   readonly ask?: AskTrust;
+  /** What asks the user if it is run in a terminal. Default: `agent`. */
+  readonly again?: string;
 }
 
 /**
@@ -51,7 +53,7 @@ export async function requireTrust(
   const changed = Object.keys(known).length > 0;
   const request = { subject, file, untrusted, changed };
   if (!policy.grant) {
-    if (!policy.ask) throw new CliError(refusal(request), EXIT.refused);
+    if (!policy.ask) throw new CliError(refusal(request, policy.again), EXIT.refused);
     if (!(await policy.ask(request))) return false;
   }
   await grantTrust(file, hashes);
@@ -126,13 +128,13 @@ function trustedHashes(config: string): FileHashes {
 }
 
 /** The error message for a run without a user to ask. */
-function refusal({ subject, file, untrusted, changed }: TrustRequest): string {
+function refusal({ subject, file, untrusted, changed }: TrustRequest, again = "agent"): string {
   const why = changed ? "has changed since it was trusted" : "has not been trusted on this machine";
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const also = others.length === 0 ? "" : ` It also loads: ${others.join(", ")}.`;
   return (
     `${escapeToLine(file)} ${why}, and ${subject === "eval" ? "an eval" : `a ${subject}`} is code, so nothing was run.${also} ` +
-    `Look at it, then run agent in a terminal and say yes, ${cure(subject)}.`
+    `Look at it, then run ${again} in a terminal and say yes, ${cure(subject)}.`
   );
 }
 

@@ -5,7 +5,11 @@ import type { AskTrust, TrustPolicy } from "./trust.js";
 
 /** How trust is decided: `--trust` grants it; otherwise the user is asked, if one can be. */
 export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy {
-  return { grant, ...(canAsk() && { ask: (request) => aside(() => askForTrust(request)) }) };
+  return {
+    grant,
+    again: "this command",
+    ...(canAsk() && { ask: (request) => aside(() => askForTrust(request)) }),
+  };
 }
 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
