@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { Agent, defineTool } from "@agent/core";
 import { type ScriptedAnswer, scriptedProvider } from "@agent/core/replay";
 import { createFileEngine, type RunDefinition, type RunEngine, startRun, startWorker } from "@agent/durable";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createChatClient } from "../src/client/client.js";
 import { createChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
-import { runChat } from "../src/server/runChat.js";
+import { type ChatRuns, runChat } from "../src/server/runChat.js";
 import type { ChatState } from "../src/state/chatState.js";
 import { Page } from "./page.js";
 
@@ -156,4 +156,78 @@ test("stops a run, and refuses what a durable run cannot do", async () => {
   expect((await page.post({ type: "stop" })).status).toBe(202);
   await page.until(({ status }) => status === "idle");
   expect((await engine.get("customer-1"))?.state).toBe("cancelled");
+});
+
+test("keeps both of two first messages that come at the same time", async () => {
+  const engine = openEngine();
+  const definition = support(["Never said."], []);
+  const start = (message: string) => startRun(engine, definition, { message }, { id: "a" });
+  const limits = { idleMs: 1e6, onIdle: () => undefined };
+  const chat = await runChat({ runs: engine, id: "a", start }).begin(limits);
+  onTestFinished(() => chat.close());
+  await Promise.all(["One.", "Two."].map((content) => chat.act({ type: "send", content })));
+  expect(await engine.get("a")).toMatchObject({ input: { message: "One." }, messages: ["Two."] });
+  expect(said(chat.state)).toEqual(["user: One.", "user: Two."]);
+});
+
+type Entry = ReturnType<ChatRuns["events"]> extends AsyncIterable<infer One> ? One : never;
+
+/** A run that other servers and a worker change; each answer is complete as soon as its message is there. */
+function answeredRun() {
+  const run = { state: "done", input: "First.", messages: [] as string[], approvals: [] };
+  const log: Entry[] = [];
+  let exists = false;
+  const answer = (text: string): void => {
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const events = [
+      { type: "text" as const, text },
+      { type: "done" as const, text, turns: 1, finishReason: "stop", usage },
+    ];
+    for (const event of events) log.push({ cursor: `${log.length}`, event } as Entry);
+  };
+  const start = async (): Promise<void> => {
+    exists = true;
+    answer("Answer 0.");
+  };
+  const runs: ChatRuns = {
+    get: async () => (exists ? { ...run } : undefined),
+    async *events(_id, { after }) {
+      yield* log.slice(after === undefined ? 0 : Number(after) + 1);
+    },
+    send: async (_id, message) => {
+      run.messages.push(message);
+      answer(`Answer ${run.messages.length}.`);
+      return true;
+    },
+    decide: async () => false,
+    cancel: async () => false,
+    retry: async () => false,
+  };
+  return { runs, start };
+}
+
+test("shows what another server started and sent, however short the answers are", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { runs, start } = answeredRun();
+  const open = async () => {
+    const chat = await runChat({ runs, id: "a", start }).begin({ idleMs: 1e6, onIdle: () => undefined });
+    onTestFinished(() => chat.close());
+    return chat;
+  };
+  const [watching, sending] = [await open(), await open()];
+  watching.follow({ event: () => undefined, end: () => undefined });
+  await start();
+  await vi.advanceTimersByTimeAsync(2000);
+  const all = ["user: First.", "Answer 0."];
+  expect(said(watching.state)).toEqual(all);
+  await runs.send("a", "Second.");
+  await vi.advanceTimersByTimeAsync(2000);
+  all.push("user: Second.", "Answer 1.");
+  expect(said(watching.state)).toEqual(all);
+  // No page was open on this server, so that it knows of nothing yet.
+  await sending.act({ type: "send", content: "Third." });
+  await vi.advanceTimersByTimeAsync(2000);
+  all.push("user: Third.", "Answer 2.");
+  expect([said(sending.state), said(watching.state)]).toEqual([all, all]);
 });

@@ -107,6 +107,8 @@ export class RunChat {
   #isAnswered = true;
   #exists = false;
   #reading: Promise<void> | undefined;
+  /** The message that is being sent, and those before it. */
+  #sending: Promise<void> = Promise.resolve();
   #lookTimer: ReturnType<typeof setTimeout> | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -144,8 +146,12 @@ export class RunChat {
   /** Performs an action. Rejects with an `ActionError` if it is not possible now. */
   async act(action: ChatAction): Promise<void> {
     const { runs, id } = this.#options;
-    if (action.type === "send") await this.#send(action);
-    else if (action.type === "decide") {
+    if (action.type === "send") {
+      // One after the other: of two first messages at the same time, only one can start the run.
+      const sent = this.#sending.then(() => this.#send(action));
+      this.#sending = sent.catch(() => undefined);
+      await sent;
+    } else if (action.type === "decide") {
       if (!(await runs.decide(id, action.id, action.decision)))
         throw new ActionError(409, "This call does not wait for a decision any more.");
       this.#tell({ type: "decided", id: action.id });
@@ -159,7 +165,7 @@ export class RunChat {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#lookTimer);
     for (const follower of [...this.#followers]) follower.end();
-    await this.#reading;
+    await this.#reading?.catch(() => undefined);
   }
 
   async #send({ content, replaces }: Extract<ChatAction, { type: "send" }>): Promise<void> {
@@ -167,20 +173,41 @@ export class RunChat {
     if (replaces !== undefined)
       throw new ActionError(409, "A message of a durable run cannot be changed. Send a new one.");
     const { runs, id, start } = this.#options;
-    if (!this.#exists && !(await runs.get(id))) {
-      await start(content);
-      this.#begin(content);
-      this.#read();
-      return;
+    if (!this.#exists) {
+      const run = await runs.get(id);
+      if (!run) {
+        await start(content);
+        this.#begin(content);
+        this.#read();
+        return;
+      }
+      await this.#join(run);
     }
     if (!(await runs.send(id, content))) {
       // A run that failed or was stopped continues with the message.
       await runs.retry(id);
       if (!(await runs.send(id, content))) throw new ActionError(409, "This run takes no more messages.");
     }
-    this.#shown++;
-    this.#tell({ type: "sent", id: this.#messageId(this.#shown), content });
+    this.#showSent((await runs.get(id))?.messages ?? []);
     this.#read();
+  }
+
+  /** Shows a run that another server has started, up to now. */
+  async #join(run: ChatRun): Promise<void> {
+    if (this.#exists) return;
+    this.#begin(this.#firstMessage(run));
+    this.#reading = this.#readLog(false).finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  /** Shows messages that were sent. The log, or another server, may have been first with some of them. */
+  #showSent(messages: readonly string[]): void {
+    for (const content of messages.slice(this.#shown)) {
+      this.#shown++;
+      this.#tell({ type: "sent", id: this.#messageId(this.#shown), content });
+    }
   }
 
   #firstMessage({ input }: ChatRun): string | undefined {
@@ -293,8 +320,11 @@ export class RunChat {
     if (this.#reading || this.#followers.size === 0 || this.#end.signal.aborted) return;
     this.#lookTimer = setTimeout(async () => {
       const run = await this.#options.runs.get(this.#options.id).catch(() => undefined);
-      if (run && !this.#exists) this.#begin(this.#firstMessage(run));
-      if (run && !ENDED.has(run.state)) this.#read();
+      const isNew = run !== undefined && !this.#exists;
+      if (isNew) this.#begin(this.#firstMessage(run));
+      // A short answer may be complete before it is looked for.
+      const hasAnswered = run?.state === "done" && run.messages.length > this.#shown;
+      if (isNew || hasAnswered || (run && !ENDED.has(run.state))) this.#read();
       else this.#lookLater();
     }, LOOK_MS);
     if (typeof this.#lookTimer === "object") this.#lookTimer.unref();
