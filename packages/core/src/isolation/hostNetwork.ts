@@ -16,6 +16,8 @@ import { ANY_HOST } from "./manifest.js";
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_STREAMS = 16;
+/** A pack may never read a response: the last ones that ended too early are remembered. */
+const MAX_CUT = 64;
 /** Headers that belong to the connection, which is the host's. */
 const OWN_HEADERS = new Set([
   "host",
@@ -42,6 +44,8 @@ export class HostNetwork {
   readonly #patterns: readonly HostPattern[];
   readonly #any: boolean;
   readonly #streams = new Map<number, IncomingMessage>();
+  /** The responses that ended too early, until the pack reads them. */
+  readonly #cut = new Set<number>();
   #next = 1;
 
   constructor(hosts: readonly string[]) {
@@ -69,7 +73,7 @@ export class HostNetwork {
       }
       const stream = this.#next++;
       this.#streams.set(stream, response);
-      response.once("close", () => this.#streams.delete(stream));
+      response.once("close", () => this.#closed(stream, response));
       const pairs = Object.entries(headers).flatMap(([name, value]) =>
         [value ?? []].flat().map((one) => [name, one] as const),
       );
@@ -79,6 +83,8 @@ export class HostNetwork {
 
   /** The next bytes of a response; `undefined` at its end. */
   async read(stream: unknown): Promise<Buffer | undefined> {
+    if (this.#cut.delete(Number(stream)))
+      throw new Error("the connection was closed before the end of the response");
     const response = this.#streams.get(Number(stream));
     if (!response) return undefined;
     for (;;) {
@@ -100,12 +106,22 @@ export class HostNetwork {
   }
 
   end(stream: unknown): void {
-    this.#streams.get(Number(stream))?.destroy();
+    const response = this.#streams.get(Number(stream));
     this.#streams.delete(Number(stream));
+    this.#cut.delete(Number(stream));
+    response?.destroy();
   }
 
   close(): void {
     for (const stream of [...this.#streams.keys()]) this.end(stream);
+  }
+
+  #closed(stream: number, response: IncomingMessage): void {
+    // One that the pack has ended is not there any more.
+    if (!this.#streams.delete(stream) || response.readableEnded) return;
+    this.#cut.add(stream);
+    const [oldest] = this.#cut;
+    if (this.#cut.size > MAX_CUT && oldest !== undefined) this.#cut.delete(oldest);
   }
 
   #check(url: URL): void {

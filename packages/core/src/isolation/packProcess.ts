@@ -141,7 +141,8 @@ export class PackProcess {
     this.#fail(problem);
     const { child, pid } = this.#launched;
     child.kill("SIGKILL");
-    if (pid === undefined || child.exitCode !== null) return;
+    // Once it has ended, the id may be that of another process.
+    if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     try {
       process.kill(pid, "SIGKILL");
     } catch {

@@ -347,4 +347,31 @@ describe("the network of a pack", () => {
   ])("refuses %s", async (_, hosts, url, reason) => {
     await expect(new HostNetwork(hosts).fetch({ url }, undefined)).rejects.toThrow(reason);
   });
+
+  test("reports a response that ends too early, also if the pack reads it later", async () => {
+    let cut = (): void => undefined;
+    const server = createServer((request, response) => {
+      if (request.url !== "/cut") response.end("whole");
+      else {
+        response.writeHead(200, { "content-length": "100" }).write("half");
+        cut = () => request.socket.destroy();
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
+    const { port } = server.address() as { port: number };
+    const network = new HostNetwork([`localhost:${port}`]);
+    const open = async (path: string): Promise<unknown> => {
+      const response = await network.fetch({ url: `http://localhost:${port}${path}` }, undefined);
+      return (response as { stream: number }).stream;
+    };
+    const stream = await open("/cut");
+    expect(String(await network.read(stream))).toBe("half");
+    cut();
+    // A whole exchange later, the end of the first one has arrived.
+    const other = await open("/");
+    expect(String(await network.read(other))).toBe("whole");
+    expect(await network.read(other)).toBeUndefined();
+    await expect(network.read(stream)).rejects.toThrow("closed before the end");
+    server.close();
+  });
 });

@@ -1,0 +1,28 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { PackProcess } from "../../src/isolation/packProcess.js";
+
+function startProcess(): ChildProcess {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e9)"], {
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+test("leaves a process alone that got the id of one that was killed", async () => {
+  const [child, other] = [startProcess(), startProcess()];
+  const listener = { notify: expect.unreachable, serve: expect.unreachable };
+  const channel = child.stdio[3] as Duplex;
+  const pack = new PackProcess("helper", { child, channel, pid: other.pid }, listener, 1024);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  pack.end("the agent ended");
+  await pack.dispose();
+  const ended = once(other, "exit");
+  other.kill("SIGTERM");
+  // Killed by its own signal, not by an earlier one.
+  expect(await ended).toEqual([null, "SIGTERM"]);
+});
