@@ -70,6 +70,8 @@ test("keeps the name that the user gave, and survives a model that fails", async
   await names.set(file, "My name");
   await say("hello");
   expect([names.nameOf(file), asked]).toEqual(["My name", []]);
+  await expect(names.set(file, '"**"')).rejects.toThrow("at least one letter");
+  expect(names.nameOf(file)).toBe("My name");
 });
 
 test("forgets the name of a session in which nothing was said", async () => {

@@ -38,9 +38,10 @@ export class SessionNames {
     return this.#known.get(file);
   }
 
-  /** Names a session. Rejects if the name cannot be written. */
+  /** Names a session. Rejects for a text of quotation marks alone, and if the name cannot be written. */
   async set(file: string, text: string): Promise<string> {
     const name = cleanName(text);
+    if (name === "") throw new Error("A name needs at least one letter or digit.");
     ensurePrivateDirectory(dirname(file));
     await writeFileAtomic(nameFile(file), `${name}\n`, { follow: false, mode: 0o600 });
     this.#known.set(file, name);

@@ -119,6 +119,19 @@ describe("undo of what file tools changed", () => {
     expect(treeHash(project)).toBe(after);
   });
 
+  test("reverts what an agent in the background changed after the message, in a call that outlasted it", async () => {
+    writeFileSync(at("f"), "old");
+    log.beginTurn("start an agent");
+    await log.before({ id: "background", describe: describeWrites(["f"], project), capabilities: ["write"] });
+    await call(["g"], () => writeFileSync(at("g"), "new"));
+    await log.endTurn();
+    writeFileSync(at("f"), "by the agent");
+    await log.after("background");
+    await turn(async () => undefined);
+    expect(await log.undo()).toMatchObject({ message: "start an agent", restored: [at("f")], kept: [] });
+    expect(readFileSync(at("f"), "utf8")).toBe("old");
+  });
+
   test("reverts one message per /undo, the latest first", async () => {
     const hashes = [treeHash(project)];
     for (const content of ["one", "two", "three"]) {

@@ -75,13 +75,11 @@ export class UndoLog {
     this.#load();
   }
 
-  /** Starts a new message: changes from now on belong to it. */
+  /** Starts a new message: changes from now on belong to it. What agents in the background did until now, to the last one. */
   beginTurn(message: string): void {
+    this.#keepCurrent();
     this.#message = shortened(message);
     this.#id = undefined;
-    this.#current = new Map();
-    this.#untracked = new Set();
-    this.#open.clear();
   }
 
   /**
@@ -306,12 +304,16 @@ export class UndoLog {
   }
 
   #prune(): number {
-    return this.#blobs.prune(blobsOf([...this.#done, ...this.#undone]));
+    const used = blobsOf([...this.#done, ...this.#undone, { changes: [...this.#current.values()] }]);
+    // Calls of agents in the background outlast the message.
+    for (const { states } of this.#open.values())
+      for (const state of states.values()) if (state.kind === "file") used.add(state.blob);
+    return this.#blobs.prune(used);
   }
 }
 
 /** The contents that undoing and redoing these messages needs. */
-function blobsOf(turns: readonly Turn[]): Set<string> {
+function blobsOf(turns: readonly Pick<Turn, "changes">[]): Set<string> {
   const states = turns.flatMap(({ changes }) => changes).flatMap(({ before, after }) => [before, after]);
   return new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : [])));
 }

@@ -17,8 +17,10 @@ let conversation: Conversation;
 let recording: SessionRecording;
 let log: UndoLog;
 let names: SessionNames;
+let isBusy: boolean;
 
 beforeEach(() => {
+  isBusy = false;
   base = mkdtempSync(join(tmpdir(), "agent-rewind-"));
   project = join(base, "project");
   mkdirSync(project);
@@ -67,6 +69,7 @@ async function rewindTo(...choices: string[]) {
   const [returned, told]: [string[], string[]] = [[], []];
   const context = {
     agent: { conversation },
+    busy: () => isBusy,
     usage: { forgetSize: () => undefined },
     tellModel: (text: string) => told.push(text),
     view: {
@@ -143,5 +146,25 @@ test.each([[[""]], [["first", ""]]])("changes nothing if the user closes the lis
   await message("first", "a.txt");
   const { file } = recording;
   expect((await rewindTo(...choices)).lines).toEqual([]);
+  expect([texts().length, recording.file, existsSync(at("a.txt"))]).toEqual([2, file, true]);
+});
+
+test("reverts what a notice changed together with the message before it", async () => {
+  await message("first");
+  log.beginTurn("A job has ended.");
+  conversation.append({ role: "user", content: "A job has ended.", from: "jobs" });
+  await write("b.txt", "by the notice");
+  conversation.append({ role: "assistant", content: "done" });
+  await log.endTurn();
+  const { offered } = await rewindTo("first", "conversation and files");
+  expect(offered[0]).toMatch(/^first: changed .*b\.txt · /);
+  expect([texts(), existsSync(at("b.txt"))]).toEqual([[], false]);
+});
+
+test("changes nothing if an answer has begun while the list was open", async () => {
+  await message("first", "a.txt");
+  isBusy = true;
+  const { file } = recording;
+  expect((await rewindTo("first", "conversation and files")).lines.join()).toMatch(/answer/);
   expect([texts().length, recording.file, existsSync(at("a.txt"))]).toEqual([2, file, true]);
 });

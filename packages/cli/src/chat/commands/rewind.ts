@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { ChatMessage } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
-import { type CommandContext, cutToWidth, formatAge, splitMessage } from "@agent/terminal/host";
+import { BUSY, type CommandContext, cutToWidth, formatAge, splitMessage } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import type { SessionNames } from "../../sessions/sessionNames.js";
 import type { SessionRecording } from "../../sessions/sessionRecording.js";
@@ -44,32 +44,42 @@ interface Point {
  */
 export async function rewind(
   session: KeptSession,
-  { agent, view, usage, tellModel }: CommandContext,
+  { agent, busy, view, usage, tellModel }: CommandContext,
 ): Promise<readonly string[]> {
   const { recording, undo } = session;
   const cwd = process.cwd();
-  const points = rewindPoints(agent.conversation);
+  const { conversation } = agent;
+  const points = rewindPoints(conversation);
   if (points.length === 0) return ["There is no earlier message to go back to."];
   const log = undo();
-  const changes = new Map((log?.turns ?? []).map(({ id, paths }) => [id, paths]));
-  const items = points.toReversed().map(({ id, text, at }) => ({
+  /** Changes of a turn that no message of the user began, such as a notice, belong to the message before it. */
+  const changedIn = (start: number, end?: number): string[] => {
+    const ids = new Set<string | undefined>(
+      conversation.sessionContext.slice(start, end).map((message) => conversation.infoOf(message).id),
+    );
+    return [...new Set((log?.turns ?? []).filter((turn) => ids.has(turn.id)).flatMap(({ paths }) => paths))];
+  };
+  const items = points.toReversed().map(({ id, index, text, at }, place, all) => ({
     value: id,
     label: shortLabel(text),
     detail: [
-      changed(changes.get(id) ?? [], cwd),
+      changed(changedIn(index, all[place - 1]?.index), cwd),
       ...(at === undefined ? [] : [formatAge(Date.now() - Date.parse(at))]),
     ].join(" · "),
   }));
   const id = await view.pick("Go back to before which message", items);
   const point = points.find((one) => one.id === id);
   if (!point) return [];
-  const later = new Set(points.filter(({ index }) => index >= point.index).map((one) => one.id));
-  // Changes of a turn that no user message began, such as a notice, follow the message before it.
+  const later = new Set(
+    conversation.sessionContext.slice(point.index).map((message) => conversation.infoOf(message).id),
+  );
   const first = (log?.turns ?? []).findIndex((turn) => turn.id !== undefined && later.has(turn.id));
   const turns = log && first !== -1 ? log.turns.slice(first) : [];
   const paths = [...new Set(turns.flatMap((turn) => turn.paths))];
   const files = paths.length === 0 ? "none" : await askAboutFiles(point, paths, view, cwd);
   if (files === undefined) return [];
+  // A notice may have started an answer while the list was open.
+  if (busy()) return [BUSY];
   const reverted = log && files === "revert" ? await undoTurns(log, turns.length) : undefined;
   const original = idOf(recording.file);
   await forkSession(session, point.index);

@@ -104,6 +104,8 @@ async function resume(
     if (found.length === 0) return ["There is no other session for this directory."];
     id = await view.pick("Resume a session", found.map(sessionItem));
     if (id === undefined) return [];
+    // A notice may have started an answer while the list was open.
+    if (busy()) return [BUSY];
   }
   const { file, session, isKept } = await openSession(cwd, id);
   if (session) await recording.switchTo(file, session);
