@@ -49,16 +49,21 @@ export function visible(text) {
 
 /** Text of a model for a page of GitHub: it mentions no one, closes no issue, loads nothing and starts no other bot. */
 export function harmless(text) {
-  return visible(text)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll("@", "@\u200b")
-    .replace(/#(?=\d)/g, "#\u200b")
-    .replace(/\bGH-(?=\d)/gi, "GH\u200b-")
-    .replace(/!(?=\[)/g, "")
-    .replace(/\]\(\s*([^)\s]*)[^)]*\)/g, "] ($1)")
-    .replace(/^(\s*\[[^\]]*\]):/gm, "$1\u200b:")
-    .replace(/^(\s*)\//gm, "$1\u200b/");
+  return (
+    visible(text)
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll("@", "@\u200b")
+      .replace(/#(?=\d)/g, "#\u200b")
+      .replace(/\bGH-(?=\d)/gi, "GH\u200b-")
+      .replace(/!+(?=\[)/g, "")
+      // Each of them, not pairs of brackets: those can be nested so that one is overlooked.
+      .replaceAll("](", "] (")
+      .replaceAll("]:", "]\u200b:")
+      .replaceAll("://", ":\u200b//")
+      .replace(/\bwww\./gi, "www\u200b.")
+      .replace(/^(\s*)\//gm, "$1\u200b/")
+  );
 }
 
 /** Asks the API of GitHub with the token of this step. */

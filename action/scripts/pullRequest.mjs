@@ -19,9 +19,8 @@ await step(async () => {
   if (statSync(patch).size > MOST_PATCH) throw new StepError("The changes are larger than 1 MiB.");
   const base = required("AGENT_BASE");
   const title = required("AGENT_TITLE");
-  checkPaths(patch);
   git("apply", "--index", "--whitespace=nowarn", patch);
-  checkModes();
+  checkChanges();
   const branch = `agent/${randomBytes(6).toString("hex")}`;
   git("checkout", "-q", "-b", branch);
   git(
@@ -43,25 +42,18 @@ await step(async () => {
   });
 });
 
-function checkPaths(patch) {
-  const paths = git("apply", "--numstat", "-z", patch)
-    .split("\0")
-    .filter((line) => line !== "")
-    .map((line) => line.replace(/^[\d-]+\t[\d-]+\t/, ""));
-  if (paths.length === 0) throw new StepError("The patch changes nothing.");
-  const refused = paths.find((path) => REFUSED.some((pattern) => pattern.test(path)));
-  if (refused !== undefined)
-    throw new StepError(`The agent changed ${JSON.stringify(refused)}, which is never pushed.`);
-}
-
-/** Only plain files: a link or a submodule would lead somewhere else. */
-function checkModes() {
-  const changes = git("diff", "--cached", "--raw", "--no-renames", "-z").split("\0");
-  for (const change of changes) {
+/** Checks what the patch did: it names a file that was moved only by its new path. Only plain files are pushed. */
+function checkChanges() {
+  const parts = git("diff", "--cached", "--raw", "--no-renames", "-z").split("\0");
+  const changes = [];
+  for (let index = 0; index + 1 < parts.length; index += 2) changes.push([parts[index], parts[index + 1]]);
+  if (changes.length === 0) throw new StepError("The patch changes nothing.");
+  for (const [change, path] of changes) {
     const [, mode] = /^:\d+ (\d+) /.exec(change) ?? [];
-    if (mode !== undefined && mode !== "000000" && !FILE_MODES.includes(mode)) {
+    if (REFUSED.some((pattern) => pattern.test(path)))
+      throw new StepError(`The agent changed ${JSON.stringify(path)}, which is never pushed.`);
+    if (mode !== "000000" && !FILE_MODES.includes(mode))
       throw new StepError("The agent made a link or a submodule, which is never pushed.");
-    }
   }
 }
 

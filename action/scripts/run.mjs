@@ -1,6 +1,14 @@
 // Runs the agent with its own environment: no token, no key, none of the runner's files.
 import { spawn } from "node:child_process";
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { required, StepError, setOutput, step } from "./common.mjs";
@@ -28,6 +36,7 @@ await step(async () => {
   const provider = required("AGENT_PROVIDER");
   const mode = required("AGENT_MODE");
   if (!MODES.includes(mode)) throw new StepError(`mode must be one of ${MODES.join(", ")}.`);
+  checkCredentials();
   const { port, token } = JSON.parse(readFileSync(join(directory, "proxy.json"), "utf8"));
   const home = join(directory, "home");
   mkdirSync(home, { recursive: true });
@@ -59,6 +68,16 @@ await step(async () => {
   if (result.exitCode !== 0 && result.exitCode !== 3)
     throw new StepError(`The agent ended with exit code ${Number(result.exitCode)}.`);
 });
+
+/** The model reads every file of the checkout, and actions/checkout leaves the token of the job in one of them. */
+function checkCredentials() {
+  const file = join(process.cwd(), ".git", "config");
+  const config = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (!/extraheader|:\/\/[^/\s]*@/i.test(config)) return;
+  throw new StepError(
+    ".git/config of the checkout contains a token, which the model could read. Set persist-credentials: false for actions/checkout.",
+  );
+}
 
 /** The task of the workflow, and how to read the event. The text of the event is never part of the task. */
 function taskText() {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -127,6 +127,11 @@ describe("the action", () => {
     expect(Number(result.outputs.cost)).toBeGreaterThan(0);
     const failed = await runner.run(".", inputs({ "max-tokens": "1000" }), { issue: ISSUE }, INSTALLED);
     expect(failed).toMatchObject({ failed: "Run", outputs: { "exit-code": "7" } });
+    // As actions/checkout leaves it.
+    git("config", "http.https://github.com/.extraheader", "AUTHORIZATION: basic c2VjcmV0");
+    const refused = await runner.run(".", inputs(), { issue: ISSUE }, INSTALLED);
+    expect(refused.failed).toBe("Run");
+    expect(refused.log).toContain("persist-credentials: false");
   });
 
   test.each<[string, Record<string, string>, Record<string, string>, boolean]>([
@@ -203,10 +208,10 @@ describe("the action", () => {
 describe("the other actions", () => {
   test("post text that has no effect on the page", async () => {
     const text =
-      "@ann closes #12 and GH-3\n![x](https://evil.example/?secret)\n[click](javascript:1)\n<img src=x>\n/merge\n[a]: https://evil.example";
+      "@ann closes #12 and GH-3\n![x](https://evil.example/?secret)\n[click](javascript:1)\n<img src=x>\n/merge\n[a]: https://evil.example\n!![x[a](b](https://evil.example/)\n!![x][r]\n> [r]: //evil.example\n[s\\]t]: //evil.example\ncloses https://github.com/a/b/issues/1, www.evil.example";
     await runner.run("comment", { text, "github-token": "t" }, { issue: ISSUE });
     const body = String(asked.at(-1)?.body.body);
-    expect(body).not.toMatch(/@ann|#12|GH-3|!\[|\]\(|<img|^\/merge|^\[a\]:/m);
+    expect(body).not.toMatch(/@ann|#12|GH-3|!\[|\]\(|<img|^\/merge|\]:|:\/\/|www\./m);
     expect(body).toContain("click] (javascript:1)");
   });
 
@@ -230,7 +235,10 @@ describe("the other actions", () => {
       const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: runner.workspace });
       git("init", "-q", "--bare", remote);
       git("init", "-q");
-      git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "one");
+      mkdirSync(join(runner.workspace, ".github/workflows"), { recursive: true });
+      runner.write(".github/workflows/ci.yml", "on: push\n");
+      git("add", ".");
+      git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "one");
     });
     const push = async (patch: string) => {
       runner.write("../changes.patch", patch);
@@ -268,6 +276,10 @@ describe("the other actions", () => {
 
     test.each([
       ["a workflow", added(".github/workflows/x.yml")],
+      [
+        "a workflow that was moved away",
+        "diff --git a/.github/workflows/ci.yml b/ci.yml\nsimilarity index 100%\nrename from .github/workflows/ci.yml\nrename to ci.yml\n",
+      ],
       ["attributes of git", added("sub/.gitattributes")],
       ["a link", added("link", "120000", "/etc/passwd")],
       [
