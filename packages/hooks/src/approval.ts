@@ -2,11 +2,18 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PackHost } from "@agent/core";
-import { isInside, isRecord, quotePath, readRegularFile, writeFileAtomic } from "@agent/core/toolkit";
+import {
+  canonicalPath,
+  escapeToLine,
+  isInside,
+  isRecord,
+  quotePath,
+  readRegularFile,
+  writeFileAtomic,
+} from "@agent/core/toolkit";
 import type { Handler } from "./settings.js";
 
 const MAX_BYTES = 1024 * 1024;
-const LONGEST_LIST = 20;
 
 /** A settings file with hooks. */
 export interface HooksFile {
@@ -37,11 +44,14 @@ export function readHooksFile(path: string): HooksFile & { readonly settings: Re
 export async function isApproved(
   { path, text }: HooksFile,
   handlers: readonly Handler[],
-  { trusted, directories, ask }: Pick<PackHost, "trusted" | "directories" | "ask">,
+  { trusted, directories, ask, access }: Pick<PackHost, "trusted" | "directories" | "ask" | "access">,
   signal: AbortSignal,
 ): Promise<boolean> {
   // A program that runs the agent decides itself which files it names.
-  if (trusted === undefined || !isInside(process.cwd(), path) || handlers.length === 0) return true;
+  if (trusted === undefined || handlers.length === 0) return true;
+  // The project may be larger than the working directory.
+  const places = [process.cwd(), ...(access?.writable ?? [])];
+  if (!places.some((place) => isInside(canonicalPath(place), canonicalPath(path)))) return true;
   const digest = createHash("sha256").update(text).digest("base64");
   const memory = directories?.project === undefined ? undefined : join(directories.project, "approved.json");
   const approved = memory === undefined ? {} : readApproved(memory);
@@ -51,9 +61,9 @@ export async function isApproved(
       `The hooks of ${quotePath(path)} are new or have changed. Start agent in a terminal to approve them.`,
     );
   }
-  const commands = handlers.slice(0, LONGEST_LIST).map(({ event, command }) => `  ${event}: ${command}`);
-  const more = handlers.length > LONGEST_LIST ? [`  and ${handlers.length - LONGEST_LIST} more`] : [];
-  const message = [`${quotePath(path)} has hooks that are new or have changed:`, ...commands, ...more];
+  // All of them, each on one line: a command must not hide behind others, or look like the question.
+  const commands = handlers.map(({ event, command }) => `  ${event}: ${escapeToLine(command)}`);
+  const message = [`${quotePath(path)} has hooks that are new or have changed:`, ...commands];
   const { answer } = await ask({
     source: "@agent/hooks",
     message: `${message.join("\n")}\nRun them?`,

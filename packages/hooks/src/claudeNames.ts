@@ -12,6 +12,7 @@ const FILE = { path: "file_path" };
 /** Scripts that people have read these names. Other tools keep their own. */
 const TOOLS: Readonly<Record<string, ClaudeTool>> = {
   run_bash: { names: ["Bash"] },
+  run_powershell: { names: ["Bash", "PowerShell"] },
   read_file: { names: ["Read"], arguments: FILE },
   write_file: { names: ["Write"], arguments: FILE },
   edit_file: {
@@ -19,6 +20,9 @@ const TOOLS: Readonly<Record<string, ClaudeTool>> = {
     arguments: { ...FILE, old_text: "old_string", new_text: "new_string" },
   },
   apply_patch: { names: ["Edit", "MultiEdit", "Write"] },
+  // They write files too: a check of edits must see them.
+  move: { names: ["Write"], arguments: { destination: "file_path" } },
+  lsp_rename: { names: ["Edit", "MultiEdit", "Write"], arguments: FILE },
   list_dir: { names: ["LS"] },
   search_files: { names: ["Glob"] },
   search_text: { names: ["Grep"], arguments: { query: "pattern" } },
@@ -38,7 +42,7 @@ export function claudeInput(name: string, args: Readonly<Record<string, unknown>
   const input: Record<string, unknown> = { ...args };
   for (const [own, other] of Object.entries(TOOLS[name]?.arguments ?? {})) {
     const value = args[own];
-    if (value !== undefined) input[other] = own === "path" ? resolve(String(value)) : value;
+    if (value !== undefined) input[other] = other === "file_path" ? resolve(String(value)) : value;
   }
   return input;
 }

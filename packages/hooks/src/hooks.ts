@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import type { CallHooks, Content, HookCall, PackHost } from "@agent/core";
-import { truncateUtf8 } from "@agent/core/toolkit";
+import { canonicalPath, isInside, quotePath, truncateUtf8 } from "@agent/core/toolkit";
 import type { runBashTool } from "@agent/tools-bash";
 import { type HooksFile, isApproved } from "./approval.js";
 import { changedArguments, claudeInput, toolNames } from "./claudeNames.js";
@@ -20,7 +21,7 @@ export interface HookSource extends ReadHooks {
   readonly problem?: string;
 }
 
-type Host = Pick<PackHost, "ask" | "notice" | "trusted" | "directories">;
+type Host = Pick<PackHost, "ask" | "notice" | "trusted" | "directories" | "access">;
 
 /** Functions for the agent that run the commands of the settings. */
 export function createHooks(
@@ -73,8 +74,12 @@ export function createHooks(
   return {
     name: "@agent/hooks",
     timeoutMs: TIMEOUT_MS,
-    ...(has("PreToolUse") && {
+    ...((problem !== undefined || sources.some(({ handlers }) => handlers.length > 0)) && {
       async beforeCall(call) {
+        const script = await changedScript(call, sources);
+        const warning = `it would change ${quotePath(script ?? "")}, which a hook runs`;
+        if (script !== undefined && !(await userAllows(warning, call, host))) return { deny: warning };
+        if (!has("PreToolUse")) return undefined;
         const details = callDetails(call);
         const { deny, ask, input, context } = await run(
           "PreToolUse",
@@ -177,6 +182,28 @@ async function userAllows(reason: string, { name, signal }: HookCall, { ask }: H
   const message = `A hook wants you to decide about ${name}: ${reason}\nRun it?`;
   const { answer } = await ask({ source: "@agent/hooks", message, fields: [], signal });
   return answer === "yes";
+}
+
+/**
+ * The file in a command of a hook that a call would change. Hooks may run without a sandbox and without a question: a model that
+ * may edit files must not decide what they do.
+ */
+async function changedScript(call: HookCall, sources: readonly HookSource[]): Promise<string | undefined> {
+  if (!call.capabilities.some((one) => one === "write" || one === "destroy")) return undefined;
+  const { targets = [] } = await call.describe();
+  const changed = targets.flatMap((target) =>
+    target.type !== "file" || target.access === "read" ? [] : [target.path, target.realPath ?? target.path],
+  );
+  if (changed.length === 0) return undefined;
+  const words = sources.flatMap(({ handlers }) => handlers.flatMap(({ command }) => wordsOf(command)));
+  const files = words.map((word) => canonicalPath(resolve(word)));
+  return files.find((file) => changed.some((path) => isInside(canonicalPath(path), file)));
+}
+
+/** What may be a path in a command line. */
+function wordsOf(command: string): string[] {
+  const plain = command.replace(/\$\{?(?:CLAUDE|AGENT)_PROJECT_DIR\}?/g, ".").replace(/["'\\]/g, "");
+  return plain.split(/[\s;|&()<>=`,]+/).filter((word) => word !== "");
 }
 
 function plainText(content: Content): string {

@@ -10,7 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, type ExecutableTool, type PackHost, type ToolPack } from "@agent/core";
+import {
+  Agent,
+  type CallDescription,
+  type ExecutableTool,
+  type PackHost,
+  type ToolCapability,
+  type ToolPack,
+} from "@agent/core";
 import { scriptedProvider } from "@agent/testing";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { HookSettings, HooksOptions } from "../src/index.js";
@@ -34,10 +41,15 @@ function hook(event: string, command: string, matcher?: string): HookSettings {
 }
 
 /** A tool that notes its arguments. */
-function noted(name: string, calls: unknown[] = []): ExecutableTool {
+function noted(
+  name: string,
+  calls: unknown[],
+  { capability = "read", targets }: Pick<ChatSettings, "capability" | "targets">,
+): ExecutableTool {
   return {
     name,
-    capabilities: ["read"],
+    capabilities: [capability],
+    ...(targets && { describeCall: () => ({ targets }) as CallDescription }),
     getSchema: () => ({
       type: "function",
       function: { name, description: "d", parameters: { type: "object", properties: {} } },
@@ -52,7 +64,7 @@ function noted(name: string, calls: unknown[] = []): ExecutableTool {
 /** An agent with the hooks and one tool; the model calls the tool once and answers "done". */
 async function chat(
   options: HooksOptions,
-  { name = "write_file", args = {}, host = {}, message = "do it" }: ChatSettings = {},
+  { name = "write_file", args = {}, host = {}, message = "do it", ...described }: ChatSettings = {},
 ) {
   const calls: unknown[] = [];
   const results: string[] = [];
@@ -61,7 +73,7 @@ async function chat(
     register: (registry, given) =>
       pack.register(registry as never, { ...given, ...host, options } as unknown as PackHost<HooksOptions>),
   };
-  const tool: ToolPack = { register: (registry) => registry.register(noted(name, calls)) };
+  const tool: ToolPack = { register: (registry) => registry.register(noted(name, calls, described)) };
   const agent = new Agent(scriptedProvider([{ calls: [{ name, args }] }, "done"]), { tools: [tool, hosted] });
   let text = "";
   try {
@@ -76,6 +88,8 @@ async function chat(
 }
 
 interface ChatSettings {
+  readonly capability?: ToolCapability;
+  readonly targets?: readonly object[];
   readonly name?: string;
   readonly args?: Record<string, unknown>;
   readonly host?: Partial<PackHost>;
@@ -97,6 +111,11 @@ describe("PreToolUse", () => {
     rmSync(join(folder, "event.json"));
     await chat({ hooks: hook("PreToolUse", SAVE(), "Edit|Write") }, { name: "read_file" });
     expect(seen).toThrow();
+    const moved = { source: "a.txt", destination: "b.txt" };
+    await chat({ hooks: hook("PreToolUse", SAVE(), "Edit|Write") }, { name: "move", args: moved });
+    expect(seen()).toMatchObject({ tool_input: { ...moved, file_path: join(folder, "b.txt") } });
+    await chat({ hooks: hook("PreToolUse", SAVE(), "Bash") }, { name: "run_powershell" });
+    expect(seen()).toMatchObject({ tool_name: "Bash", agent_tool_name: "run_powershell" });
   });
 
   test.each([
@@ -183,6 +202,24 @@ describe("PreToolUse", () => {
   });
 });
 
+describe("a script of a hook", () => {
+  const settings = () => hook("PostToolUse", `sh "$CLAUDE_PROJECT_DIR"/scripts/check.sh --all`);
+
+  test.each([
+    ["is written", { type: "file", access: "write" }, "scripts/check.sh", 0],
+    ["is moved with its folder", { type: "file", access: "delete", tree: true }, "scripts", 0],
+    ["is read", { type: "file", access: "read" }, "scripts/check.sh", 1],
+    ["stays as it is", { type: "file", access: "write" }, "scripts/other.sh", 1],
+  ])("is kept from the model if it %s", async (_, target, path, calls) => {
+    mkdirSync(join(folder, "scripts"));
+    writeFileSync(join(folder, "scripts/check.sh"), "true");
+    const targets = [{ ...target, path: join(folder, path) }];
+    const { calls: ran, results } = await chat({ hooks: settings() }, { targets, capability: "write" });
+    expect(ran).toHaveLength(calls);
+    if (calls === 0) expect(results[0]).toContain("which a hook runs");
+  });
+});
+
 describe("other events", () => {
   test("adds to the result with PostToolUse, and withholds it if the hook fails", async () => {
     const added = await chat({ hooks: hook("PostToolUse", "echo formatted >&2; exit 2") });
@@ -264,6 +301,23 @@ describe("settings", () => {
     const no = vi.fn(async () => ({ answer: "no" as const, values: {} }));
     const declined = await chat({ files }, { host: { ...host, ask: no } as Partial<PackHost> });
     expect(declined.calls).toHaveLength(1);
+  });
+
+  test("of the project are approved also from a folder in it, with every command on one line", async () => {
+    const file = join(folder, "settings.json");
+    const commands = Array.from({ length: 30 }, (_, index) => `true ${index}`);
+    const hooks = {
+      Stop: [{ hooks: [...commands, "evil\nRun them?"].map((command) => ({ type: "command", command })) }],
+    };
+    writeFileSync(file, JSON.stringify({ hooks }));
+    mkdirSync(join(folder, "sub"));
+    vi.spyOn(process, "cwd").mockReturnValue(join(folder, "sub"));
+    const ask = vi.fn(async (_question: { readonly message: string }) => ({ answer: "no" as const }));
+    const host = { trusted: true, access: { writable: [folder] }, ask } as unknown as Partial<PackHost>;
+    await chat({ files: [file] }, { host });
+    const message = ask.mock.calls[0]?.[0].message ?? "";
+    expect(message.split("\n")).toHaveLength(33);
+    expect(message).toContain("evil\\nRun them?");
   });
 
   test.each([
