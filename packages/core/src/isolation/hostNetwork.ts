@@ -27,7 +27,7 @@ const OWN_HEADERS = new Set([
   "upgrade",
   "accept-encoding",
 ]);
-/** Not passed on to another host. */
+/** Not passed on to another host, nor without encryption to the same one. */
 const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
 /** A server that says nothing for so long is given up. */
 const SILENCE_MS = 60_000;
@@ -199,7 +199,9 @@ function redirected({ url, method, headers, body }: Wanted, status: number, loca
     throw new Error(`${quote(url.href)} redirects to ${target.protocol}`);
   }
   const kept =
-    target.host === url.host ? headers : headers.filter(([name]) => !SECRET_HEADERS.has(name.toLowerCase()));
+    target.origin === url.origin
+      ? headers
+      : headers.filter(([name]) => !SECRET_HEADERS.has(name.toLowerCase()));
   const becomesGet = status === 303 || ((status === 301 || status === 302) && method === "POST");
   return becomesGet
     ? { url: target, method: "GET", headers: kept, body: undefined }

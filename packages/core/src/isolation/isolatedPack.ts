@@ -89,6 +89,8 @@ class Runner {
   readonly #host: PackHost | undefined;
   readonly #calls = new Map<number, OpenCall>();
   readonly #network: HostNetwork;
+  /** Tools that are not as the user approved them: the pack cannot release those. */
+  readonly #refused = new Set<string>();
   #process: Promise<PackProcess> | undefined;
   #current: PackProcess | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -303,6 +305,7 @@ class Runner {
     for (const [tool, approved] of Object.entries(manifest.tools)) {
       const difference = toolDifference(approved, found.tools[tool]);
       if (difference === undefined) continue;
+      this.#refused.add(tool);
       const cure = review === undefined ? "" : ` Review the change with: ${review}`;
       this.#registry.withhold?.(
         tool,
@@ -362,6 +365,7 @@ class Runner {
 
   #withhold({ name, reason }: Record<string, unknown>): void {
     if (typeof name !== "string" || this.#options.manifest.tools[name] === undefined) return;
+    if (this.#refused.has(name)) return;
     if (typeof reason === "string" && reason !== "") this.#registry.withhold?.(name, reason.slice(0, 500));
     else this.#registry.release?.(name);
   }

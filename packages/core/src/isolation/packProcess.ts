@@ -11,6 +11,8 @@ const MAX_OPEN_REQUESTS = 64;
 /** A pack that sends more in a second does nothing else, and would keep the host from its work. */
 const MAX_MESSAGES = 20_000;
 const MESSAGE_PERIOD_MS = 1000;
+/** More than the longest answers to all open requests that a pack can use. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const PAGE_BYTES = 4096;
 const MIB = 1024 * 1024;
 
@@ -159,6 +161,7 @@ export class PackProcess {
   #write(message: Message, raw?: Uint8Array): void {
     const { channel } = this.#launched;
     if (channel.writable) channel.write(encodeFrame(message, raw));
+    if (channel.writableLength > MAX_UNREAD_BYTES) this.end("it asks and does not read the answers");
   }
 
   #receive(chunk: Buffer): void {

@@ -120,6 +120,10 @@ const attempts = {
     raw({ method: "event", params: { id: 1, type: "output", data: null } });
     return "sent";
   },
+  release: () => {
+    raw({ method: "withhold", params: { name: "fine", reason: "" } });
+    return "sent";
+  },
   unknown: () => {
     raw({ method: "enable", params: { name: "off" } });
     return new Promise(() => undefined);

@@ -187,6 +187,20 @@ describe.skipIf(!isEnforced)("a hostile pack", () => {
     await vi.waitFor(() => expect(pids.filter((pid) => isAlive(pid))).toEqual([]), { timeout: 60_000 });
   });
 
+  test("cannot release a tool that is not as the user approved it", async () => {
+    const { fine } = manifest.tools;
+    const tools = { ...manifest.tools, ...(fine && { fine: { ...fine, capabilities: [] } }) };
+    const own = new ToolRegistry();
+    const changed = { ...manifest, tools };
+    registerPack(
+      own,
+      isolation.pack({ name: "hostile", entry, manifest: changed, grants: {}, required: "enforced" }),
+    );
+    expect((await own.run("release")).text).toBe("sent");
+    expect((await own.run("fine")).text).toContain("changed since you approved it: it now can read");
+    await own.dispose();
+  });
+
   test("harms only its own answers", async () => {
     const own = open();
     expect((await own.run("reject")).text).toBe("still here");

@@ -1,3 +1,5 @@
+import type { ChildProcess } from "node:child_process";
+import { EventEmitter } from "node:events";
 import {
   copyFileSync,
   mkdirSync,
@@ -10,7 +12,8 @@ import {
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Duplex } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Agent, type AgentEvent, type PackHost, registerPack, ToolRegistry } from "../../src/index.js";
 import { HostNetwork } from "../../src/isolation/hostNetwork.js";
 import {
@@ -21,6 +24,8 @@ import {
   readManifest,
 } from "../../src/isolation/index.js";
 import { isolatedPack } from "../../src/isolation/isolatedPack.js";
+import { PackProcess } from "../../src/isolation/packProcess.js";
+import { encodeFrame } from "../../src/isolation/protocol.js";
 import { scriptedProvider } from "../../src/providers/replay.js";
 
 const isolation = new Isolation();
@@ -374,4 +379,15 @@ describe("the network of a pack", () => {
     await expect(network.read(stream)).rejects.toThrow("closed before the end");
     server.close();
   });
+});
+
+test("ends a process that asks and does not read the answers", async () => {
+  const channel = new Duplex({ read: () => undefined, write: () => undefined });
+  const child = Object.assign(new EventEmitter(), { stdio: [], kill: vi.fn(), unref: vi.fn() });
+  const launched = { child: child as unknown as ChildProcess, channel, pid: undefined };
+  const answer = Buffer.alloc(8 * 1024 * 1024);
+  const started = new PackProcess("p", launched, { notify: vi.fn(), serve: async () => answer }, 512);
+  for (let ask = 1; ask <= 9; ask++) channel.push(encodeFrame({ ask, method: "fetch/read" }));
+  await expect.poll(() => started.problem, { timeout: 30_000 }).toContain("does not read the answers");
+  expect(child.kill).toHaveBeenCalled();
 });
