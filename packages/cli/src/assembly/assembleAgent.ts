@@ -246,6 +246,7 @@ export async function assembleAgent(
           tools.registry,
           tools.registerPack,
           options.onNotice ?? onProblem,
+          (name, signal) => confirmReload(name, askPack, signal),
         )
       : undefined;
   const gate = createGate({ permissions, ask, undo, onProblem });
@@ -317,6 +318,13 @@ function checkPriceKnown(
   throw new CliError(
     `maxCost (${origins.maxCost ?? "of the run"}): the price of ${quote(model)} is not known. Add it to "prices" in the config (0 for a model that costs nothing), or limit tokens with --max-tokens.`,
   );
+}
+
+/** Asks whether code that a call of the model could have changed may run. No, where no one can be asked. */
+async function confirmReload(name: string, ask: PackHost["ask"], signal: AbortSignal): Promise<boolean> {
+  const message = `The pack ${quote(name)} has changed, and the model has written files or run commands meanwhile. The code of the pack runs with your rights. Load it again?`;
+  const answer = await ask?.({ source: "agent", message, fields: [], signal });
+  return answer?.answer === "yes";
 }
 
 /** Asks the user whether to spend as much again, as often as the next request needs. */

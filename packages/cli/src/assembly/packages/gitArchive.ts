@@ -19,7 +19,7 @@ const SHORT_ADDRESS = /^github:([\w.-]+\/[\w.-]+)$/;
 const SSH_ADDRESS = /^[\w.-]+@[\w.-]+:[\w./~-]+$/;
 const REFERENCE = /^[\w][\w./+-]*$/;
 
-/** Settings that no file can override: no hook runs, and no other protocol or repository takes part. */
+/** Settings that no file can override: no hook or filter runs, and no other protocol or repository takes part. */
 const PINNED = Object.entries({
   "core.hooksPath": devNull,
   "core.fsmonitor": "false",
@@ -27,6 +27,10 @@ const PINNED = Object.entries({
   "fetch.recurseSubmodules": "false",
   "gc.auto": "0",
   "maintenance.auto": "false",
+  // Many users have this filter for all repositories. It would download from where a file of the repository says.
+  "filter.lfs.smudge": "",
+  "filter.lfs.process": "",
+  "filter.lfs.required": "false",
 }).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 
 const PASSED_VARIABLES = ["XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO"];

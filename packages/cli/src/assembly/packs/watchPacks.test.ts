@@ -2,8 +2,14 @@ import { once } from "node:events";
 import { mkdtempSync, realpathSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Conversation, createToolRegistry, type ToolPack } from "@agent/core";
-import { expect, test } from "vitest";
+import {
+  Conversation,
+  createToolRegistry,
+  type HookCall,
+  type ToolCapability,
+  type ToolPack,
+} from "@agent/core";
+import { expect, test, vi } from "vitest";
 import { type LoadedPack, registerPacks } from "./load.js";
 import { watchPacks } from "./watchPacks.js";
 
@@ -41,7 +47,8 @@ test("loads a changed pack again before the next message, and keeps the tools of
   // The test runner's own import ignores the query of a URL.
   const native: string = "data:text/javascript,export const load = (url) => import(url);";
   const { load }: { load: (url: string) => Promise<ToolPack> } = await import(native);
-  const watched = watchPacks([pack], registry, register, (message) => notices.push(message), load);
+  const confirm = vi.fn(async () => true);
+  const watched = watchPacks([pack], registry, register, (message) => notices.push(message), confirm, load);
   const message = { content: "hi", signal: new AbortController().signal };
   /** Messages come until the change has reached the watcher. */
   const nextNotice = async (): Promise<string | undefined> => {
@@ -63,6 +70,22 @@ test("loads a changed pack again before the next message, and keeps the tools of
     await write("index.mjs", SOURCE.replaceAll('"say"', '"tell"'));
     expect(await nextNotice()).toContain("was loaded again");
     expect(registry.getToolNames().filter((name) => ["say", "tell"].includes(name))).toEqual(["tell"]);
+    const ran = async (capability: ToolCapability): Promise<void> =>
+      watched.hooks.beforeRun?.({ capabilities: [capability] } as unknown as HookCall);
+    await ran("read");
+    await write("text.mjs", 'export const text = "three";');
+    expect(await nextNotice()).toContain("was loaded again");
+    expect(confirm).not.toHaveBeenCalled();
+    // From here on the change may be the model's, whose code would run with the rights of the user.
+    await ran("write");
+    confirm.mockResolvedValueOnce(false);
+    await write("text.mjs", 'export const text = "four";');
+    expect(await nextNotice()).toContain("was not loaded again");
+    expect(await registry.execute("tell", {})).toBe("three");
+    await write("text.mjs", 'export const text = "five";');
+    expect(await nextNotice()).toContain("was loaded again");
+    expect(await registry.execute("tell", {})).toBe("five");
+    expect(confirm).toHaveBeenCalledTimes(2);
   } finally {
     watched.close();
     rmSync(folder, { recursive: true });

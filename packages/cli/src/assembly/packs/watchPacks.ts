@@ -2,13 +2,14 @@ import { type FSWatcher, watch } from "node:fs";
 import { register } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { CallHooks, PackRegistry, ToolPack, ToolRegistry } from "@agent/core";
-import { errorMessage, quote } from "@agent/core/toolkit";
+import type { CallHooks, PackRegistry, ToolCapability, ToolPack, ToolRegistry } from "@agent/core";
+import { errorMessage, LONGEST_TIMER_MS, quote } from "@agent/core/toolkit";
 import { isLocal } from "../../settings/packs/resolve.js";
 import type { LoadedPack } from "./load.js";
 
 // A module that is imported with this query passes it on to the files of its folder: Node then loads them again, too.
 const QUERY = "agentReload";
+const CHANGES_FILES: readonly ToolCapability[] = ["write", "destroy", "execute"];
 const PASS_ON = `
   export async function resolve(specifier, context, next) {
     const resolved = await next(specifier, context);
@@ -26,18 +27,22 @@ export interface WatchedPacks {
 
 /**
  * Watches the folders of local packs. A pack that changed is loaded again when the next message comes: its tools are
- * replaced. One that cannot be loaded keeps its tools until it can. Commands, hooks and the like stay as they were.
+ * replaced. One that cannot be loaded keeps its tools until it can. Commands, hooks and the like stay as they were. Its code
+ * runs with the rights of the user, so once a call could have changed it, `confirm` is asked before it is loaded.
  */
 export function watchPacks(
   packs: readonly LoadedPack[],
   registry: ToolRegistry,
   registerPack: (pack: LoadedPack) => void,
   onNotice: (message: string) => void,
+  confirm: (name: string, signal: AbortSignal) => Promise<boolean>,
   load: (url: string) => Promise<ToolPack> = (url) => import(url),
 ): WatchedPacks {
   const changed = new Set<LoadedPack>();
   const watchers: FSWatcher[] = [];
   let version = 0;
+  // Stays so: a command may have left something running that changes files later.
+  let couldBeModels = false;
   for (const pack of packs) {
     if (pack.file === undefined || !isLocal(pack.name)) continue;
     watchers.push(watch(dirname(pack.file), { recursive: true }, () => void changed.add(pack)));
@@ -70,10 +75,17 @@ export function watchPacks(
   return {
     hooks: {
       name: "watched packs",
-      async onMessage() {
-        const waiting = [...changed];
-        changed.clear();
-        for (const pack of waiting) await reload(pack);
+      // The user has to answer meanwhile.
+      timeoutMs: LONGEST_TIMER_MS,
+      beforeRun({ capabilities }) {
+        couldBeModels ||= CHANGES_FILES.some((one) => capabilities.includes(one));
+      },
+      async onMessage({ signal }) {
+        for (const pack of [...changed]) {
+          changed.delete(pack);
+          if (!couldBeModels || (await confirm(pack.name, signal))) await reload(pack);
+          else onNotice(`The pack ${quote(pack.name)} has changed and was not loaded again.`);
+        }
         return undefined;
       },
     },

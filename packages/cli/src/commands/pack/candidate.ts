@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { quote } from "@agent/core/toolkit";
-import { escapeToLine, quotePath, readRegularFile } from "@agent/internal";
+import { canonicalPath, escapeToLine, isInside, quotePath, readRegularFile } from "@agent/internal";
 import { archiveGit, type GitSource, parseGitSource } from "../../assembly/packages/gitArchive.js";
 import { findManualInstall } from "../../assembly/packages/manualInstall.js";
 import { installPackages, stagePackage, withStagingDirectory } from "../../assembly/packages/npm.js";
@@ -25,8 +25,16 @@ import { installedFolder, reachableFolder } from "./installed.js";
 // A package's name, optionally with a version or a tag. Nothing else is passed to npm.
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
 
-// The archives of packs from git, next to the package.json that names them.
-export const ARCHIVES = join(".agent", "packs");
+/**
+ * The folder of the archives of packs from git, next to the package.json that names them. Throws for one that a link of the
+ * project moves elsewhere: what is there would be replaced or removed.
+ */
+export function archivesFolder(place: string): string {
+  const folder = join(place, ".agent", "packs");
+  if (isInside(canonicalPath(place), canonicalPath(folder))) return folder;
+  throw new CliError(`${quotePath(folder)} leads out of the project. Remove the link.`, EXIT.refused);
+}
+
 export const SHORT_COMMIT = 7;
 
 /** A pack that is not selected yet: where it is, and how it gets into the project. */
@@ -121,7 +129,7 @@ async function gitCandidate({
   const { file, commit, folder: files } = await archiveGit(git, join(staging, "git"));
   const short = commit.slice(0, SHORT_COMMIT);
   if (isPluginFolder(files)) {
-    const target = join(place, ARCHIVES, readPlugin(files, "").name);
+    const target = join(archivesFolder(place), readPlugin(files, "").name);
     return {
       name: configPath(config, target),
       folder: files,
@@ -142,7 +150,7 @@ async function gitCandidate({
     where: `was downloaded from ${escapeToLine(git.url)}, commit ${short}`,
     git: { source: specifier, commit },
     install: async () => {
-      const tarball = join(place, ARCHIVES, `${name.replaceAll("/", "-")}-${short}.tgz`);
+      const tarball = join(archivesFolder(place), `${name.replaceAll("/", "-")}-${short}.tgz`);
       mkdirSync(dirname(tarball), { recursive: true });
       copyFileSync(file, tarball);
       await installChecked({ name, folder, place, user, tarball });
@@ -153,7 +161,7 @@ async function gitCandidate({
 
 /** Removes the archives of a pack from git, except for one. */
 export function removeArchives(place: string, name: string, kept?: string): void {
-  const folder = join(place, ARCHIVES);
+  const folder = archivesFolder(place);
   if (!existsSync(folder)) return;
   const start = `${name.replaceAll("/", "-")}-`;
   for (const file of readdirSync(folder)) {

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { PackServices } from "@agent/core";
 import { serviceNames } from "@agent/core/host";
 import type { Isolation, IsolationLevel, PackManifest } from "@agent/core/isolation";
@@ -35,7 +35,7 @@ import {
 import { isPluginFolder, readPlugin, readServers } from "../../settings/packs/plugin.js";
 import { isOwnPack } from "../../settings/packs/resolve.js";
 import {
-  ARCHIVES,
+  archivesFolder,
   type Candidate,
   checkExists,
   isPath,
@@ -530,7 +530,7 @@ export async function packRemove({
   if (isInstalled) await uninstallPackages(place, [name]);
   removeArchives(place, name);
   const folder = resolve(dirname(lockFile), name);
-  if (git && isPath(name) && isInside(join(place, ARCHIVES), folder))
+  if (git && isPath(name) && isInside(archivesFolder(place), folder))
     rmSync(folder, { recursive: true, force: true });
   const servers = services.flatMap((one) => /^MCP server (.+)$/.exec(one)?.slice(1) ?? []);
   for (const server of servers) {
