@@ -106,7 +106,12 @@ describe("layers", () => {
       'export default { agents: { reviewer: { systemPrompt: "review", tools: ["read_file", "run_bash"], model: "m" } } };',
     );
     const { stdout } = await box.run(["config", "--trust", "--agent", "reviewer"]);
-    expect(JSON.parse(stdout)).toMatchObject({ systemPrompt: "review", model: "m", tools: ["read_file"] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      systemPrompt: "review",
+      model: "m",
+      maxCost: null,
+      tools: ["read_file"],
+    });
     const wrong = await box.run(["config", "--trust", "--agent", "revewer"]);
     expect(wrong).toMatchObject({
       code: 2,

@@ -70,7 +70,10 @@ describe("agent pack new", () => {
     ]);
     for (const name of names) expect(readFileSync(join(target, name), "utf8")).not.toMatch(/__[A-Z_]+__/);
     expect(readFileSync(join(target, "src/tools/greet.ts"), "utf8")).toContain('name: "weather_greet"');
-    expect(readFileSync(join(target, "README.md"), "utf8")).toMatch(/^# @me\/agent-pack-weather\n/);
+    const readme = readFileSync(join(target, "README.md"), "utf8");
+    expect(readme).toMatch(/^# @me\/agent-pack-weather\n/);
+    const table = readme.split("\n").filter((row) => /^\| (?:tool|`weather_)/.test(row));
+    expect(new Set(table.map((row) => row.length)).size).toBe(1);
     // The release tools read nothing but this exact form.
     expect(readFileSync(join(target, ".changeset/first-release.md"), "utf8")).toMatch(
       /^---\n"@me\/agent-pack-weather": minor\n---\n/,

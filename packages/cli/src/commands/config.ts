@@ -23,11 +23,13 @@ function printSettings(
   explain: boolean,
 ): ExitCode {
   for (const problem of problems) note(`agent: ${problem}`);
-  const values = effectiveValues(loaded);
+  // In JSON a value that is not set is null; in the table the words say what holds instead.
+  const values = effectiveValues(loaded, (words) => (explain ? words : null));
   const tools = registry.describeTools();
   if (!explain) {
     const enabled = tools.filter((tool) => tool.enabled).map(({ name }) => name);
     print(`${JSON.stringify({ ...values, tools: enabled, confirm: [...confirm] }, undefined, 2)}\n`);
+    if (process.stdout.isTTY) note("null: not set. What holds instead: agent config --explain");
     return EXIT.done;
   }
   const rows = Object.entries(values).map(([key, value]) => [
@@ -53,32 +55,35 @@ function printSettings(
   return EXIT.done;
 }
 
-function effectiveValues({ settings }: LoadedSettings): Record<string, unknown> {
+function effectiveValues(
+  { settings }: LoadedSettings,
+  unset: (words: string) => string | null,
+): Record<string, unknown> {
   return {
     packs: settings.packs.map(({ name, options }) =>
       options === undefined ? name : [name, hideSecrets(options)],
     ),
     provider: shownProvider(settings.provider),
     model: settings.model ?? "auto",
-    fallback: settings.fallback ?? "none",
-    systemPrompt: settings.systemPrompt ?? "built-in",
+    fallback: settings.fallback ?? unset("none"),
+    systemPrompt: settings.systemPrompt ?? unset("built-in"),
     readOnly: settings.readOnly,
-    maxTurns: settings.maxTurns ?? DEFAULT,
-    maxRepeats: settings.maxRepeats ?? DEFAULT,
-    maxCost: settings.maxCost ?? "no limit",
-    maxTokens: settings.maxTokens ?? "no limit",
-    waitMs: settings.waitMs ?? "does not wait",
-    smallModel: settings.smallModel ?? "the same model",
-    contextTokens: settings.contextTokens ?? "the model's own",
-    effort: settings.effort ?? "the model's own",
-    maxRetries: settings.maxRetries ?? DEFAULT,
+    maxTurns: settings.maxTurns ?? unset(DEFAULT),
+    maxRepeats: settings.maxRepeats ?? unset(DEFAULT),
+    maxCost: settings.maxCost ?? unset("no limit"),
+    maxTokens: settings.maxTokens ?? unset("no limit"),
+    waitMs: settings.waitMs ?? unset("does not wait"),
+    smallModel: settings.smallModel ?? unset("the same model"),
+    contextTokens: settings.contextTokens ?? unset("the model's own"),
+    effort: settings.effort ?? unset("the model's own"),
+    maxRetries: settings.maxRetries ?? unset(DEFAULT),
     runs: settings.runs,
     mode: settings.mode ?? "edits",
     permissions: settings.permissions,
-    notify: settings.notify ?? DEFAULT,
-    statusLine: settings.statusLine ?? DEFAULT,
+    notify: settings.notify ?? unset(DEFAULT),
+    statusLine: settings.statusLine ?? unset(DEFAULT),
     title: settings.title ?? true,
-    progress: settings.progress ?? DEFAULT,
+    progress: settings.progress ?? unset(DEFAULT),
     theme: settings.theme ?? "auto",
     vim: settings.vim,
     keys: settings.keys,

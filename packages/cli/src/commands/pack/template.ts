@@ -21,7 +21,7 @@ export function renderTemplate(values: Readonly<Record<string, string>>): Scaffo
     .sort()
     .map((path) => ({
       path: path.split(sep).map(realName).join(sep),
-      content: fill(readFileSync(join(root, path), "utf8"), values),
+      content: alignTables(fill(readFileSync(join(root, path), "utf8"), values)),
     }));
 }
 
@@ -35,4 +35,31 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
     (filled, [key, value]) => filled.replaceAll(`__${key}__`, value),
     text,
   );
+}
+
+/** Makes the columns of Markdown tables as wide as their widest cell: the values are not as long as their keys. */
+function alignTables(text: string): string {
+  return text.replace(/(?:^\|.*\|\n)+/gm, (table) => {
+    const rows = table
+      .trimEnd()
+      .split("\n")
+      .map((row) => row.slice(1, -1).split("|"));
+    const [head = []] = rows;
+    const widths = head.map((_, at) => Math.max(...rows.map((cells) => contentOf(cells[at]).length)));
+    const line = (cells: readonly string[]): string => {
+      const padded = widths.map((width, at) =>
+        contentOf(cells[at]).padEnd(width, isRule(cells[at]) ? "-" : " "),
+      );
+      return `| ${padded.join(" | ")} |\n`;
+    };
+    return rows.map(line).join("");
+  });
+}
+
+function isRule(cell = ""): boolean {
+  return /^ *-+ *$/.test(cell);
+}
+
+function contentOf(cell = ""): string {
+  return isRule(cell) ? "---" : cell.trim();
 }
