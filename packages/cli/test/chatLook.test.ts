@@ -27,6 +27,10 @@ describe.skipIf(!hasTmux)("how the chat looks and which keys it has (skipped wit
     terminal.press("Enter");
     await terminal.until(/^one three$/m);
     expect(model.lastRequest).toContain("say one three");
+    terminal.press("Escape");
+    await terminal.until(/^N$/m);
+    terminal.type("/");
+    await terminal.until(/^search "":/m);
   });
 
   test("writes text from top to bottom for a screen reader, with words in place of marks", async () => {

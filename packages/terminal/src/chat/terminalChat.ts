@@ -152,8 +152,13 @@ export class TerminalChat {
       return;
     }
     for (const left of this.#vim.press(key)) this.#pressPlain(left);
-    this.view.prompt = this.#vim.isNormal ? NORMAL_MODE : undefined;
+    if (!this.#search) this.view.prompt = this.#linePrompt;
     if (this.#vim.isNormal) this.view.menu = undefined;
+  }
+
+  /** What is in front of the line while nothing is searched; `undefined` for the usual prompt. */
+  get #linePrompt(): string | undefined {
+    return this.#vim?.isNormal ? NORMAL_MODE : undefined;
   }
 
   #pressPlain(key: Key): void {
@@ -246,7 +251,7 @@ export class TerminalChat {
     else if (name === "backspace") search.erase();
     else {
       this.#search = undefined;
-      this.view.prompt = undefined;
+      this.view.prompt = this.#linePrompt;
       if (name === "ctrl-c") {
         this.view.editor.set(search.draft);
         return true;
