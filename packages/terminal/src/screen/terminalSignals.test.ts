@@ -13,8 +13,12 @@ test("sets the title once, and gives the terminal its own back while another pro
   expect(taken()).toEqual(["\x1b[22;2t", "\x1b]2;one\\x1b]2;evil\\x07\\n\x1b\\"]);
   signals.leave();
   expect(taken()).toEqual(["\x1b[23;2t"]);
+  // An answer may end meanwhile.
+  signals.title("two");
+  signals.progress(true);
+  expect(taken()).toEqual([]);
   signals.resume();
-  expect(taken().join("")).toContain("\x1b[22;2t\x1b]2;one");
+  expect(taken()).toEqual(["\x1b[22;2t\x1b]2;two\x1b\\", "\x1b]9;4;3\x1b\\"]);
 });
 
 test("shows progress only when it changes, and ends it when the terminal is left", () => {

@@ -18,6 +18,8 @@ export class TerminalSignals {
   readonly #write: (text: string) => void;
   #title: string | undefined;
   #isWorking = false;
+  /** Whether another program has the terminal: then the title and the progress are kept until it is back. */
+  #isLeft = false;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -27,8 +29,10 @@ export class TerminalSignals {
   title(text: string): void {
     const title = plain(text);
     if (title === this.#title) return;
-    if (this.#title === undefined) this.#write(PUSH_TITLE);
+    const isFirst = this.#title === undefined;
     this.#title = title;
+    if (this.#isLeft) return;
+    if (isFirst) this.#write(PUSH_TITLE);
     this.#write(titleCode(title));
   }
 
@@ -36,7 +40,7 @@ export class TerminalSignals {
   progress(isWorking: boolean): void {
     if (isWorking === this.#isWorking) return;
     this.#isWorking = isWorking;
-    this.#write(progressCode(isWorking));
+    if (!this.#isLeft) this.#write(progressCode(isWorking));
   }
 
   notify(text: string, by: NotifyBy): void {
@@ -57,12 +61,14 @@ export class TerminalSignals {
 
   /** Restores the terminal, before another program has it. */
   leave(): void {
+    this.#isLeft = true;
     if (this.#title !== undefined) this.#write(POP_TITLE);
     if (this.#isWorking) this.#write(progressCode(false));
   }
 
   /** The terminal is back. */
   resume(): void {
+    this.#isLeft = false;
     if (this.#title !== undefined) this.#write(`${PUSH_TITLE}${titleCode(this.#title)}`);
     if (this.#isWorking) this.#write(progressCode(true));
   }
