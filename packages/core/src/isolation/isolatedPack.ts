@@ -9,6 +9,7 @@ import type {
   PackRegistry,
   PackServices,
   PackSkill,
+  QuestionField,
   ToolPack,
 } from "../tools/pack.js";
 import type { ExecutableTool, ToolCall } from "../tools/tool.js";
@@ -418,7 +419,7 @@ class Runner {
       // Set here: a pack cannot pretend to be another, or the agent.
       source: `the pack ${this.#options.name}`,
       message: message.slice(0, 4000),
-      fields,
+      fields: readFields(fields),
       ...(typeof url === "string" && { url }),
       signal: new AbortController().signal,
     });
@@ -446,6 +447,32 @@ function attachedPart({ type, mediaType, name }: Record<string, unknown>, raw: B
   if (type === "text") return { type, text: raw.toString() };
   const part = { type, mediaType, data: raw.toString("base64"), ...(name !== undefined && { name }) };
   return part as unknown as ContentPart;
+}
+
+const FIELD_TYPES = ["text", "number", "integer", "boolean", "choice", "choices"] as const;
+
+/** Checks the fields of a question: what a host shows must be text. Throws for any other. */
+export function readFields(value: readonly unknown[]): QuestionField[] {
+  const isTextOrAbsent = (one: unknown): boolean => one === undefined || typeof one === "string";
+  return value.slice(0, MAX_MENTIONS).map((field) => {
+    const { name, type, title, description, required, options, other, default: suggested } = Object(field);
+    const known = FIELD_TYPES.find((one) => one === type);
+    const isWhole =
+      typeof name === "string" &&
+      [title, description].every(isTextOrAbsent) &&
+      (options === undefined ||
+        (Array.isArray(options) &&
+          options.every((one) => typeof one?.value === "string" && isTextOrAbsent(one.title))));
+    if (known === undefined || !isWhole) throw new Error("a field of the question is malformed");
+    return {
+      ...{ name, type: known, required: required === true },
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(options !== undefined && { options }),
+      ...(other === true && { other }),
+      ...(suggested !== undefined && { default: suggested }),
+    };
+  });
 }
 
 function readMentions(value: unknown): MentionItem[] {

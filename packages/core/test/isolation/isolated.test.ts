@@ -23,7 +23,7 @@ import {
   type PackManifest,
   readManifest,
 } from "../../src/isolation/index.js";
-import { isolatedPack } from "../../src/isolation/isolatedPack.js";
+import { isolatedPack, readFields } from "../../src/isolation/isolatedPack.js";
 import { PackProcess } from "../../src/isolation/packProcess.js";
 import { encodeFrame } from "../../src/isolation/protocol.js";
 import { scriptedProvider } from "../../src/providers/replay.js";
@@ -390,4 +390,16 @@ test("ends a process that asks and does not read the answers", async () => {
   for (let ask = 1; ask <= 9; ask++) channel.push(encodeFrame({ ask, method: "fetch/read" }));
   await expect.poll(() => started.problem, { timeout: 30_000 }).toContain("does not read the answers");
   expect(child.kill).toHaveBeenCalled();
+});
+
+test.each([
+  ["is missing", null],
+  ["has no name", { type: "text" }],
+  ["has an unknown type", { name: "a", type: "file" }],
+  ["has a title that is not a text", { name: "a", type: "text", title: 5 }],
+  ["has a choice that is not a text", { name: "a", type: "choice", options: [{ value: {} }] }],
+])("refuses a question of a pack with a field that %s", (_, field) => {
+  const good = { name: "a", type: "choice", required: true, options: [{ value: "b" }] };
+  expect(readFields([good])).toEqual([good]);
+  expect(() => readFields([good, field])).toThrow("malformed");
 });
