@@ -16,6 +16,7 @@ const EXCEPTIONS = [
   "packages/cli/src/commands/init.ts",
   // Texts for users: help, the schema of the config, errors with an example.
   "packages/cli/src/program.ts",
+  "packages/cli/src/commands/eval.ts",
   "packages/cli/src/commands/options.ts",
   "packages/cli/src/commands/subcommands.ts",
   "packages/cli/src/settings/config/types.ts",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const isWindows = process.platform === "win32";
 
 /** The editor a user uses: `$VISUAL`, `$EDITOR`, or the one that every system has. */
-export function editorCommand(env: NodeJS.ProcessEnv = process.env): string {
+export function editorCommand(env: Readonly<Record<string, string | undefined>> = process.env): string {
   return env.VISUAL || env.EDITOR || (isWindows ? "notepad" : "vi");
 }
 
