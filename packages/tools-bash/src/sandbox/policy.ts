@@ -61,8 +61,16 @@ export function withPrivateCaches(
     GOCACHE: join(directory, "go-build"),
     ...Object.fromEntries(stores.map(([name, { own }]) => [name, join(directory, own)])),
   };
-  const canWrite = (path: string): boolean =>
-    !isAbsolute(path) || writable.some((root) => isInside(root, canonicalPath(path)));
+  const canWrite = (path: string): boolean => {
+    if (!isAbsolute(path)) return true;
+    try {
+      const real = canonicalPath(path);
+      return writable.some((root) => isInside(root, real));
+    } catch {
+      // In a directory of another user.
+      return false;
+    }
+  };
   const kept = Object.entries(env).filter(([name, value]) => !Object.hasOwn(caches, name) || canWrite(value));
   return { ...caches, ...Object.fromEntries(kept) };
 }
