@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux)("MCP servers in the chat (skipped without tmux)", () =
     await chat.until(/\? the MCP server "docs" asks:\n│ What is your name\?/);
     await chat.until(/Name · type an answer/);
     chat.send("Ada");
-    await chat.until(/colour \(choice, optional\)/);
+    await chat.until(/colour \(optional\)/);
     chat.type("blue");
     await chat.until("❯ blue");
     chat.press("Enter");

@@ -32,7 +32,7 @@ describe("a good pack", () => {
     const report = await checkPack(GOOD);
     expect(report.ok).toBe(true);
     const open = report.checks.filter(({ status }) => status === "not_checked");
-    expect(open.map(({ id }) => id)).toEqual(["output", "describes", "abort", "leftovers"]);
+    expect(open.map(({ id }) => id)).toEqual(["output", "describes", "labels", "abort", "leftovers"]);
     expect(open[0]?.notes).toEqual(["good_echo: no sample", "good_sleep: no sample"]);
   });
 
