@@ -14,14 +14,16 @@ const reports = ["packages", "examples"]
   .concat(join(root, "test"))
   .map((folder) => join(folder, ".turbo", "test-report.json"));
 
-// Steps run one after the other; the commands of one step run side by side. The tests of the command line take the longest by
-// far and depend on every other package, so turbo alone would begin them last and then have nothing to run next to them.
+// Steps run one after the other; the commands of one step run side by side. The tests of the command line and those of all
+// packages together take the longest by far and depend on every package, so turbo alone would begin them last and then have
+// nothing to run next to them.
 const TURBO = ["turbo", "run", "typecheck", "check:package", "test", "--continue"];
+const LONG = ["@agent/cli", "@agent/workspace-tests"];
 const STEPS = [
   [["turbo", "run", "build", "--continue"]],
   [
-    [...TURBO, "--filter=@agent/cli", "--concurrency=1"],
-    [...TURBO, "--filter=!@agent/cli", "--concurrency=3"],
+    ...LONG.map((name) => [...TURBO, `--filter=${name}`, "--concurrency=1"]),
+    [...TURBO, ...LONG.map((name) => `--filter=!${name}`), "--concurrency=2"],
   ],
   [["biome", "check", "."]],
   [["node", "scripts/imports.mjs"]],

@@ -135,7 +135,11 @@ describe.skipIf(skipped)(`a project of Yarn Plug'n'Play${why || (problem ?? "")}
     );
     writeFileSync(join(folder, "index.js"), HI_SOURCE);
     expect((await yarn("add", `${HI}@file:${folder}`)).code).toBe(0);
-    const added = await yarn("agent", "pack", "add", HI, "--yes");
+    expect(await yarn("agent", "pack", "add", HI, "--yes")).toEqual({
+      code: 4,
+      output: expect.stringMatching(/cannot be isolated: .*Plug'n'Play[\s\S]*--isolation none/),
+    });
+    const added = await yarn("agent", "pack", "add", HI, "--yes", "--isolation", "none");
     expect(added).toEqual({ code: 0, output: expect.stringContaining("  hi (on; read)\n") });
     expect(JSON.parse(readFileSync(join(project, "agent.config.json"), "utf8")).packs).toContain(HI);
     expect(await yarn("agent", "tool", "run", "hi")).toEqual({ code: 0, output: "hi there\n" });

@@ -253,6 +253,8 @@ async function examineAndUpdate(
   return EXIT.done;
 }
 
+const IN_PROCESS = "To run it with your rights instead: --isolation none";
+
 /** Loads a pack in a separate process after approval, isolated if it can be. `undefined`: the user refused. */
 async function examine(
   { yes, print, isolation: accepted }: Pick<PackAddParameters, "yes" | "print" | "isolation">,
@@ -265,7 +267,14 @@ async function examine(
     install && !isPath(name) && candidate.git === undefined
       ? await packageFacts(`${name}@${version}`).catch(() => undefined)
       : undefined;
-  const isolation = accepted === "none" || isOwnName(name) ? undefined : await loadIsolation();
+  const runsInProcess = accepted === "none" || isOwnName(name);
+  if (!runsInProcess && process.versions.pnp !== undefined) {
+    throw new CliError(
+      `${name} cannot be isolated: no other process can read the archives of Yarn Plug'n'Play. ${unchanged(candidate)} ${IN_PROCESS}`,
+      EXIT.refused,
+    );
+  }
+  const isolation = runsInProcess ? undefined : await loadIsolation();
   const status = await isolation?.status();
   if (yes && status?.level === "limited" && accepted !== "limited") {
     throw new CliError(
@@ -315,18 +324,17 @@ async function examineIsolated(
 ): Promise<Examined> {
   const { name, folder } = candidate;
   const { grantsOf } = await import("@agent/core/isolation");
-  const inProcess = `To run it with your rights instead: --isolation none`;
   let manifest: PackManifest;
   try {
     manifest = await isolation.inspect(realpathSync(entryOf(folder)));
   } catch (error) {
     throw new CliError(
-      `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${inProcess}`,
+      `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${IN_PROCESS}`,
     );
   }
   if (manifest.unsupported.length > 0) {
     throw new CliError(
-      `${name} cannot be isolated yet, because it brings ${manifest.unsupported.join(", ")}. ${unchanged(candidate)} ${inProcess}`,
+      `${name} cannot be isolated yet, because it brings ${manifest.unsupported.join(", ")}. ${unchanged(candidate)} ${IN_PROCESS}`,
       EXIT.refused,
     );
   }
