@@ -18,6 +18,8 @@ export const SANDBOX_OPT_OUT = "--no-sandbox, or sandbox: false in the config";
 export interface AssembledTools {
   readonly registry: ToolRegistry;
   readonly reasons: ReadonlyMap<string, string>;
+  /** The tools that the settings turn on. */
+  readonly on: ReadonlySet<string>;
   readonly confirm: ReadonlySet<string>;
   /** Registers another version of a pack. */
   readonly registerPack: (pack: LoadedPack) => void;

@@ -114,7 +114,7 @@ export class SessionStates {
   }
 
   #isOnBySettings(name: string): boolean {
-    return /^(on|enabled) by /.test(this.#switched.tools.reasons.get(name) ?? "");
+    return this.#switched.tools.on.has(name);
   }
 }
 

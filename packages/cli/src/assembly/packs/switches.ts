@@ -13,6 +13,8 @@ type SwitchSettings = Pick<Settings, "switches" | "confirm" | "readOnly">;
 /** The result of the switches: why each tool is on or off, and which tools ask first. */
 export interface SwitchedTools {
   readonly reasons: ReadonlyMap<string, string>;
+  /** The tools that the settings turn on. */
+  readonly on: ReadonlySet<string>;
   readonly confirm: ReadonlySet<string>;
 }
 
@@ -31,6 +33,7 @@ export function switchTools(
     for (const one of settings.confirm) checkNames(registry, one, "confirm");
   }
   const reasons = new Map<string, string>();
+  const turnedOn = new Set<string>();
   const confirm = new Set<string>();
   const apply = (tool: ToolInfo): void => {
     // A tool that is unregistered and registered again keeps the user's setting.
@@ -38,11 +41,12 @@ export function switchTools(
     const { on, reason } = decideTool(tool, settings);
     registry[on ? "enable" : "disable"](tool.name);
     reasons.set(tool.name, reason);
+    if (on) turnedOn.add(tool.name);
     if (settings.confirm.some(({ names }) => includes(names, tool))) confirm.add(tool.name);
   };
   for (const tool of registry.describeTools()) apply(tool);
   registry.onRegister(apply);
-  return { reasons, confirm };
+  return { reasons, on: turnedOn, confirm };
 }
 
 /** Applies the switches in order. Read-only comes last and turns every tool off that can change anything. */
