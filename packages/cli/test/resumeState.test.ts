@@ -46,6 +46,17 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
     expect(fresh.status()).toMatch(/^accept edits/);
   });
 
+  test("can undo what a single task changed", async () => {
+    const { box, chat, run } = await start();
+    const task = run(['call write_file {"path":"one.txt","content":"x"}']);
+    await task.until(/That is all\.[\s\S]*\[status 0\]/);
+    expect(existsSync(join(box.project, "one.txt"))).toBe(true);
+    const next = await chat(["--resume"]);
+    next.send("/undo");
+    await next.until("Undid 1 change from “call write_file");
+    expect(existsSync(join(box.project, "one.txt"))).toBe(false);
+  });
+
   test("has its own switches, also after /clear, /fork and /resume in a chat", async () => {
     const { chat } = await start();
     const terminal = await chat();

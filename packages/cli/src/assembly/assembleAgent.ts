@@ -133,9 +133,9 @@ export interface AssembledAgent {
   readonly restored: readonly string[];
   /** Switches as a session was left that continues in this chat. Returns what changed, as lines for the user. */
   readonly restoreState: (file: string) => Promise<readonly string[]>;
-  /** Prepares for a message: in plan mode the model can present its plan. */
-  readonly beginTurn: () => void;
-  /** Ends what was allowed for one call, and saves what the user switched, for `--resume`. */
+  /** Prepares for this message: in plan mode the model can present its plan, and changes of files belong to the message. */
+  readonly beginTurn: (message: string) => void;
+  /** Ends what was allowed for one call, and saves what the message changed and what the user switched, for `--resume`. */
   readonly endTurn: () => Promise<void>;
   /** Disposes of the packs and closes the session. */
   readonly dispose: () => Promise<void>;
@@ -227,12 +227,13 @@ export async function assembleAgent(
     : undefined;
   const names = new SessionNames({ conversation, model: chosen.smallModel });
   const syncPlan = askPack && offerPlan(tools, { permissions, ask: askPack, edit: options.edit });
+  const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   const endTurn = async (): Promise<void> => {
     requests?.endTurn();
     syncPlan?.();
+    await undo()?.endTurn();
     if (recording && conversation.sessionContext.length > 0) await states?.save(recording.file);
   };
-  const undo = undoLogs(recording, cwd, options.forPacks?.editorFiles);
   conversation.onChange((change) => {
     if (change.type !== "message" || change.message.role !== "user" || change.id === undefined) return;
     undo()?.noteMessage(change.id, splitMessage(change.message.content).text);
@@ -294,7 +295,10 @@ export async function assembleAgent(
     undo,
     restored,
     restoreState: async (from) => (await states?.switchTo(from)) ?? [],
-    beginTurn: () => syncPlan?.(),
+    beginTurn: (message) => {
+      syncPlan?.();
+      undo()?.beginTurn(message);
+    },
     endTurn,
     dispose: async () => {
       names.close();

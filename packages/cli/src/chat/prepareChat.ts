@@ -100,7 +100,7 @@ function commandsState({ tools }: AssembledAgent): string[] {
 
 /** What commands of a chat or an editor show and change. */
 export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSettings): ChatOptions {
-  const { tools, provider, undo, instructions, recording, names } = assembled;
+  const { tools, provider, instructions, recording, names } = assembled;
   return {
     model: () => provider.model,
     contextTokens: () => settings.contextTokens ?? provider.contextTokens,
@@ -112,14 +112,10 @@ export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSetti
     instructions: () => instructions.map((one) => ({ path: one.file, size: instructionSize(one) })),
     turns: {
       begin: (message) => {
-        assembled.beginTurn();
-        undo()?.beginTurn(message);
+        assembled.beginTurn(message);
         if (recording) void names.nameAfter(recording.file, message);
       },
-      end: async () => {
-        await undo()?.endTurn();
-        await assembled.endTurn();
-      },
+      end: assembled.endTurn,
     },
     commands: {
       ...undoCommands(assembled),

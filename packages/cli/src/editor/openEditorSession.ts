@@ -71,7 +71,7 @@ export async function openEditorSession(
     guard,
     onProblem: (message) => note(`agent: ${message}`),
   });
-  const { agent, provider, recording, chosen, permissions, undo, dispose } = assembled;
+  const { agent, provider, recording, chosen, permissions, dispose } = assembled;
   if (chosen.kind === "offline" && loaded.settings.provider !== "offline") {
     await dispose();
     throw Object.assign(new Error(NO_MODEL), { code: "auth_required" });
@@ -99,11 +99,10 @@ export async function openEditorSession(
     ],
     ready: connectEditorServers(agent, request, { projectFile: loaded.projectFile, signal: ended.signal }),
     beforeMessage: (content) => {
-      assembled.beginTurn();
-      undo()?.beginTurn(splitMessage(content).text);
+      assembled.beginTurn(splitMessage(content).text);
       return withNotes(content, [...happened.splice(0), ...(permissions.mode === "plan" ? [PLAN_NOTE] : [])]);
     },
-    afterMessage: () => undo()?.endTurn(),
+    afterMessage: assembled.endTurn,
     dispose: async () => {
       ended.abort();
       await dispose();

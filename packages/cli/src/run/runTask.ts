@@ -21,6 +21,7 @@ import {
   PLAIN_STYLE,
   questionText,
   readDecision,
+  splitMessage,
 } from "@agent/terminal/host";
 import { assembleAgent } from "../assembly/assembleAgent.js";
 import type { InstructionUse } from "../instructions/instructions.js";
@@ -70,7 +71,7 @@ export async function runTask(
   /** Asks after the live rows are erased, so that the question does not mix with them. */
   const asking = <Answer>(work: () => Promise<Answer>, call?: ApprovalRequest): Promise<Answer> =>
     reporter.whileAsking ? reporter.whileAsking(work, call) : work();
-  const { agent, chosen, problems, restored, recording, dispose } = await assembleAgent(loaded, {
+  const { agent, chosen, problems, restored, recording, beginTurn, dispose } = await assembleAgent(loaded, {
     resume,
     record,
     instructions,
@@ -89,6 +90,7 @@ export async function runTask(
   const waiting = await awaitLateTools(agent.registry.services);
   if (waiting.length > 0)
     notice(`Still loading: ${waiting.join("; ")}. The first request goes without these tools.`);
+  beginTurn(splitMessage(task).text);
   return await runOnce(agent, task, {
     reporter,
     timeoutMs,

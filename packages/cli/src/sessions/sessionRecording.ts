@@ -1,7 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Conversation, recordSession, type Session, type SessionRecorder } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import {
+  type Conversation,
+  loadSession,
+  recordSession,
+  type Session,
+  type SessionRecorder,
+} from "@agent/core";
+import { errorMessage, isRecord } from "@agent/core/toolkit";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { markOpen, removeMark } from "./openMark.js";
 import { idOf, isOwnFile, newSessionFile, removeOldSessions } from "./sessions.js";
@@ -46,17 +52,28 @@ export class SessionRecording {
     this.#start();
   }
 
-  /**
-   * Continues the conversation in a copy of its session, with its first `end` messages if that is given; the original session stays
-   * as it is.
-   */
-  async fork(end?: number): Promise<void> {
+  /** Continues the conversation in a copy of its session; the original session stays as it is. */
+  async fork(): Promise<void> {
     await this.#stop();
     this.#continueInCopy();
     this.#hasFailed = false;
     this.#start();
-    if (end !== undefined) this.#options.conversation.rewind(end);
     await this.#recorder?.flush().catch((error: unknown) => this.#failed(error));
+  }
+
+  /**
+   * Makes a copy of the session as it was before the message with this id, also before one that compaction has replaced since.
+   * `switchTo` continues it. Rejects if the file cannot be read or written, or does not have the message.
+   */
+  async copyBefore(id: string): Promise<{ readonly file: string; readonly session: Session }> {
+    await this.#recorder?.flush();
+    const text = readFileSync(this.#file, "utf8");
+    const end = startOfMessage(text, id);
+    if (end === undefined) throw new Error(`${this.#file} does not have the message.`);
+    const file = newSessionFile(this.#options.cwd);
+    ensurePrivateDirectory(dirname(file));
+    writeFileSync(file, text.slice(0, end), { flag: "wx", mode: 0o600 });
+    return { file, session: await loadSession(file) };
   }
 
   /** Continues another session; the current one stays as it is. */
@@ -127,4 +144,19 @@ export function copySession(from: string, to: string, conversation: Conversation
   } catch {
     rmSync(to, { force: true });
   }
+}
+
+/** Where the line of the message with this id starts in a session file. */
+function startOfMessage(text: string, id: string): number | undefined {
+  let found: number | undefined;
+  let start = 0;
+  for (const line of text.split("\n")) {
+    // Most lines need not be parsed.
+    if (line.includes(id)) {
+      const entry: unknown = JSON.parse(line);
+      if (isRecord(entry) && entry.type === "message" && entry.id === id) found = start;
+    }
+    start += line.length + 1;
+  }
+  return found;
 }

@@ -168,3 +168,37 @@ test("changes nothing if an answer has begun while the list was open", async () 
   expect((await rewindTo("first", "conversation and files")).lines.join()).toMatch(/answer/);
   expect([texts().length, recording.file, existsSync(at("a.txt"))]).toEqual([2, file, true]);
 });
+
+test("goes back to a message from before a compaction, with the conversation as it was then", async () => {
+  await message("first", "a.txt");
+  await message("second", "b.txt");
+  await message("third");
+  conversation.addSpending({ tokens: 7, cost: 1 });
+  conversation.replace(0, 4, [{ role: "user", content: "A summary.", generated: true }]);
+  await message("fourth");
+  const { offered, returned } = await rewindTo("second", "conversation and files");
+  expect(offered.map((line) => line.split(":")[0])).toEqual([
+    "fourth",
+    "third",
+    "second",
+    "first",
+    "conversation and files",
+    "conversation only",
+  ]);
+  expect([texts(), returned]).toEqual([["first", "done: first"], ["second"]]);
+  expect([existsSync(at("a.txt")), existsSync(at("b.txt"))]).toEqual([true, false]);
+  await message("another way");
+  const saved = await loadSession(recording.file);
+  expect(saved.messages.map(({ content }) => content)).toEqual(texts());
+  expect(saved.spending).toEqual({ tokens: 7, cost: 1 });
+});
+
+test("keeps an earlier summary when it goes back to between two compactions", async () => {
+  await message("first");
+  conversation.replace(0, 2, [{ role: "user", content: "The first summary.", generated: true }]);
+  await message("second");
+  await message("third");
+  conversation.replace(0, 5, [{ role: "user", content: "The second summary.", generated: true }]);
+  await rewindTo("third");
+  expect(texts()).toEqual(["The first summary.", "second", "done: second"]);
+});

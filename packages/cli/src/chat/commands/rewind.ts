@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { ChatMessage } from "@agent/core";
+import type { ChatMessage, Conversation } from "@agent/core";
 import { countOf, escapeToLine } from "@agent/internal";
 import { BUSY, type CommandContext, cutToWidth, formatAge, splitMessage } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
@@ -20,11 +20,14 @@ export interface KeptSession {
   readonly undo: AssembledAgent["undo"];
 }
 
-/** Continues in a copy of the session, which can undo what the original could. */
-export async function forkSession({ recording, names, undo }: KeptSession, end?: number): Promise<void> {
+/** Continues in a copy of the session, which can undo what the original could. `move` starts the copy. */
+export async function forkSession(
+  { recording, names, undo }: KeptSession,
+  move: () => Promise<void> = () => recording.fork(),
+): Promise<void> {
   const log = undo();
   const { file } = recording;
-  await recording.fork(end);
+  await move();
   await names.copy(file, recording.file);
   await log?.copyTo(undoDirectory(recording.file));
 }
@@ -32,7 +35,7 @@ export async function forkSession({ recording, names, undo }: KeptSession, end?:
 /** A message of the user that the conversation can be rewound to. */
 interface Point {
   readonly id: string;
-  /** Its position in the conversation. */
+  /** Its position in the whole conversation. */
   readonly index: number;
   readonly text: string;
   readonly at: string | undefined;
@@ -49,13 +52,15 @@ export async function rewind(
   const { recording, undo } = session;
   const cwd = process.cwd();
   const { conversation } = agent;
-  const points = rewindPoints(conversation);
+  // With the messages that compaction has replaced.
+  const whole = await conversation.whole();
+  const points = rewindPoints(whole);
   if (points.length === 0) return ["There is no earlier message to go back to."];
   const log = undo();
   /** Changes of a turn that no message of the user began, such as a notice, belong to the message before it. */
   const changedIn = (start: number, end?: number): string[] => {
     const ids = new Set<string | undefined>(
-      conversation.sessionContext.slice(start, end).map((message) => conversation.infoOf(message).id),
+      whole.sessionContext.slice(start, end).map((message) => whole.infoOf(message).id),
     );
     return [...new Set((log?.turns ?? []).filter((turn) => ids.has(turn.id)).flatMap(({ paths }) => paths))];
   };
@@ -71,7 +76,7 @@ export async function rewind(
   const point = points.find((one) => one.id === id);
   if (!point) return [];
   const later = new Set(
-    conversation.sessionContext.slice(point.index).map((message) => conversation.infoOf(message).id),
+    whole.sessionContext.slice(point.index).map((message) => whole.infoOf(message).id),
   );
   const first = (log?.turns ?? []).findIndex((turn) => turn.id !== undefined && later.has(turn.id));
   const turns = log && first !== -1 ? log.turns.slice(first) : [];
@@ -80,9 +85,17 @@ export async function rewind(
   if (files === undefined) return [];
   // A notice may have started an answer while the list was open.
   if (busy()) return [BUSY];
+  // Before a file changes: it fails where the disk is full.
+  const copy = await recording.copyBefore(point.id);
   const reverted = log && files === "revert" ? await undoTurns(log, turns.length) : undefined;
   const original = idOf(recording.file);
-  await forkSession(session, point.index);
+  const { spending } = conversation;
+  await forkSession(session, () => recording.switchTo(copy.file, copy.session));
+  const { tokens, cost } = conversation.spending;
+  conversation.addSpending({
+    tokens: Math.max(0, spending.tokens - tokens),
+    cost: Math.max(0, spending.cost - cost),
+  });
   usage.forgetSize();
   view.giveBack(point.text);
   const left = files === "keep" ? paths : (reverted?.kept.map(({ path }) => path) ?? []);
@@ -99,7 +112,7 @@ export async function rewind(
 }
 
 /** The messages that the user wrote. */
-function rewindPoints(conversation: CommandContext["agent"]["conversation"]): Point[] {
+function rewindPoints(conversation: Conversation): Point[] {
   return conversation.sessionContext.flatMap((message: ChatMessage, index) => {
     if (message.role !== "user" || message.from !== undefined || message.generated) return [];
     const { text } = splitMessage(message.content);
