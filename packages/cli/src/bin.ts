@@ -1,10 +1,12 @@
 import { readFileSync, writeSync } from "node:fs";
 import { drawFirstPrompt } from "@agent/terminal/host";
+import { recallScreenReader } from "./process/screenReader.js";
 
 const STDOUT = 1;
 const args = process.argv.slice(2);
 
 if (!(args.length === 1 && (args[0] === "--version" || args[0] === "-V") && printVersion())) {
+  recallScreenReader();
   // Without arguments the command is a chat: show its prompt while the rest is loaded.
   if (args.length === 0) drawFirstPrompt();
   const { main } = await import("./main.js");

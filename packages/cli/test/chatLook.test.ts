@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useBuiltChat } from "./builtChat.js";
 import { hasTmux } from "./terminal.js";
@@ -34,12 +36,22 @@ describe.skipIf(!hasTmux)("how the chat looks and which keys it has (skipped wit
   });
 
   test("writes text from top to bottom for a screen reader, with words in place of marks", async () => {
-    const { run } = await start();
-    const terminal = run(["--screen-reader"]);
+    const { box, chat, run } = await start();
+    const folder = join(box.home, ".config", "agent");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "config.json"), '{"screenReader": true}');
+    // The first prompt waits for no config, so the mode counts from the next start on.
+    const first = await chat();
+    await first.until("Screen-reader mode is on from the next start on");
+    const terminal = run([]);
     await terminal.until("/help lists the commands.");
     terminal.send('call read_file {"path":"missing.txt"}');
     const screen = await terminal.until("That is all.");
     expect(screen).toMatch(/Call: read_file {2}missing\.txt/);
     expect(screen).not.toMatch(/[●│└✓✗›]/);
+    writeFileSync(join(folder, "config.json"), "{}");
+    const flagged = run(["--screen-reader"]);
+    await flagged.until(/Screen-reader mode is off from the next start on[\s\S]*lists the commands/);
+    expect(flagged.screen()).not.toContain("›");
   });
 });

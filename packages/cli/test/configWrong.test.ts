@@ -83,9 +83,16 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     [
       "agent.config.json",
       '{"keys": {"x": "send"}}',
-      ':1: "keys" cannot bind "x": a key is written as "ctrl-t"',
+      ':1: "keys" cannot bind "x", which is not a key. A key is written as "ctrl-t"',
     ],
-    ["agent.config.json", '{"keys": {"f2": "jump"}}', ':1: "keys.f2" must be one of "send", "newline"'],
+    ["agent.config.json", '{"keys": {"Crtl+T": "send"}}', 'which is not a key. Did you mean "ctrl-t"?'],
+    ["agent.config.json", '{"keys": {"f2": "exapnd"}}', 'not an action. Did you mean "expand"?'],
+    ["agent.config.json", '{"keys": {"f2": "jump"}}', 'not an action. Known: "send", "newline"'],
+    [
+      "agent.config.json",
+      '{"keys": {"ctrl-t": "undo", "Ctrl+T": "send"}}',
+      '"keys" cannot bind "Ctrl+T": "ctrl-t" is the same key.',
+    ],
     [
       "agent.config.json",
       '{"notify": true}',

@@ -29,7 +29,7 @@ const AUTO_NOTE =
 
 /** Assembles the agent of a chat, and what the chat shows and offers about it. */
 export async function prepareChat(
-  { loaded, instructions }: ChatSetup,
+  { loaded, instructions, notes }: ChatSetup,
   options: StartOptions,
   { ask, askPermit, notice, question, wake, pick, aside }: Chat,
   left: AbortSignal,
@@ -59,6 +59,7 @@ export async function prepareChat(
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
+        ...notes,
         ...(assembled.permissions.mode === "auto" ? [AUTO_NOTE] : []),
         ...commandsState(assembled),
         ...assembled.restored,

@@ -19,6 +19,8 @@ export interface ChatSetup {
   readonly loaded: LoadedSettings;
   /** Which AGENTS.md and the like the model gets. */
   readonly instructions: InstructionUse;
+  /** Lines for the start screen. */
+  readonly notes: readonly string[];
 }
 
 /** `agent` in a terminal. Draws the prompt first; settings, provider and tools load behind it. */

@@ -50,6 +50,8 @@ export async function runCommand(
 }
 
 async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGuard): Promise<ExitCode> {
+  // Read by all that draws on the terminal.
+  if (flags.screenReader) process.env.AGENT_SCREEN_READER = "1";
   const { resume, task } = splitResume(flags.resume, words);
   const record = flags.session !== false;
   const format = checkedFormat(flags.output);
@@ -60,8 +62,6 @@ async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGu
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
     const { chatCommand } = await import("./chat.js");
-    // Read by all that draws on the terminal.
-    if (flags.screenReader) process.env.AGENT_SCREEN_READER = "1";
     return await chatCommand(flags, { resume, guard });
   }
   const quiet = flags.quiet ?? false;

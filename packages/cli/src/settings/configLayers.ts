@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CliError } from "../process/errors.js";
+import { configDirectory } from "../process/paths.js";
 import { checkFileSafety } from "./config/fileSafety.js";
 import { findUserConfig } from "./config/places.js";
 import { type FoundConfig, findProjectConfig, isNarrowing, readConfigFile } from "./config/readFile.js";
@@ -54,6 +55,11 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
     if (!(await requireTrust(file, files, trust))) return undefined;
     return new ModuleLoader(files.root, new TrustedSources(file, files, trust));
   });
+  if (found?.config.screenReader !== undefined) {
+    throw new CliError(
+      `${found.source.file}: "screenReader" holds for every project. Move it to your own config in ${configDirectory()}.`,
+    );
+  }
   if (!found || !files || isNarrowing(found.config)) return found;
   // Most packs were found in the text already; one whose path is built at run time is known only now.
   for (const { file, isInstalled } of selectedPacks(found, files.root)) {

@@ -60,6 +60,7 @@ export interface Settings {
   readonly progress: boolean | undefined;
   readonly theme: AgentConfig["theme"];
   readonly vim: boolean;
+  readonly screenReader: boolean;
   /** Keys and what they do; a later layer wins for each key. */
   readonly keys: NonNullable<AgentConfig["keys"]>;
   /** Absolute. */
@@ -131,6 +132,7 @@ export function mergeLayers(
       "progress",
       "theme",
       "vim",
+      "screenReader",
     ] as const) {
       const value = key === "model" ? (config.model ?? providerModel(config)) : config[key];
       if (value === undefined || (key === "readOnly" && value === false)) continue;
@@ -167,6 +169,7 @@ export function mergeLayers(
     progress: values.progress,
     theme: values.theme,
     vim: values.vim ?? false,
+    screenReader: values.screenReader ?? false,
     keys: Object.assign({}, ...layers.map(({ config }) => config.keys)),
     addDirs: layers.flatMap(({ config, source }) =>
       (config.addDirs ?? []).map((path) => resolve(source ? dirname(source.file) : ".", path)),

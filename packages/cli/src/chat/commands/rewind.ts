@@ -75,9 +75,7 @@ export async function rewind(
   const id = await view.pick("Go back to before which message", items);
   const point = points.find((one) => one.id === id);
   if (!point) return [];
-  const later = new Set(
-    whole.sessionContext.slice(point.index).map((message) => whole.infoOf(message).id),
-  );
+  const later = new Set(whole.sessionContext.slice(point.index).map((message) => whole.infoOf(message).id));
   const first = (log?.turns ?? []).findIndex((turn) => turn.id !== undefined && later.has(turn.id));
   const turns = log && first !== -1 ? log.turns.slice(first) : [];
   const paths = [...new Set(turns.flatMap((turn) => turn.paths))];

@@ -1,11 +1,11 @@
 import { parseRule } from "@agent/core/host";
 import { compileSchema, isRecord, quote } from "@agent/core/toolkit";
-import { describeValue } from "@agent/internal";
+import { describeValue, didYouMean } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
 import { isProviderName, PROVIDER_NAMES } from "../providerCatalog.js";
 import { hideCredentials } from "../secrets.js";
 import { keyPattern, locate } from "./locate.js";
-import { CONFIG_SCHEMA } from "./schema.js";
+import { CONFIG_SCHEMA, KEY_ACTIONS } from "./schema.js";
 import type { AgentConfig } from "./types.js";
 
 /** Where a config came from, for messages that name the file and the line. */
@@ -21,7 +21,7 @@ export function checkConfig(value: unknown, source: ConfigSource): AgentConfig {
       `${source.file}: the config must be an object, got ${describeValue(value)}. Write: export default defineConfig({ … })`,
     );
   }
-  const found = findSchemaProblem(value) ?? findOtherProblem(value);
+  const found = findKeyProblem(value.keys) ?? findSchemaProblem(value) ?? findOtherProblem(value);
   if (found)
     throw new CliError(`${locate(source.file, source.text, keyPattern(found.key))}: ${found.message}`);
   return value as AgentConfig;
@@ -58,31 +58,56 @@ function findOtherProblem({
   permissions,
   enable,
   disable,
-  keys,
 }: AgentConfig): Problem | undefined {
   const pack = (packs ?? []).findIndex((item) => !isPack(Array.isArray(item) ? item[0] : item));
   if (pack !== -1) {
     const expected = "must be a pack with a register function, or a tool with execute";
     return { key: "packs", message: `"packs[${pack}]" ${expected}, got ${describeValue(packs?.[pack])}.` };
   }
-  return (
-    findProviderProblem(provider) ??
-    findRuleProblem(permissions) ??
-    findKeyProblem(keys) ??
-    findContradiction(enable, disable)
-  );
+  return findProviderProblem(provider) ?? findRuleProblem(permissions) ?? findContradiction(enable, disable);
 }
 
 // Ctrl+I, J, M and H are Tab, line feed, Enter and Backspace: a terminal cannot tell them apart.
-const KEY = /^(ctrl[-+][abd-gk-ln-z]|alt[-+]\S|f([1-9]|1[0-2])|shift[-+]tab|tab|up|down|home|end|delete)$/i;
+const KEY_NAMES: readonly string[] = [
+  ...[..."abdefgklnopqrstuvwxyz"].map((letter) => `ctrl-${letter}`),
+  ...[..."abcdefghijklmnopqrstuvwxyz"].map((letter) => `alt-${letter}`),
+  ...Array.from({ length: 12 }, (_, index) => `f${index + 1}`),
+  ...["shift-tab", "tab", "up", "down", "home", "end", "delete"],
+];
+const FIXED_KEYS: Readonly<Record<string, string>> = {
+  "ctrl-c": "Ctrl+C always stops and leaves",
+  "ctrl-i": "a terminal sends the same for Tab",
+  "ctrl-j": "a terminal sends the same for a line break",
+  "ctrl-m": "a terminal sends the same for Enter",
+  "ctrl-h": "a terminal sends the same for Backspace",
+  enter: "Enter always sends",
+  escape: "Esc always stops",
+  esc: "Esc always stops",
+};
 
-function findKeyProblem(keys: AgentConfig["keys"] = {}): Problem | undefined {
-  const wrong = Object.keys(keys).find((key) => !KEY.test(key));
-  if (wrong === undefined) return undefined;
-  const reason = /^ctrl[-+]c$/i.test(wrong)
-    ? "Ctrl+C always stops and leaves"
-    : 'a key is written as "ctrl-t", "alt-p", "f2" or "shift-tab"';
-  return { key: wrong, message: `"keys" cannot bind ${quote(wrong)}: ${reason}.` };
+/** Finds a key that is misspelt or cannot be bound, and an action that does not exist. */
+function findKeyProblem(keys: unknown): Problem | undefined {
+  if (!isRecord(keys)) return undefined;
+  const seen = new Map<string, string>();
+  for (const [key, action] of Object.entries(keys)) {
+    const name = key.toLowerCase().replaceAll("+", "-");
+    const refuse = (reason: string): Problem => ({
+      key,
+      message: `"keys" cannot bind ${quote(key)}${reason}`,
+    });
+    if (Object.hasOwn(FIXED_KEYS, name)) return refuse(`: ${FIXED_KEYS[name]}.`);
+    if (!KEY_NAMES.includes(name) && !/^alt-\S$/u.test(name)) {
+      const form = 'A key is written as "ctrl-t", "alt-p", "f2" or "shift-tab".';
+      return refuse(`, which is not a key. ${didYouMean(name, KEY_NAMES, { otherwise: form })}`);
+    }
+    const same = seen.get(name);
+    if (same !== undefined) return refuse(`: ${quote(same)} is the same key.`);
+    seen.set(name, key);
+    if (typeof action !== "string" || action.startsWith("/") || KEY_ACTIONS.includes(action)) continue;
+    const hint = didYouMean(action, KEY_ACTIONS);
+    return { key, message: `${quote(`keys.${key}`)} is ${quote(action)}, which is not an action. ${hint}` };
+  }
+  return undefined;
 }
 
 function isPack(item: unknown): boolean {

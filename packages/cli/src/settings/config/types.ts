@@ -191,6 +191,11 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
   readonly keys?: Readonly<Record<string, KeyAction | `/${string}`>>;
   /** Whether the chat's input line has the keys of vi. */
   readonly vim?: boolean;
+  /**
+   * Whether the chat is plain text from top to bottom, with words in place of marks. Only in your own config, since it holds for
+   * every project. The first prompt waits for no config, so a change counts from the next start of the chat on.
+   */
+  readonly screenReader?: boolean;
   /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
   /**
