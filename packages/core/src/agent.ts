@@ -93,15 +93,15 @@ const CHAT_OPTIONS: OptionChecks<AnyChatOptions> = {
   },
 };
 
-/** What starts a run: a message, or decisions about calls that wait for one. */
+/** The input that starts a run: a message, or decisions about pending calls. */
 type Opening =
   | { readonly message: Content; readonly replaces?: string }
   | { readonly decisions: ApprovalDecisions };
 
 /**
- * A conversation with a model that has tools. It runs the loop and reports what happens; it never prints, and knows
- * no tool. `Entries` is the type of its packs, with which the compiler checks options and tool names, and `Context` the
- * type of the `context` that its messages need; any agent fits the plain type `Agent`.
+ * A conversation with a model that has tools. It runs the loop and reports events; it never prints and has no built-in
+ * tools. `Entries` is the type of its packs, with which the compiler checks options and tool names. `Context` is the
+ * type of the `context` that its messages need. Every agent is assignable to the plain type `Agent`.
  */
 export class Agent<const Entries extends readonly PackEntry[] = readonly PackEntry[], Context = unknown> {
   readonly conversation: Conversation;
@@ -112,20 +112,20 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   #gate: ApprovalGate | undefined;
   readonly #steering = new SteeringQueue();
   readonly #lock: RunLock;
-  /** What the conversation may take; `undefined` if there is no limit. */
+  /** The spending limits of the conversation; `undefined` if there are none. */
   readonly #budget: Budget | undefined;
   /** The session, once its hooks have been called. */
   #session: HookSession | undefined;
-  /** The run of the message that is being answered. */
+  /** The run of the current message. */
   #answering: Run | undefined;
-  /** The child agents that work in the background. They wait for each other as children of one message do. */
+  /** Background child agents. They queue for slots as the children of one message do. */
   readonly #background = {
     started: 0,
     running: new Set<BackgroundAgent>(),
     shared: { running: [], exclusive: [] } as Pick<Run["allowance"], "running" | "exclusive">,
     listeners: undefined as Set<(event: ChildEvent) => void> | undefined,
   };
-  /** Events that came after the caller's promise was rejected by an abort. */
+  /** Events that arrived after an abort had rejected the caller's promise. */
   #lateEvents: AgentEvent[] = [];
 
   constructor(provider: ChatProvider, options?: AgentOptions<Entries, Context>);
@@ -173,14 +173,14 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
 
   /**
    * Sends a message and resolves to the text of the model's final answer. Rejects with an `AgentError`. On abort it
-   * rejects immediately; `settled` resolves when the tools have ended. Calls that wait for a decision are given up: the
-   * model gets the result that they have not run.
+   * rejects immediately; `settled` resolves once the tools have stopped. Pending calls of an earlier message are
+   * dropped: the model gets a result saying that they did not run.
    */
   async chat(message: Content, ...[options = {}]: WithContext<ChatOptions, Context>): Promise<string> {
     return (await this.#run("chat", { message }, options, CHAT_OPTIONS)).text;
   }
 
-  /** As `chat`; resolves to the answer as text, as a value of the form `output`, and to what it took. */
+  /** Like `chat`, but resolves to the answer as text, as a value that matches `output`, and to the usage. */
   async run<const S extends Schema | undefined = undefined>(
     message: Content,
     ...[options = {}]: WithContext<RunOptions<S>, Context>
@@ -189,8 +189,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Continues a conversation whose calls wait for a decision, also one that another process saved. A call without a
-   * decision is asked about again. Resolves and rejects as `run` does.
+   * Continues a conversation with pending calls, including one that another process saved. A call without a decision is
+   * asked about again. Resolves and rejects like `run`.
    */
   async resume<const S extends Schema | undefined = undefined>(
     decisions: ApprovalDecisions,
@@ -200,8 +200,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * As `run`, reporting what happens as it happens. Leaving the loop early aborts the request and the
-   * running tools; the conversation stays valid.
+   * Like `run`, but yields events as they happen. Leaving the loop early aborts the request and the running tools; the
+   * conversation stays valid.
    */
   streamChat(
     message: Content,
@@ -210,14 +210,14 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return this.#stream({ message }, options);
   }
 
-  /** Answers the newest message of the user once more: its answer leaves the conversation. Resolves as `run` does. */
+  /** Removes the answer to the newest user message and asks the model again. Resolves like `run`. */
   async retry<const S extends Schema | undefined = undefined>(
     ...[options = {}]: WithContext<RunOptions<S>, Context>
   ): Promise<RunResult<OutputValue<S>>> {
     return (await this.#run("retry", this.#again(), options)) as RunResult<OutputValue<S>>;
   }
 
-  /** As `retry`, reporting what happens as it happens. */
+  /** Like `retry`, but yields events as they happen. */
   streamRetry(
     ...[options = {}]: WithContext<RunOptions, Context>
   ): AsyncGenerator<AgentEvent, void, undefined> {
@@ -233,7 +233,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     throw new AgentError("invalid_argument", "There is no message to answer again.");
   }
 
-  /** As `resume`, reporting what happens as it happens. */
+  /** Like `resume`, but yields events as they happen. */
   streamResume(
     decisions: ApprovalDecisions,
     ...[options = {}]: WithContext<RunOptions, Context>
@@ -268,8 +268,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Adds to what the agent works on: the message is delivered after the tools that run now, before the model is asked
-   * again. Returns `false`, and keeps nothing, if no message is being answered: send it with `chat` then.
+   * Adds a message to the current run. It is delivered after the running tools, before the next model request. Returns
+   * `false` and discards the message if no run is active: send it with `chat` then.
    */
   steer(message: Content): boolean {
     checkMessage(message);
@@ -277,17 +277,17 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Withdraws what was given to `steer` and not delivered yet: because the user changes it, or because the message failed
-   * or was stopped first. What is not withdrawn is delivered before the next message.
+   * Withdraws messages given to `steer` that have not been delivered, for example because the user edits them or the
+   * run failed first. Messages that are not withdrawn are delivered before the next message.
    */
   takeSteering(): readonly Content[] {
     return this.#steering.take();
   }
 
   /**
-   * Resolves once nothing runs any more: after an abort, when every tool has returned or was given up. Resolves to
-   * the events that came after `streamChat` had ended, such as the results of tools that were stopped. They are
-   * kept until the next message.
+   * Resolves once nothing is running: after an abort, when every tool has returned or was abandoned. Resolves to the
+   * events that arrived after `streamChat` had ended, such as the results of stopped tools. They are kept until the
+   * next message.
    */
   async settled(): Promise<readonly AgentEvent[]> {
     await this.#lock.idle();
@@ -318,8 +318,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Saves the conversation through the `save_session_context` tool; resolves to its text, also on failure. With
-   * `reject` it rejects instead, and saves also where the model does not have that tool.
+   * Saves the conversation with the `save_session_context` tool and resolves to its text, including on failure. With
+   * `reject` it rejects instead, and also saves if the tool is disabled.
    */
   async saveContext(reason: string, options: { readonly reject?: boolean } = {}): Promise<string> {
     checkOptions("saveContext", options, { reject: checkBoolean });
@@ -328,7 +328,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return await saveConversation(this.conversation, reason);
   }
 
-  /** Forgets the conversation; the system prompt and the tools stay. Throws while a message is answered. */
+  /** Clears the conversation; the system prompt and the tools stay. Throws while a message is being answered. */
   clearContext(): void {
     this.#lock.checkIdle();
     // Throws if another agent is answering in it.
@@ -342,7 +342,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     this.conversation.setSystemPrompt(prompt);
   }
 
-  /** How much the model thinks before it answers; `undefined` if the server decides. */
+  /** The model's reasoning effort; `undefined` if the server decides. */
   get effort(): Effort | undefined {
     return this.#effort;
   }
@@ -354,8 +354,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Lets a host ask about calls of an agent that it did not create: replaces `approve` and `rules`, from the next message on.
-   * The returned function restores what was there.
+   * Lets a host decide about the calls of an agent that it did not create: replaces `approve` and `rules` from the next
+   * message on. Returns a function that restores the previous ones.
    */
   setApproval({ approve, rules }: { readonly approve: Approve; readonly rules: CallRules }): () => void {
     checkFunction("approve", approve);
@@ -368,8 +368,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Replaces older turns by a summary the model writes. Returns whether there was anything to replace. Rejects, with the
-   * conversation as it was, if the model cannot answer.
+   * Replaces older turns with a summary written by the model. Returns whether there was anything to replace. Rejects
+   * and leaves the conversation unchanged if the model request fails.
    */
   async compact(options: CompactOptions = {}): Promise<boolean> {
     checkOptions("compact", options, { signal: checkSignal, onEvent: checkFunction, focus: checkText });
@@ -379,9 +379,9 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   }
 
   /**
-   * Starts a child agent that works in the background, under the same rules, limits and approvals. If a message is being
-   * answered, its `context` and its limits `maxCost` and `maxTokens` hold for the child too, also after the answer.
-   * `onEvent` gets what it does. `dispose` stops it.
+   * Starts a background child agent with the same rules, limits and approvals. During a run, its `context`, `maxCost`
+   * and `maxTokens` also apply to the child, even after the run has ended. `onEvent` receives its events. `dispose`
+   * stops it.
    */
   startAgent(
     request: ChildAgentRequest,
@@ -414,7 +414,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return agent;
   }
 
-  /** Calls `listener` with the events of all child agents that work in the background. Returns a function that ends that. */
+  /** Calls `listener` with the events of all background child agents. Returns a function that unsubscribes. */
   onBackgroundEvent(listener: (event: ChildEvent) => void): () => void {
     checkFunction("listener", listener);
     this.#background.listeners ??= new Set();
@@ -422,7 +422,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return () => void this.#background.listeners?.delete(listener);
   }
 
-  /** Ends what the packs started, and child agents that work in the background. The agent is not to be used afterwards. */
+  /** Stops everything that the packs started, and background child agents. The agent must not be used afterwards. */
   async dispose(): Promise<void> {
     const { running } = this.#background;
     for (const agent of running) agent.stop();
@@ -458,7 +458,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
       this.#steering.open();
       try {
         const opened = this.#open(opening, options, run, undelivered);
-        // Without hooks nothing is awaited: anyone who looks at the conversation next sees the message.
+        // Without hooks nothing is awaited, so a caller that reads the conversation next sees the message.
         if (opened) await opened;
         return await runLoop(run);
       } finally {
@@ -470,7 +470,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     return done;
   }
 
-  /** Adds the messages that start the run. Returns a promise only if there are hooks to ask about them. */
+  /** Adds the messages that start the run. Returns a promise only if hooks have to check them. */
   #open(
     opening: Opening,
     options: AnyChatOptions,

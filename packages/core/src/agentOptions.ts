@@ -41,7 +41,8 @@ const DEFAULTS = {
   maxNestedCalls: 10_000,
 };
 
-// The share of the context that the results of one answer may fill: one large read must not push everything else out.
+// The share of the context that the tool results of one answer may fill, so that one large read cannot displace the
+// rest.
 const TURN_OUTPUT_SHARE = 0.25;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -52,39 +53,43 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly conversation?: Conversation;
   /** The agent's tools: packs, packs with options, and single tools: `[fs, [bash, { limits: { timeoutMs: 5000 } }], myTool]`. */
   readonly tools?: CheckedPacks<Entries>;
-  /** Another name of `tools`, as the config of the `agent` command has it. Give one of the two. */
+  /** Alias of `tools`, as named in the config of the `agent` command. Pass one of the two. */
   readonly packs?: CheckedPacks<Entries>;
-  /** Only these tools run, also among those that come later. It turns none on that is off: `enable` does. */
+  /** Only these tools can run, including tools registered later. It does not turn on a disabled tool: `enable` does. */
   readonly only?: readonly AgentToolNames<Entries>[];
-  /** `true` runs only tools that do nothing but read, also among those that come later or are turned on. */
+  /** If `true`, only read-only tools can run, including tools registered or enabled later. */
   readonly readOnly?: boolean;
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly AgentToolNames<Entries>[];
   /** Tools to turn off. */
   readonly disable?: readonly AgentToolNames<Entries>[];
-  /** A registry instead of `tools` and the options about them, for a host that composes its own. */
+  /** A registry, in place of `tools` and the options about them, for a host that composes its own. */
   readonly registry?: ToolRegistry;
-  /** What this program hands to the packs: questions to the user, access rules, `wake`. */
+  /** Services that the program provides to packs: questions to the user, access rules, `wake`. */
   readonly host?: HostData;
-  /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
+  /** An absolute path below which each pack may keep files in a directory with its name. Default: packs get none. */
   readonly directories?: PackDirectories;
   /** Finds the provider for a name, for child agents that request a `model`. Default: they use the model of their parent. */
   readonly resolveModel?: ResolveModel;
   /** Called before each tool call that could run, to allow or deny it. Default: every call runs. */
   readonly approve?: GivenApprove<NoInfer<Context>>;
   /**
-   * Rules that decide about a call before `approve` is asked, and about calls that were approved earlier. Without `approve`,
-   * a call that the rules ask about is denied.
+   * Rules that decide about a call before `approve` is asked, including calls that were approved earlier. Without
+   * `approve`, a call that the rules would ask about is denied.
    */
   readonly rules?: CallRules;
-  /** Hooks that see every call before and after it runs. They run in this order, after the hooks of packs. */
+  /** Hooks that run before and after every call, in this order, after the hooks of packs. */
   readonly hooks?: readonly CallHooks<NoInfer<Context>>[];
   /**
-   * A schema of the `context` that every message brings for tools, hooks and `approve`: the user, the tenant. It is checked
-   * with each message; with it, a message without `context` does not compile. `contextType<T>()` only gives it a type.
+   * A schema of the `context` that every message passes to tools, hooks and `approve`, such as the user or the tenant.
+   * It is checked with each message, and a message without `context` does not compile. `contextType<T>()` only sets the
+   * type.
    */
   readonly context?: StandardSchema<Context>;
-  /** Runs every model answer and tool call as a step. A journal here lets a message survive the process. */
+  /**
+   * Runs every model answer and tool call as a step. Pass a journal here to continue a message after the process was
+   * killed.
+   */
   readonly steps?: Steps;
   /** Receives spans of the agent's work: `openTelemetry()` of `@agent/core/otel`. */
   readonly telemetry?: Telemetry;
@@ -94,32 +99,35 @@ export interface AgentOptions<Entries extends readonly PackEntry[] = readonly Pa
   readonly maxRepeats?: number;
   /** The maximum size of all tool results of one turn together, in bytes. Default 512 KiB, or a quarter of the context. */
   readonly maxTurnOutputBytes?: number;
-  /** The maximum number of calls that run for one answer; the model is informed about the others. Default 128. */
+  /**
+   * The maximum number of calls that run for one answer; the others are reported to the model as not run. Default 128.
+   */
   readonly maxCallsPerAnswer?: number;
   /** The maximum number of times an answer that does not fit `output` is sent back. Default 3. */
   readonly maxOutputRetries?: number;
-  /** How many child agents tools may start for one message. Default 32. */
+  /** The maximum number of child agents that tools may start for one message. Default 32. */
   readonly maxChildAgents?: number;
-  /** How deep child agents may be nested. Default 2. */
+  /** The maximum nesting depth of child agents. Default 2. */
   readonly maxChildDepth?: number;
-  /** How many child agents run at the same time on one level; the others wait. Default 8. */
+  /** The maximum number of child agents that run at the same time on one level; the others wait. Default 8. */
   readonly maxConcurrentChildren?: number;
-  /** How many calls tools may make with `callTool` for one message. Default 10,000. */
+  /** The maximum number of calls that tools may make with `callTool` for one message. Default 10,000. */
   readonly maxNestedCalls?: number;
   /** The conversation's budget in estimated tokens. Default: the provider's `contextTokens`, if it is known. */
   readonly contextTokens?: number;
   /**
-   * What all requests of the conversation may cost in dollars, child agents and earlier messages of the session included.
-   * It is checked before each request; one that is being answered may exceed it. The price of each model has to be known.
+   * The maximum cost of all requests of the conversation in dollars, including child agents and earlier messages of the
+   * session. It is checked before each request; the request in progress may exceed it. Needs a known price for every
+   * model.
    */
   readonly maxCost?: number;
-  /** How many tokens all requests and answers of the conversation may take together, as `maxCost`. */
+  /** The maximum number of tokens of all requests and answers of the conversation. Checked like `maxCost`. */
   readonly maxTokens?: number;
-  /** Asked when a request would exceed `maxCost` or `maxTokens`. Default: the message fails with `budget_exceeded`. */
+  /** Called when a request would exceed `maxCost` or `maxTokens`. Default: the message fails with `budget_exceeded`. */
   readonly onBudget?: OnBudget;
   /** A cheaper model for summaries and for child agents that read for others. Default: the same model. */
   readonly smallModel?: ChatProvider;
-  /** How much the model thinks before it answers. Default: as the server decides. `setEffort` changes it. */
+  /** The model's reasoning effort. Default: the server decides. `setEffort` changes it. */
   readonly effort?: Effort;
 }
 
@@ -211,7 +219,7 @@ const AGENT_OPTIONS: OptionChecks<AgentOptions> = {
   effort: checkEffort,
 };
 
-/** Throws `invalid_argument` for an option that is unknown, wrong, or contradicts another. */
+/** Throws `invalid_argument` for an option that is unknown, invalid, or contradicts another. */
 export function checkAgentOptions(options: AgentOptions): void {
   checkOptions("Agent", options, AGENT_OPTIONS);
   if (options.tools !== undefined && options.packs !== undefined) {

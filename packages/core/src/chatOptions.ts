@@ -4,28 +4,34 @@ import type { Schema, SchemaValue } from "./toolkit/jsonSchema/standardSchema.js
 
 export interface ChatOptions {
   readonly signal?: AbortSignal;
-  /** The id of an earlier message of the user that this one replaces: it and all after it leave the conversation. */
+  /**
+   * The id of an earlier user message that this one replaces: it and all later messages are removed from the
+   * conversation.
+   */
   readonly replaces?: string;
   /** The id of the message in the conversation, which must be new there. Default: a random one. */
   readonly id?: string;
-  /** Who the message is from, if the user did not write it: `job-1`. The model reads it as a notice. */
+  /** The sender of the message, if the user did not write it: `job-1`. The model reads it as a notice. */
   readonly from?: string;
-  /** What the requests for this message may cost in dollars, child agents included. The limits of the agent hold as well. */
+  /**
+   * The maximum cost of the requests for this message in dollars, child agents included. The agent's limits apply as
+   * well.
+   */
   readonly maxCost?: number;
-  /** How many tokens the requests and answers for this message may take together. */
+  /** The maximum number of tokens of the requests and answers for this message. */
   readonly maxTokens?: number;
 }
 
 /** Options of `run`, `resume`, `streamChat` and `streamResume`. */
 export interface RunOptions<S extends Schema | undefined = Schema | undefined> extends ChatOptions {
-  /** The form of the answer: a JSON Schema, or a schema of zod, valibot, arktype or another Standard Schema library. */
+  /** The schema of the answer: a JSON Schema, or one of zod, valibot, arktype or another Standard Schema library. */
   readonly output?: S;
 }
 
 export interface CompactOptions extends Pick<ChatOptions, "signal"> {
-  /** What the summary must keep: `the failing tests`. */
+  /** Facts the summary must keep: `the failing tests`. */
   readonly focus?: string;
-  /** Gets what happens, such as the usage of the request for the summary. */
+  /** Receives events, such as the usage of the summary request. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
@@ -33,21 +39,21 @@ export interface CompactOptions extends Pick<ChatOptions, "signal"> {
 export interface RunResult<Value = undefined> {
   /** The text of the final answer. */
   readonly text: string;
-  /** The value of the form that `output` asked for. */
+  /** The value that matches `output`. */
   readonly output: Value;
   readonly usage: TokenUsage;
-  /** What all requests cost in dollars, where that is known. */
+  /** The cost of all requests in dollars, if known. */
   readonly cost?: number;
-  /** How often the model was asked. */
+  /** The number of model requests. */
   readonly turns: number;
   /** `stop`, or why the model could not finish: `length` means the text is cut off. */
   readonly finishReason: FinishReason;
 }
 
-/** The value of an answer that `output` asked for. */
+/** The value type of an answer, given its `output` option. */
 export type OutputValue<S> = S extends Schema ? SchemaValue<S> : undefined;
 
-/** All options there are, whichever method takes them. */
+/** The options of all methods together. */
 export interface AnyChatOptions extends ChatOptions {
   readonly context?: unknown;
   readonly output?: unknown;

@@ -1,4 +1,4 @@
-/** The codes of all errors that core throws. Branch on `code`; the message is for people. */
+/** The codes of all errors that core throws. Branch on `code`; the message is for humans. */
 export type AgentErrorCode =
   | "invalid_argument"
   | "tool_invalid"
@@ -21,7 +21,7 @@ export type AgentErrorCode =
   | "unsupported"
   | "replay_mismatch";
 
-/** Facts about a failure, as far as they are known: for programs that decide about a retry or report the failure. */
+/** Details of a failure, as far as known, for programs that decide about a retry or report the failure. */
 export interface AgentErrorDetails {
   /** The HTTP status that the model's server answered with. */
   readonly status?: number;
@@ -56,19 +56,19 @@ export class AgentError extends Error implements AgentErrorDetails {
   }
 }
 
-/** The same error with the name of its provider, unless it has one. */
+/** Returns the same error with the name of its provider, unless it has one. */
 export function withProvider(error: AgentError, provider: string | undefined): AgentError {
   if (provider === undefined || error.provider !== undefined) return error;
   return Object.assign(error, { provider });
 }
 
-/** True for an `AgentError` of any copy of core, with the given code if there is one. */
+/** Returns whether the error is an `AgentError` of any copy of core, with this code if one is given. */
 export function isAgentError(error: unknown, code?: AgentErrorCode): error is AgentError {
   if (!(error instanceof Error) || error.name !== "AgentError" || !("code" in error)) return false;
   return code === undefined || error.code === code;
 }
 
-/** The error every aborted operation of the core rejects with. */
+/** The error that every aborted operation of core rejects with. */
 export function abortedError(signal: AbortSignal): AgentError {
   return new AgentError("aborted", "Aborted.", { cause: signal.reason });
 }

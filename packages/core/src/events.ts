@@ -5,7 +5,7 @@ import type { ToolOutcome } from "./tools/execution.js";
 import type { ResultView } from "./tools/resultView.js";
 import type { ToolProgress } from "./tools/tool.js";
 
-/** Everything that happens while the agent works on a message, in order. A display needs nothing else. */
+/** An event of an agent that works on a message, in order. A display needs nothing else. */
 export type AgentEvent =
   | TextEvent
   | ReasoningEvent
@@ -25,8 +25,8 @@ export type AgentEvent =
   | DoneEvent;
 
 /**
- * A piece of the answer as it is written. Printing every `text` prints the answer: after a `retry` only what is new comes,
- * or a note that the answer starts again, if it is another one.
+ * A piece of the answer as it is written. Printing every `text` prints the answer: after a `retry` only new text is
+ * reported, or a note that the answer starts again if it differs.
  */
 export interface TextEvent {
   readonly type: "text";
@@ -35,15 +35,15 @@ export interface TextEvent {
   readonly whole?: string;
 }
 
-/** A piece of the model's reasoning as it is written, where the server shows it. */
+/** A piece of the model's reasoning as it is written, if the server sends it. */
 export interface ReasoningEvent {
   readonly type: "reasoning";
   readonly text: string;
 }
 
 /**
- * The provider failed and the request is repeated. Drafts and reasoning since the last tool call are void. A display that
- * also discards the text finds it in `whole` of the next `text`.
+ * The provider failed and the request is repeated. Discard drafts and reasoning since the last tool call. A display
+ * that also discards the text finds it in `whole` of the next `text`.
  */
 export interface RetryEvent {
   readonly type: "retry";
@@ -52,7 +52,7 @@ export interface RetryEvent {
   readonly reason: string;
 }
 
-/** A notice of the provider for the user, such as a schema that it simplified for the server. */
+/** A notice from the provider for the user, such as a schema that it simplified for the server. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly text: string;
@@ -75,14 +75,14 @@ export interface ToolRequestedEvent {
   readonly type: "tool_requested";
   readonly id: string;
   readonly name: string;
-  /** The arguments; `{}` where the model sent none that can be read. */
+  /** The arguments; `{}` if the model sent none that can be parsed. */
   readonly args: Readonly<Record<string, unknown>>;
   /** The arguments that name the call, on one line; `""` if there are none. */
   readonly title?: string;
   readonly kind?: ToolKind;
   /** The id of the call that made this one with `callTool`. */
   readonly parent?: string;
-  /** The answer comes from a journal: an earlier process reported it too. */
+  /** The answer is replayed from a journal: an earlier process reported it too. */
   readonly replayed?: true;
 }
 
@@ -92,9 +92,9 @@ export interface ToolStartEvent {
   readonly id: string;
   readonly name: string;
   readonly parent?: string;
-  /** The arguments the tool gets, as hooks may have changed them. */
+  /** The arguments passed to the tool, including changes by hooks. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the call is about. */
+  /** The targets of the call. */
   readonly about?: CallAbout;
 }
 
@@ -116,7 +116,7 @@ export interface ToolProcessEvent {
   readonly pid: number;
 }
 
-/** How far a running call has come, for a display. Not stored. */
+/** The progress of a running call, for a display. Not stored. */
 export interface ToolProgressEvent extends ToolProgress {
   readonly type: "tool_progress";
   readonly id: string;
@@ -124,7 +124,7 @@ export interface ToolProgressEvent extends ToolProgress {
   readonly parent?: string;
 }
 
-/** A call has ended, including one that never started. `outcome` is `ok` only if its work succeeded. */
+/** A call has finished, including one that never started. `outcome` is `ok` only if its work succeeded. */
 export interface ToolEndEvent {
   readonly type: "tool_end";
   readonly id: string;
@@ -133,18 +133,18 @@ export interface ToolEndEvent {
   readonly outcome: ToolOutcome;
   /** What the model reads. */
   readonly text: string;
-  /** Images and files the model gets besides the text. */
+  /** Images and files that the model gets besides the text. */
   readonly parts?: readonly ContentPart[];
   readonly durationMs: number;
   /** A short summary by the tool, if it gave one: `exit code 2`. */
   readonly summary?: string;
-  /** What the call was about. */
+  /** The targets of the call. */
   readonly about?: CallAbout;
-  /** How a display draws the result. Absent: draw the text. */
+  /** How a display renders the result. If absent, render the text. */
   readonly view?: ResultView;
-  /** The result as data, if the tool gave any. */
+  /** The result as data, if the tool provides it. */
   readonly value?: unknown;
-  /** The result comes from a journal: the call was run by an earlier process. */
+  /** The result is replayed from a journal: an earlier process ran the call. */
   readonly replayed?: true;
 }
 
@@ -156,7 +156,7 @@ export interface ChildEvent {
   /** The index of the child among the call's children, from 0. */
   readonly child: number;
   readonly label?: string;
-  /** How long the child has worked. Its wait for a place among those that run counts. */
+  /** How long the child has worked, including its wait for a slot. */
   readonly elapsedMs?: number;
   readonly event: AgentEvent;
 }
@@ -174,15 +174,15 @@ export interface UsageEvent {
   readonly type: "usage";
   readonly usage: TokenUsage;
   readonly total: TokenUsage;
-  /** How many tokens the conversation may have, where that is known. */
+  /** The conversation's token budget, if known. */
   readonly contextTokens?: number;
-  /** The request asked for a summary of older turns: its tokens do not tell how long the conversation is. */
+  /** The request asked for a summary of older turns, so its tokens do not measure the conversation. */
   readonly summary?: true;
-  /** The answer comes from a journal: its tokens were used by an earlier process. */
+  /** The answer is replayed from a journal: an earlier process used its tokens. */
   readonly replayed?: true;
 }
 
-/** The conversation outgrew its budget and was made shorter. */
+/** The conversation exceeded its budget and was compacted. */
 export interface ContextEvent {
   readonly type: "context";
   readonly action: "shortened" | "summarised" | "dropped";
@@ -194,11 +194,11 @@ export interface ContextEvent {
 export interface DoneEvent {
   readonly type: "done";
   readonly text: string;
-  /** The validated value, where `output` asked for one. */
+  /** The validated value, if `output` was given. */
   readonly output?: unknown;
   /** `stop`, or why the model could not finish: `length` means the text is cut off. */
   readonly finishReason: FinishReason;
-  /** How often the model was asked. */
+  /** The number of model requests. */
   readonly turns: number;
   readonly usage: TokenUsage;
 }

@@ -1,4 +1,4 @@
-/** What hosts need beyond `Agent`: programs that decide about calls and show them. `@agent/core/host`. */
+/** The API for hosts beyond `Agent`: programs that decide about calls and display them. `@agent/core/host`. */
 
 export type { Recording } from "./conversation/conversation.js";
 export type { CallRules } from "./loop/approval.js";

@@ -35,7 +35,7 @@ const METRIC_ATTRIBUTES = [
 ];
 
 export interface OpenTelemetryOptions {
-  /** What the agent is called in traces: `gen_ai.agent.name`. */
+  /** The agent's name in traces: `gen_ai.agent.name`. */
   readonly agentName?: string;
   /**
    * Added to every span, such as `{ "gen_ai.conversation.id": id }`; or a function that makes them from the `context` of the
@@ -43,8 +43,8 @@ export interface OpenTelemetryOptions {
    */
   readonly attributes?: Attributes | ((context: unknown) => Attributes);
   /**
-   * Also keeps what people, models and tools wrote: messages, arguments, results. Default `false`, since it may hold
-   * anything.
+   * Also records what users, models and tools wrote: messages, arguments, results. Default `false`, since it may be
+   * sensitive.
    */
   readonly captureContent?: boolean;
   /** Default: the one registered globally. */
@@ -64,8 +64,8 @@ const OPTIONS: OptionChecks<OpenTelemetryOptions> = {
 };
 
 /**
- * Spans and metrics by OpenTelemetry's conventions for generative AI, for `new Agent(provider, { telemetry })`. They go
- * where the program's OpenTelemetry SDK sends them; without one nothing is recorded. Needs `@opentelemetry/api`.
+ * Creates spans and metrics by OpenTelemetry's conventions for generative AI, for `new Agent(provider, { telemetry })`.
+ * They are exported by the program's OpenTelemetry SDK; without one nothing is recorded. Needs `@opentelemetry/api`.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   checkOptions("openTelemetry", options, OPTIONS);
   const { agentName, captureContent = false } = options;
   const tracer = (options.tracerProvider ?? trace).getTracer(SCOPE);
-  // Made with the first span: unlike a tracer, a meter that is made before the SDK is registered records nothing.
+  // Created with the first span: unlike a tracer, a meter created before the SDK is registered records nothing.
   let histograms: Histograms | undefined;
   return {
     inSpan(described, work) {
@@ -102,7 +102,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
         try {
           return await work(set);
         } catch (error) {
-          // A message that waits for a decision has not failed.
+          // A message with pending calls has not failed.
           if (isAgentError(error, "suspended")) {
             set({ "agent.suspended": true });
             throw error;
@@ -167,7 +167,7 @@ function recordMetrics(
 ): void {
   const kept = Object.fromEntries(METRIC_ATTRIBUTES.map((name) => [name, attributes[name]]));
   seconds.record(duration, kept);
-  // An agent's own span repeats what its requests used: counted there, tokens would be counted twice.
+  // An agent's span repeats the usage of its requests; counting it would count tokens twice.
   if (operation !== "chat") return;
   for (const type of ["input", "output"]) {
     const used = attributes[`gen_ai.usage.${type}_tokens`];

@@ -1,7 +1,7 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
 import { checkFunction, invalidArgument } from "../toolkit/hostOptions/checks.js";
 
-/** The maximum decoded size of one image or file. Servers refuse more, and the session file would keep it. */
+/** The maximum decoded size of one image or file. Servers refuse larger ones, and the session file would keep them. */
 const MAX_PART_BYTES = 20 * 1024 * 1024;
 
 // Approximate tokens that servers charge for an image, and for a page of a document.
@@ -76,7 +76,7 @@ export function findPartProblem(part: unknown): string | undefined {
   return isBase64(data) ? undefined : `has "data" that is not plain base64`;
 }
 
-/** Throws `invalid_argument` for what is neither a text nor a list. The parts of a list are not checked. */
+/** Throws `invalid_argument` unless the value is a string or an array. The parts of an array are not checked. */
 export function checkContent(content: Content): void {
   if (typeof content === "string" || Array.isArray(content)) return;
   throw invalidArgument("content", "a string or an array of parts", content);
@@ -95,9 +95,9 @@ export function contentTokens(content: Content): number {
 }
 
 /**
- * The content in a form that a provider accepts: a part it does not accept becomes a text that describes it, and parts
- * that are all text become one string, so that a provider that knows no parts never gets any. Content that needs no
- * change is returned as it is.
+ * Converts content to a form that the provider accepts: an unsupported part becomes a text that describes it, and
+ * all-text parts become one string, so a provider without support for parts never receives any. Content that needs no
+ * change is returned as is.
  */
 export function adaptContent(content: Content, accepts: (mediaType: string) => boolean): Content {
   checkContent(content);

@@ -32,7 +32,7 @@ export type ConversationChange =
       readonly message: ToolMessage;
       readonly details?: ResultDetails;
     } & Partial<MessageInfo>)
-  /** These calls of the newest answer wait for a decision; none: they have been decided. */
+  /** The calls of the newest answer that wait for a decision; an empty list once all are decided. */
   | { readonly type: "suspended"; readonly calls: readonly PendingCall[] }
   | {
       readonly type: "replace";
@@ -43,10 +43,10 @@ export type ConversationChange =
   | { readonly type: "system"; readonly systemPrompt: string }
   /** A pack set its state. */
   | ({ readonly type: "state" } & StateEntry)
-  /** What one request took, or several. */
+  /** The usage of one or more requests. */
   | ({ readonly type: "spent" } & Spending);
 
-/** What a display needs of a result besides its text: stored with the session and never sent to a model. */
+/** Display data of a result besides its text. Stored with the session and never sent to a model. */
 export type ResultDetails = Pick<ToolResult, "outcome" | "durationMs" | "summary" | "about" | "view">;
 
 /** The id of a message, and when it joined the conversation. Never sent to a model. */
@@ -56,7 +56,7 @@ export interface MessageInfo {
   readonly at?: string;
 }
 
-/** What receives every change: a file, a store. */
+/** Receives every change and stores it, for example in a file or a database. */
 export interface Recording {
   readonly path: string;
   readonly save: (reason: string) => Promise<void>;
@@ -86,8 +86,8 @@ const OPTIONS: OptionChecks<ConversationOptions> = {
 };
 
 /**
- * The messages between a user, a model and its tools, and the system prompt. Its history is one that
- * every provider accepts at any time: an answer with tool calls joins it together with all their results.
+ * The messages between a user, a model and its tools, and the system prompt. Its history is valid for every provider at
+ * any time: an answer with tool calls is added together with all their results.
  */
 export class Conversation implements ToolContext {
   readonly #messages: ChatMessage[] = [];
@@ -99,7 +99,7 @@ export class Conversation implements ToolContext {
   #isReserved = false;
   #recording: Recording | undefined;
   #pending: PendingRound | undefined;
-  /** The answer whose calls run. */
+  /** The answer whose calls are running. */
   #open: AssistantMessage | undefined;
   // Created with the first detail or state: most conversations of a server are idle.
   #details: WeakMap<ToolMessage, ResultDetails> | undefined;
@@ -121,7 +121,9 @@ export class Conversation implements ToolContext {
     this.#loadStates(session);
   }
 
-  /** The conversation that these changes made: those of a store, or those that `onChange` reported. Throws `session_invalid`. */
+  /**
+   * Rebuilds a conversation from its changes, read from a store or reported by `onChange`. Throws `session_invalid`.
+   */
   static from(changes: readonly ConversationChange[], options: ConversationOptions = {}): Conversation {
     arrayOf("changes")("changes", changes);
     return new Conversation({ ...options, session: sessionOf(changes) });
@@ -136,12 +138,12 @@ export class Conversation implements ToolContext {
     return this.#messages;
   }
 
-  /** The answer whose calls wait for a decision, if there is one: `Agent.resume` continues with it. */
+  /** The answer whose calls wait for a decision, if any: `Agent.resume` continues with it. */
   get pending(): PendingRound | undefined {
     return this.#pending;
   }
 
-  /** What a display needs of a result besides its text, if it is known: the outcome, the title and the view. */
+  /** The display data of a result besides its text, if known: outcome, title and view. */
   detailsOf(message: ToolMessage): ResultDetails | undefined {
     return this.#details?.get(message);
   }
@@ -161,8 +163,8 @@ export class Conversation implements ToolContext {
   }
 
   /**
-   * A new conversation with the messages before the one with this id; without an id, with all of them. The states of packs
-   * are those of that moment, and what was spent so far counts. Calls that wait for a decision stay here.
+   * Creates a conversation with the messages before the one with this id, or with all messages if there is no id. Pack
+   * states are those of that moment, and the spending so far is kept. Pending calls are not copied.
    */
   branch(id?: string): Conversation {
     const end = id === undefined ? this.#messages.length : this.indexOf(id);
@@ -185,14 +187,14 @@ export class Conversation implements ToolContext {
     });
   }
 
-  /** Removes the messages from this position on, and sets the states of packs back. What was spent stays. */
+  /** Removes the messages from this position on and rewinds the pack states. Spending is kept. */
   rewind(end: number): void {
     checkNotNegative("end", end);
     if (this.#pending) this.settlePending("Not run: the user went back to an earlier message.");
     this.replace(end, Math.max(0, this.#messages.length - end), []);
   }
 
-  /** The changes that make this conversation as it is now: `Conversation.from(changes)` is a copy of it. JSON values. */
+  /** The changes that rebuild the current conversation: `Conversation.from(changes)` is a copy of it. JSON values. */
   changes(): ConversationChange[] {
     const { systemPrompt } = this;
     return [
@@ -209,9 +211,9 @@ export class Conversation implements ToolContext {
   }
 
   /**
-   * The conversation with all of its messages, to display or export it: compaction replaces older messages by a summary
-   * for the model, and the recording still has them. Without a recording it resolves to this conversation. Rejects if the
-   * recording cannot be read.
+   * The conversation with all of its messages, to display or export it. Compaction replaces older messages with a
+   * summary for the model, but the recording still has them. Without a recording it resolves to this conversation.
+   * Rejects if the recording cannot be read.
    */
   async whole(): Promise<Conversation> {
     const session = await this.#recording?.whole?.();

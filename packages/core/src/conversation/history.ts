@@ -2,9 +2,9 @@ import { describeValue, isRecord } from "@agent/internal";
 import { findContentProblem } from "./content.js";
 
 /**
- * What would make a provider refuse this conversation, or `undefined`: a malformed message, a tool call
- * without its result, a result without its call. Messages of the `system` role are refused too: the system
- * prompt is kept outside the conversation, and nothing a file holds may add to it.
+ * Describes why a provider would refuse this conversation, or returns `undefined`: a malformed message, a tool call
+ * without its result, a result without its call. Messages with the `system` role are refused too: the system prompt is
+ * kept outside the conversation, and a file must not add to it.
  */
 export function findHistoryProblem(messages: unknown): string | undefined {
   if (!Array.isArray(messages)) return `"messages" must be an array, got ${describeValue(messages)}`;

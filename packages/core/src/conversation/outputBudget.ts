@@ -6,8 +6,8 @@ const SLACK = 4;
 const HINT = "All results of one turn share a budget; ask for less at a time.";
 
 /**
- * The texts of one round's results, which share a budget: the longest give way, short ones stay whole. What is held
- * and handed out while they arrive is bounded too, however many there are.
+ * The result texts of one tool round, which share a budget: the longest are shortened, short ones stay whole. Memory
+ * use and returned text are bounded while results arrive, whatever their number.
  */
 export class OutputBudget {
   readonly #maxBytes: number;
@@ -21,7 +21,7 @@ export class OutputBudget {
     this.#texts = new Array<string>(results).fill("");
   }
 
-  /** Takes a result and returns it as it stands now: it may become shorter once all have arrived. */
+  /** Adds a result and returns its current form: it may be shortened further once all have arrived. */
   add(index: number, text: string): string {
     const limit = this.#arrived > this.#maxBytes * SLACK ? this.#share : this.#maxBytes;
     const kept = truncateMiddle(text, limit, HINT);
@@ -30,7 +30,7 @@ export class OutputBudget {
     return kept;
   }
 
-  /** The results as they are kept, once all have arrived. */
+  /** The final results, once all have arrived. */
   texts(): readonly string[] {
     return this.#arrived > this.#maxBytes ? shareOutputBudget(this.#texts, this.#maxBytes) : this.#texts;
   }
@@ -48,7 +48,10 @@ function shareOutputBudget(texts: readonly string[], maxBytes: number): string[]
   return texts.map((text) => truncateMiddle(text, limit, HINT));
 }
 
-/** The size to which the longest must shrink so that the sum of all fits: short ones give their share away. */
+/**
+ * The size to which the longest texts must shrink so that the sum fits: short ones leave their unused share to the
+ * others.
+ */
 function commonLimit(sizes: readonly number[], maxBytes: number): number {
   let left = maxBytes;
   const ascending = sizes.toSorted((a, b) => a - b);

@@ -7,17 +7,20 @@ const MAX_STATE_BYTES = 64 * 1024;
 const MAX_HISTORY_BYTES = 1024 * 1024;
 
 /**
- * What a pack keeps with the session: a plan, a list, a cursor. It is stored with the conversation, copied with it, and
- * set back when the conversation is rewound.
+ * State that a pack keeps with the session, such as a plan or a cursor. It is stored and copied with the conversation,
+ * and restored when the conversation is rewound.
  */
 export interface PackState {
-  /** The value that was set last, as a new copy; `undefined` if there is none. */
+  /** A copy of the value that was set last; `undefined` if there is none. */
   get(): unknown;
-  /** Replaces the value: JSON of at most 64 KB. `undefined` removes it. Throws, and changes nothing, for anything else. */
+  /**
+   * Replaces the value with JSON of at most 64 KB; `undefined` removes it. Throws and changes nothing for any other
+   * value.
+   */
   set(value: unknown): void;
 }
 
-/** A value of a pack's state, and when it was set. */
+/** A value of a pack's state and the time it was set. */
 export interface StateEntry {
   readonly pack: string;
   /** The number of messages that the conversation had. */
@@ -29,7 +32,9 @@ export interface StateEntry {
 /** A change of a pack's state that a call made, as a journal keeps it with the result. */
 export interface StateChange {
   readonly pack: string;
-  /** Counts the changes of a conversation, so that the results of calls that overlapped are applied in the right order. */
+  /**
+   * The version of the conversation's states, so that the results of overlapping calls are applied in the right order.
+   */
   readonly version: number;
   readonly value?: unknown;
 }
@@ -47,7 +52,7 @@ export class PackStates {
   #kept: Kept[] = [];
   #version = 0;
 
-  /** How many changes there were. */
+  /** The number of changes so far. */
   get version(): number {
     return this.#version;
   }
@@ -59,7 +64,7 @@ export class PackStates {
   set(pack: string, at: number, value: unknown, version = this.#version + 1): void {
     const text = toText(pack, value);
     const last = this.#kept.findLast((one) => one.pack === pack);
-    // Values of the same moment: no rewind can lead to the earlier one.
+    // Values set at the same position: no rewind can return to the earlier one.
     if (last?.at === at) this.#kept.splice(this.#kept.indexOf(last), 1);
     this.#version = Math.max(this.#version, version);
     this.#kept.push({ pack, at, text, version });
@@ -84,7 +89,7 @@ export class PackStates {
     return this.#kept.map(({ pack, at, text }) => ({ pack, at, ...entryValue(text) }));
   }
 
-  /** Messages were replaced. States that were set after messages that are gone without replacement are set back. */
+  /** Handles replaced messages: states that were set after removed messages are rewound. */
   replaced(start: number, count: number, added: number, length: number): void {
     const end = start + count;
     if (added === 0 && end >= length) {

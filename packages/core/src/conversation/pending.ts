@@ -8,21 +8,23 @@ export interface PendingCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call acts on and needs: a decision counts only for this. Absent for a call that cannot run. */
+  /** The targets and needs of the call: a decision is valid only for these. Absent for a call that cannot run. */
   readonly description?: DescribedCall;
-  /** What the call would change, if the tool can show it. */
+  /** A preview of the change, if the tool provides one. */
   readonly preview?: CallPreview;
 }
 
-/** An answer whose calls wait for a decision. It joins the history once every call has its result. */
+/** An answer with pending calls. It is added to the history once every call has its result. */
 export interface PendingRound {
   readonly answer: AssistantMessage;
-  /** The results of the calls that have run. */
+  /** The results of the calls that have already run. */
   readonly results: readonly ToolMessage[];
   readonly calls: readonly PendingCall[];
 }
 
-/** The problem with the pending calls of a saved session, as the end of a sentence, or `undefined`. */
+/**
+ * Describes what is wrong with the pending calls of a saved session, as the end of a sentence; `undefined` if valid.
+ */
 export function findPendingProblem({ answer, results, calls }: PendingRound): string | undefined {
   const open = new Set((answer.tool_calls ?? []).map(({ id }) => id));
   for (const { tool_call_id: id } of results) {

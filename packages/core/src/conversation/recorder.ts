@@ -16,8 +16,8 @@ import {
 
 export interface RecorderOptions {
   /**
-   * Called when a change could not be written. The next change, and `flush`, try to write all of it again. Default: a
-   * warning of the process.
+   * Called when a change could not be written. The next change and `flush` retry everything that is unwritten. Default:
+   * a process warning.
    */
   readonly onError?: (error: Error) => void;
 }
@@ -25,10 +25,10 @@ export interface RecorderOptions {
 const OPTIONS: OptionChecks<RecorderOptions> = { onError: checkFunction };
 
 /**
- * Writes a conversation to a session file as it happens, so that a killed program loses nothing that was complete:
- * each answer and each result of a tool is appended as one line and written to the file before the work continues.
- * The file is made with the first change. An existing file must hold this very conversation, and one recorder at a
- * time may write to it: a second one is noticed and reported. Throws `session_invalid` for any other file.
+ * Writes a conversation to a session file as it happens, so that a killed program loses nothing that was complete: each
+ * answer and each tool result is appended as one line and written before the work continues. The file is created with
+ * the first change. An existing file must hold this conversation, and only one recorder may write to it: a second one
+ * is detected and reported. Throws `session_invalid` for any other file.
  *
  * @example
  * ```ts
@@ -52,13 +52,16 @@ export function recordSession(
   return new SessionRecorder(conversation, path, options.onError ?? ((error) => process.emitWarning(error)));
 }
 
-/** Appends the changes of one conversation to one file until it is closed. A tool that can change something waits for the disk. */
+/**
+ * Appends the changes of one conversation to one file until it is closed. Tools that can change something wait until
+ * the file is synced.
+ */
 export class SessionRecorder {
   readonly path: string;
   readonly #onError: (error: Error) => void;
   readonly #release: () => void;
   readonly #file: SessionFile;
-  /** The lines that could not be written yet. */
+  /** Lines that are not written yet. */
   #unwritten: string[] = [];
   #syncing: Promise<void> | undefined;
   #syncFailure: Error | undefined;
@@ -77,7 +80,7 @@ export class SessionRecorder {
       whole: async () => {
         await this.flush();
         const text = readExisting(path)?.toString("utf8") ?? "";
-        // The file is made with the first change.
+        // The file is created with the first change.
         return text === "" || isCutHeader(text)
           ? sessionOf(conversation.changes())
           : parseSession(text, path, true);
@@ -129,7 +132,7 @@ export class SessionRecorder {
     this.#dirty = true;
   }
 
-  /** Syncs once at a time: lines written during a sync are covered by the next one. */
+  /** Runs one sync at a time: lines written during a sync are covered by the next one. */
   #sync(): Promise<void> {
     if (!this.#dirty) return Promise.resolve();
     this.#dirty = false;
@@ -147,7 +150,7 @@ export class SessionRecorder {
   }
 }
 
-/** Examines the path. Throws unless there is nothing, or a file with this very conversation. */
+/** Checks the path. Throws unless it does not exist or holds this conversation. */
 function examine(conversation: Conversation, path: string): SessionFile {
   const { systemPrompt, sessionContext, pending } = conversation;
   const bytes = readExisting(path);

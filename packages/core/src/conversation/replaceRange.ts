@@ -1,6 +1,6 @@
 /**
- * Puts `items` in place of `count` entries from `start` on. Does not spread them into `splice`: a call takes some
- * hundred thousand arguments at most, and a session may have more messages.
+ * Replaces `count` entries from `start` on with `items`. Does not spread them into `splice`: a call takes a few hundred
+ * thousand arguments at most, and a session may have more messages.
  */
 export function replaceRange<T>(list: T[], start: number, count: number, items: readonly T[]): void {
   const behind = list.splice(start).slice(Math.max(0, count));

@@ -15,7 +15,7 @@ import type { Spending } from "./spending.js";
 export const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
-// Where `save_session_context` writes without a configured path. A model decides how often it saves.
+// Limits for `save_session_context` without a configured path: the model decides how often it saves.
 const MOST_SAVED_FILES = 100;
 const MOST_SAVED_BYTES = 256 * 1024 * 1024;
 const SAVED_FILE = /^agent-session-[0-9a-f]{8}\.jsonl$/;
@@ -24,15 +24,15 @@ const SAVED_FILE = /^agent-session-[0-9a-f]{8}\.jsonl$/;
 export interface Session {
   readonly systemPrompt: string;
   readonly messages: readonly ChatMessage[];
-  /** An answer whose calls wait for a decision. */
+  /** An answer with pending calls. */
   readonly pending?: PendingRound;
-  /** What a display needs of the results besides their text, by their message. */
+  /** Display data of the results besides their text, by message. */
   readonly details?: ReadonlyMap<ToolMessage, ResultDetails>;
   /** The ids and times of the messages. */
   readonly info?: ReadonlyMap<ChatMessage, MessageInfo>;
-  /** What packs keep with the conversation, oldest first. */
+  /** The states of packs, oldest first. */
   readonly states?: readonly StateEntry[];
-  /** What its requests have taken. */
+  /** The usage of its requests. */
   readonly spending?: Spending;
   readonly reason?: string;
   /** When it was last saved, as an ISO date. */
@@ -40,8 +40,8 @@ export interface Session {
 }
 
 /**
- * Writes a session atomically. An existing file is replaced only if it is a session (or empty): a damaged
- * one, or someone else's file, stays as it is and the save fails.
+ * Writes a session atomically. Replaces an existing file only if it is a session or empty; otherwise the file stays
+ * unchanged and the save fails.
  */
 export async function saveSession(path: string, session: Omit<Session, "savedAt">): Promise<void> {
   checkText("path", path);
@@ -63,10 +63,10 @@ export async function saveSession(path: string, session: Omit<Session, "savedAt"
   await writeFileAtomic(path, formatSession(session), { mode: PRIVATE_FILE });
 }
 
-/** A new path in the directory of the user's state for conversations without a path. */
+/** A new path in the user's state directory, for conversations without a path. */
 export function newSavedFile(): string {
   const name = `agent-session-${crypto.randomUUID().slice(0, 8)}.jsonl`;
-  // Without files there is no directory either, and saving fails with a clear error.
+  // Runtimes without a file system have no state directory; saving then fails with a clear error.
   if (globalThis.process?.getBuiltinModule === undefined) return name;
   const configured = process.env.XDG_STATE_HOME ?? "";
   const base = nodePath.isAbsolute(configured)
@@ -75,7 +75,9 @@ export function newSavedFile(): string {
   return nodePath.join(base, "agent", "saved", name);
 }
 
-/** Saves to a path of `newSavedFile`, and removes the oldest files of its directory beyond a number and a size. */
+/**
+ * Saves to a path from `newSavedFile`, and removes the oldest files of its directory beyond the maximum count and size.
+ */
 export async function saveToState(path: string, session: Omit<Session, "savedAt">): Promise<void> {
   const directory = nodePath.dirname(path);
   makeDirectory(directory, PRIVATE_DIRECTORY);
@@ -92,7 +94,7 @@ export async function saveToState(path: string, session: Omit<Session, "savedAt"
   let size = nodeFs.statSync(path).size;
   for (const [index, older] of files.entries()) {
     size += older.size;
-    // The new file is one of them.
+    // The list includes the new file.
     if (index + 1 < MOST_SAVED_FILES && size <= MOST_SAVED_BYTES) continue;
     nodeFs.rmSync(older.file, { force: true });
   }
@@ -114,7 +116,7 @@ export async function loadSession(path: string): Promise<Session> {
   return parseSession(text, path);
 }
 
-/** A session from the text of its file. Throws `session_invalid`, naming the file and what is wrong with it. */
+/** Parses a session from the text of its file. Throws `session_invalid`, naming the file and the problem. */
 export function parseSession(text: string, path: string, whole = false): Session {
   try {
     return parseSessionFile(text, whole);
@@ -126,7 +128,7 @@ export function parseSession(text: string, path: string, whole = false): Session
   }
 }
 
-/** The session that these changes make. Throws `session_invalid`. */
+/** Builds a session from its changes. Throws `session_invalid`. */
 export function sessionOf(changes: readonly ConversationChange[], whole = false): Session {
   try {
     return replayEntries(changes, "", { whole });

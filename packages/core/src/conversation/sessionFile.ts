@@ -38,12 +38,12 @@ export function formatEntry(entry: SessionEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** The lines a file starts with: its first one, and the messages there are already. */
+/** The first lines of a file: the header and the existing messages. */
 export function formatHistory(systemPrompt: string, changes: readonly ConversationChange[] = []): string {
   return formatHeader(systemPrompt) + changes.map(formatEntry).join("");
 }
 
-/** The changes that make these messages. */
+/** Converts messages to changes. */
 export function changesOfHistory(
   messages: readonly ChatMessage[],
   pending?: PendingRound,
@@ -96,16 +96,16 @@ export function wholeLines(bytes: Uint8Array): number {
   return bytes.lastIndexOf(0x0a) + 1;
 }
 
-/** How entries become a session. */
+/** Options for building a session from its entries. */
 interface ReplayOptions {
   readonly createdAt?: unknown;
-  /** Whether messages that compaction replaced stay, each before its summary. Default: as the model sees them. */
+  /** Keep the messages that compaction replaced, each before its summary. Default: only what the model sees. */
   readonly whole?: boolean;
 }
 
 /**
- * Reads a session file of this version or the one before. A last line that was cut off is left out, and a call
- * whose result never came gets one that says so. Throws an `Error` that says what is wrong.
+ * Reads a session file of version 1 or 2. Drops a truncated last line, and adds a result to a call that has none.
+ * Throws an `Error` that describes the problem.
  */
 export function parseSessionFile(text: string, whole = false): Session {
   const header = readHeader(text);
@@ -116,7 +116,7 @@ export function parseSessionFile(text: string, whole = false): Session {
   });
 }
 
-/** The changes of a session file, in order: its first system prompt is the first of them. */
+/** The changes of a session file, in order. The first is the system prompt. */
 export function changesOf(text: string): ConversationChange[] {
   const { systemPrompt } = readHeader(text) ?? {};
   const first: ConversationChange[] =
@@ -160,7 +160,7 @@ function parseObject(data: unknown): Session {
   return checked({ systemPrompt, messages, reason, savedAt });
 }
 
-/** The session that these entries make. Throws an `Error` that says what is wrong. */
+/** Builds a session from its entries. Throws an `Error` that describes the problem. */
 export function replayEntries(
   entries: readonly unknown[],
   firstPrompt: unknown,
@@ -230,7 +230,7 @@ export function replayEntries(
 interface ReplayedRound {
   readonly answer: AssistantMessage;
   readonly results: Map<string, ToolMessage>;
-  /** The calls that wait for a decision, if the round was suspended. */
+  /** The calls that wait for a decision, if the tool round was suspended. */
   suspended?: readonly PendingCall[];
 }
 
@@ -254,7 +254,7 @@ class ReplayedHistory {
     }
   }
 
-  /** The number of messages, with those of a round that ended. */
+  /** The number of messages, including completed tool rounds. */
   get length(): number {
     const { answer, suspended } = this.#round ?? {};
     return this.#messages.length + (answer && !suspended ? 1 + (answer.tool_calls?.length ?? 0) : 0);
@@ -272,10 +272,10 @@ class ReplayedHistory {
     else this.#round.suspended = calls;
   }
 
-  /** The round that still waits for a decision at the end of the file. */
+  /** The tool round that is still pending at the end of the file. */
   takePending(): PendingRound | undefined {
     const { answer, results, suspended } = this.#round ?? {};
-    // What has a result was decided before the program ended.
+    // A call with a result was decided before the program ended.
     const calls = suspended?.filter(({ id }) => !results?.has(id)) ?? [];
     if (!answer || !results || calls.length === 0) return undefined;
     this.#round = undefined;
@@ -283,13 +283,13 @@ class ReplayedHistory {
   }
 
   replace(start: number, count: number, messages: readonly ChatMessage[]): void {
-    // A round that waits for a decision is not part of the history yet, and stays.
+    // A pending tool round is not part of the history yet, and is kept.
     if (!this.#round?.suspended) this.close();
     this.#keepCompacted(this.#messages.slice(start, start + count), messages);
     replaceRange(this.#messages, start, count, messages);
   }
 
-  /** Compaction puts one message in place of others: a summary, or a result with shortened text. */
+  /** Compaction replaces messages with one message: a summary, or a result with shortened text. */
   #keepCompacted(removed: readonly ChatMessage[], [inPlace, ...others]: readonly ChatMessage[]): void {
     if (!inPlace || others.length > 0) return;
     const [first] = removed;
@@ -305,7 +305,7 @@ class ReplayedHistory {
     return this.#compacted.get(message) ?? [message];
   }
 
-  /** All messages, those that compaction replaced included. */
+  /** All messages, including those that compaction replaced. */
   whole(): ChatMessage[] {
     return this.close().flatMap((message) => this.#originals(message));
   }

@@ -1,4 +1,4 @@
-/** What requests to models have taken: tokens of requests and answers, and dollars as far as prices are known. */
+/** The usage of model requests: tokens of requests and answers, and dollars if prices are known. */
 export interface Spending {
   readonly tokens: number;
   readonly cost: number;

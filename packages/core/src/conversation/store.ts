@@ -4,13 +4,13 @@ import { checkText, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import { Conversation, type ConversationChange, type ConversationOptions } from "./conversation.js";
 import { sessionOf } from "./session.js";
 
-/** Where conversations are kept: a table of a database, for instance. Changes are JSON values. */
+/** Stores conversations, for example in a database table. Changes are JSON values. */
 export interface ConversationStore {
   /** All changes of a conversation, in order; none if it is new. */
   load(id: string): Promise<readonly ConversationChange[]>;
   /**
-   * Adds changes. Resolves once they are stored. `position` is how many changes the conversation had before: reject if it
-   * has another number, because another process is writing to it too.
+   * Appends changes. Resolves once they are stored. `position` is the number of changes stored before: reject if it
+   * differs, because another process is writing to the same conversation.
    */
   append(id: string, changes: readonly ConversationChange[], position: number): Promise<void>;
 }
@@ -18,15 +18,15 @@ export interface ConversationStore {
 /** A conversation whose changes are stored as they happen. */
 export interface StoredConversation {
   readonly conversation: Conversation;
-  /** Resolves once all changes so far are stored. Rejects if they cannot be; the next change tries again. */
+  /** Resolves once all changes so far are stored. Rejects if storing fails; the next change retries. */
   flush(): Promise<void>;
-  /** Stores what is left and stops. */
+  /** Stores the remaining changes and stops. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a conversation of a store, or starts it. Changes are stored in order, in the background; a tool that can change
- * something runs only once all changes before it are stored, and is refused if they cannot be.
+ * Opens a conversation of a store, or creates it. Changes are stored in order, in the background. A tool that can
+ * change something runs only once all earlier changes are stored, and is refused if storing fails.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export async function openConversation(
     unstored.splice(0, count);
   };
   const send = async (): Promise<void> => {
-    // The answer to an append may have been lost although it was stored: it must not be stored twice.
+    // The append may have been stored although its response was lost: it must not be stored twice.
     if (hasFailed) {
       const arrived = (await store.load(id)).slice(position);
       if (arrived.every((change, index) => textOf(change) === textOf(unstored[index]))) {
@@ -68,7 +68,7 @@ export async function openConversation(
       }
     }
     hasFailed = true;
-    // Changes that come meanwhile go together, after these.
+    // Changes that arrive in the meantime are sent together, in the next batch.
     while (unstored.length > 0) {
       const batch = unstored.slice();
       await store.append(id, batch, position);

@@ -7,23 +7,26 @@ import type { PackPolicy } from "./policy.js";
 
 const MIB = 1024 * 1024;
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
-/** The libraries that Node is linked with. */
+/** The shared libraries that Node is linked with. */
 const LIBRARIES = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib"];
 const LIBRARY_FILES = ["/etc/ld.so.cache"];
-/** For packs that may start programs. */
+/** Shown to packs that may start programs. */
 const PROGRAMS = ["/bin", "/sbin", "/usr", "/etc/alternatives", "/etc/ssl"];
-/** Systems that keep every package, and with it Node and its libraries, in one directory. */
+/** Systems that keep every package, including Node and its libraries, in one directory. */
 const STORES = ["/nix/store", "/gnu/store"];
 
-/** How bubblewrap is started for a pack. */
+/** The bubblewrap command line of a pack. */
 export interface BubblewrapStart {
-  /** For its `--args`. */
+  /** The content for `--args`. */
   readonly options: readonly string[];
   readonly filter: Uint8Array;
   readonly mounts: readonly Mount[];
 }
 
-/** The sandbox of a pack. Throws on an architecture without a system-call filter, and if a directory was replaced just now. */
+/**
+ * Builds the sandbox of a pack. Throws on an architecture without a system-call filter, and if a directory was replaced
+ * meanwhile.
+ */
 export function bubblewrapStart(policy: PackPolicy, node: string, userNamespace: boolean): BubblewrapStart {
   const filter = seccompFilter({ unixSockets: false, sockets: false, processes: policy.programs });
   if (filter === undefined) throw new Error(`there is no system-call filter for ${process.arch}`);
@@ -37,7 +40,8 @@ export function bubblewrapStart(policy: PackPolicy, node: string, userNamespace:
       ...["--remount-ro", "/"],
       ...(userNamespace ? ["--unshare-user"] : []),
       ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"],
-      // The process is the first of its namespace: another would have no limits, and the pack could write its memory.
+      // The process runs as the first of its PID namespace: a separate init process would have no limits, and the pack
+      // could write its memory.
       ...["--die-with-parent", "--as-pid-1", "--cap-drop", "ALL", "--clearenv"],
       ...Object.entries(policy.env).flatMap(([name, value]) => ["--setenv", name, value]),
       ...["--chdir", policy.cwd],
@@ -67,7 +71,7 @@ function plan({ readable, links, hidden, programs, temporaryMb }: PackPolicy, no
   const binds = [...wanted.values()];
   return {
     links: [...systemLinks, ...links],
-    // A directory before what is in it: a mount would cover an earlier one below it.
+    // Mount a directory before its content: a later mount on the parent would cover an earlier one below it.
     mounts: [temporary, ...binds, ...hidden.flatMap(hideMounts)]
       .sort((one, other) => depth(one.path) - depth(other.path))
       .concat(DEVICES.flatMap(device)),

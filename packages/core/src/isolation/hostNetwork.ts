@@ -16,9 +16,9 @@ import { ANY_HOST } from "./manifest.js";
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_STREAMS = 16;
-/** A pack may never read a response: the last ones that ended too early are remembered. */
+/** A pack may never read a response, so only the last few failed ones are remembered. */
 const MAX_CUT = 64;
-/** Headers that belong to the connection, which is the host's. */
+/** Headers that belong to the connection, which the host owns. */
 const OWN_HEADERS = new Set([
   "host",
   "connection",
@@ -27,9 +27,9 @@ const OWN_HEADERS = new Set([
   "upgrade",
   "accept-encoding",
 ]);
-/** Not passed on to another host, nor without encryption to the same one. */
+/** Headers that are not forwarded to another host, nor without encryption to the same one. */
 const SECRET_HEADERS = new Set(["authorization", "cookie", "proxy-authorization"]);
-/** A server that says nothing for so long is given up. */
+/** A server that sends nothing for this long is considered dead. */
 const SILENCE_MS = 60_000;
 
 interface Wanted {
@@ -39,12 +39,12 @@ interface Wanted {
   readonly body: Buffer | undefined;
 }
 
-/** The network of one pack, which its process does not have: each request and each redirect is checked here. */
+/** The network of one pack, whose process has none: every request and redirect is checked here. */
 export class HostNetwork {
   readonly #patterns: readonly HostPattern[];
   readonly #any: boolean;
   readonly #streams = new Map<number, IncomingMessage>();
-  /** The responses that ended too early, until the pack reads them. */
+  /** Responses that ended too early, until the pack reads them. */
   readonly #cut = new Set<number>();
   #next = 1;
 
@@ -81,7 +81,7 @@ export class HostNetwork {
     }
   }
 
-  /** The next bytes of a response; `undefined` at its end. */
+  /** Reads the next bytes of a response; `undefined` at its end. */
   async read(stream: unknown): Promise<Buffer | undefined> {
     if (this.#cut.delete(Number(stream)))
       throw new Error("the connection was closed before the end of the response");
@@ -117,7 +117,7 @@ export class HostNetwork {
   }
 
   #closed(stream: number, response: IncomingMessage): void {
-    // One that the pack has ended is not there any more.
+    // The pack may have closed it already.
     if (!this.#streams.delete(stream) || response.readableEnded) return;
     this.#cut.add(stream);
     const [oldest] = this.#cut;
@@ -135,7 +135,7 @@ export class HostNetwork {
     );
   }
 
-  /** Only an address or `localhost` that the pack names may be on this machine or in its network. */
+  /** An address on this machine or its network is allowed only if the pack names it: an IP address or `localhost`. */
   #mayReach(name: string, address: string): boolean {
     if (isPublicAddress(address)) return true;
     return (isAddress(name) || name === "localhost") && this.#patterns.some(({ host }) => host === name);

@@ -1,4 +1,4 @@
-/** Runs packs in their own processes, with only what was granted: `@agent/core/isolation`. */
+/** Runs packs in separate processes with only the access that was granted: `@agent/core/isolation`. */
 export {
   describeGrants,
   grantsOf,

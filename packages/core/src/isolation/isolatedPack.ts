@@ -39,20 +39,20 @@ const MAX_NOTICE_CHARACTERS = 1000;
 
 /** A pack to run in its own process. */
 export interface IsolatedPackOptions {
-  /** As the user knows it: the name of its package. */
+  /** The name shown to the user: the name of its package. */
   readonly name: string;
   /** The canonical path of its module. */
   readonly entry: string;
-  /** What it registers, as the user approved it. */
+  /** The manifest, as the user approved it. */
   readonly manifest: PackManifest;
   readonly grants: PackGrants;
-  /** How its processes are enclosed. Asked for with each start. */
+  /** Returns the policy of its processes. Called for each start. */
   readonly enclosure: () => Promise<{ readonly program: Enclosure; readonly userNamespace: boolean }>;
-  /** Lets a process start: a host may let a few start at the same time. Default: immediately. */
+  /** Waits until a process may start, so that a host can limit concurrent starts. Default: immediately. */
   readonly inTurn?: <T>(start: () => Promise<T>) => Promise<T>;
-  /** How long it may take to register. Default: ten seconds. */
+  /** The time limit of registration. Default: ten seconds. */
   readonly registerLimitMs?: number;
-  /** What the user does to approve a change: `agent pack update NAME`. */
+  /** The command that approves a change: `agent pack update NAME`. */
   readonly review?: string;
 }
 
@@ -83,14 +83,14 @@ interface OpenCall {
   events: number;
 }
 
-/** The process of one registration: started when it is needed, ended when it is idle, restarted after a failure. */
+/** The process of one registration: started on demand, stopped when idle, restarted after a failure. */
 class Runner {
   readonly #options: IsolatedPackOptions;
   readonly #registry: PackRegistry;
   readonly #host: PackHost | undefined;
   readonly #calls = new Map<number, OpenCall>();
   readonly #network: HostNetwork;
-  /** Tools that are not as the user approved them: the pack cannot release those. */
+  /** Tools that differ from what the user approved: the pack cannot release those. */
   readonly #refused = new Set<string>();
   #process: Promise<PackProcess> | undefined;
   #current: PackProcess | undefined;
@@ -126,7 +126,7 @@ class Runner {
       ...((has.has("describeCall") || has.has("findAccessNeeds")) && {
         describeCall: async (args, { signal }) => {
           const { message } = await this.#request("describe", { tool: name, args, ...this.#news() }, signal);
-          // `contained` would spare the user a question on the word of a pack that is not trusted.
+          // `contained` would skip a question to the user because an untrusted pack claims it.
           const { contained: _contained, ...description } = Object(message.result) as CallDescription;
           return description;
         },
@@ -246,14 +246,14 @@ class Runner {
     this.#idleTimer.unref();
   }
 
-  /** The running process, or a new one. */
+  /** Returns the running process, or starts one. */
   async #start(): Promise<PackProcess> {
     if (this.#isDisposed) throw new Error(`The pack ${this.#options.name} was ended.`);
     const known = this.#process;
     if (known !== undefined) {
       const running = await known.catch(() => undefined);
       if (running !== undefined && running.problem === undefined) return running;
-      // Another call may have started a new one meanwhile.
+      // Another call may have started one in the meantime.
       if (this.#process !== known) return await this.#start();
     }
     const { inTurn = (start) => start() } = this.#options;
@@ -300,7 +300,9 @@ class Runner {
     return started;
   }
 
-  /** Withholds what is not as the user approved it. A new tool, secret or service is not there in the first place. */
+  /**
+   * Withholds tools that differ from what the user approved. New tools, secrets and services are not registered at all.
+   */
   #compare(found: PackManifest): void {
     const { name, manifest, review } = this.#options;
     for (const [tool, approved] of Object.entries(manifest.tools)) {
@@ -327,7 +329,7 @@ class Runner {
     };
   }
 
-  /** What has changed in the host since the process was last notified. */
+  /** Host state that has changed since the process was last notified. */
   #news(): { state?: unknown; model?: unknown } {
     const { state, model } = this.#host ?? {};
     const value = state?.get() ?? null;
@@ -376,12 +378,12 @@ class Runner {
       this.#host?.state?.set(value ?? undefined);
       this.#sentState = JSON.stringify(value ?? null);
     } catch {
-      // It is too large: the process checks that, so this one is not what it was.
+      // The request is too large. The runtime checks that, so this process is no longer running our runtime.
       throw new Error("it set a state that is too large");
     }
   }
 
-  /** An event of a call. One that comes after the end of its call is dropped. */
+  /** Handles an event of a call. Drops events that arrive after the call has finished. */
   #event({ id, type, data }: Record<string, unknown>, raw: Buffer | undefined): void {
     const open = typeof id === "number" ? this.#calls.get(id) : undefined;
     if (open === undefined) return;
@@ -416,7 +418,7 @@ class Runner {
     const { message, fields = [], url } = question;
     if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("no one can be asked");
     return await ask({
-      // Set here: a pack cannot pretend to be another, or the agent.
+      // Set by the host: a pack cannot impersonate another pack or the agent.
       source: `the pack ${this.#options.name}`,
       message: message.slice(0, 4000),
       fields: readFields(fields),
@@ -434,7 +436,7 @@ class Runner {
   }
 }
 
-/** A skill must not show the model another file of the user. */
+/** Prevents a skill from exposing another file of the user to the model. */
 function ownFiles(entry: string, skills: readonly PackSkill[]): PackSkill[] {
   const { directories } = packageFiles(entry);
   return skills.filter(({ file }) =>
@@ -442,7 +444,7 @@ function ownFiles(entry: string, skills: readonly PackSkill[]): PackSkill[] {
   );
 }
 
-/** Throws for a part that no model can be given: the process ends then, since its runtime checks parts as well. */
+/** Throws for a part that no model accepts. The process is killed then, since its runtime should have checked it. */
 function attachedPart({ type, mediaType, name }: Record<string, unknown>, raw: Buffer): ContentPart {
   if (type === "text") return { type, text: raw.toString() };
   const part = { type, mediaType, data: raw.toString("base64"), ...(name !== undefined && { name }) };
@@ -451,7 +453,7 @@ function attachedPart({ type, mediaType, name }: Record<string, unknown>, raw: B
 
 const FIELD_TYPES = ["text", "number", "integer", "boolean", "choice", "choices"] as const;
 
-/** Checks the fields of a question: what a host shows must be text. Throws for any other. */
+/** Checks the fields of a question, which a host displays as text. Throws for anything else. */
 export function readFields(value: readonly unknown[]): QuestionField[] {
   const isTextOrAbsent = (one: unknown): boolean => one === undefined || typeof one === "string";
   return value.slice(0, MAX_MENTIONS).map((field) => {

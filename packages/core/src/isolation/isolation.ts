@@ -11,39 +11,42 @@ import { ANY_HOST, type PackGrants, type PackManifest, readManifest } from "./ma
 import { PackProcess } from "./packProcess.js";
 import { packPolicy } from "./policy.js";
 
-/** `enforced`: the system keeps packs to what was granted. `limited`: only Node does, which hostile code can evade. */
+/**
+ * `enforced`: the operating system restricts packs to what was granted. `limited`: only Node does, which hostile code
+ * can bypass.
+ */
 export type IsolationLevel = "enforced" | "limited";
 
 /** How packs can be isolated on this system. */
 export interface IsolationStatus {
   readonly level: IsolationLevel;
   readonly program: Enclosure;
-  /** One line for a user: `enforced (bubblewrap)`. */
+  /** One line for the user: `enforced (bubblewrap)`. */
   readonly detail: string;
-  /** What to do to have it enforced. */
+  /** How to get enforced isolation. */
   readonly cure?: string;
   readonly userNamespace: boolean;
 }
 
-/** For a pack that is only looked at. */
+/** For a pack that is only inspected. */
 const NO_HOST = { options: {}, secrets: {}, data: {}, offers: [] };
 const STARTS_AT_THE_SAME_TIME = 2;
 const OPEN_WHERE_LIMITED = "the network, unix sockets and signals to other programs stay open";
 
-/** Runs packs in their own processes. One for each program: it tests the system once, and lets few processes start at the same time. */
+/** Runs packs in separate processes. Create one per program: it tests the system once and limits concurrent starts. */
 export class Isolation {
   #status: Promise<IsolationStatus> | undefined;
   #enclosing: Promise<Found> | undefined;
   #starting = 0;
   readonly #queue: (() => void)[] = [];
 
-  /** How packs are isolated here, proved with a hostile one. */
+  /** The isolation level of this system, tested with a hostile pack. */
   status(): Promise<IsolationStatus> {
     this.#status ??= findStatus();
     return this.#status;
   }
 
-  /** A pack in its own process. With `required`, it does not run where isolation is only limited. */
+  /** Creates a pack that runs in its own process. With `required`, it does not run if isolation is only limited. */
   pack(
     options: Omit<IsolatedPackOptions, "enclosure" | "inTurn"> & { readonly required: IsolationLevel },
   ): ToolPack {
@@ -54,7 +57,7 @@ export class Isolation {
     });
   }
 
-  /** What a pack registers, found out in the tightest sandbox. Rejects if it does not register there. */
+  /** Inspects what a pack registers, in the tightest sandbox. Rejects if it does not register there. */
   async inspect(entry: string): Promise<PackManifest> {
     const { program, userNamespace } = await this.status();
     return await inTrial(canonicalPath(entry), program, userNamespace, async (process, url) =>
@@ -84,11 +87,11 @@ export class Isolation {
   }
 }
 
-/** What a pack gets if the user agrees: what it declares, or what follows from the capabilities of its tools. */
+/** The grants a pack gets if the user approves: what it declares, or what its tools' capabilities imply. */
 export function grantsOf({ needs, tools }: PackManifest): PackGrants {
   const capabilities = new Set(Object.values(tools).flatMap((tool) => tool.capabilities));
   const connects = capabilities.has("network") || needs.hosts !== undefined;
-  // A pack that connects could send the files elsewhere, so it has to ask for them.
+  // A pack with network access could send files elsewhere, so it must request file access explicitly.
   const files = needs.files ?? (!connects && capabilities.size > 0 ? "read" : undefined);
   const hosts = needs.hosts ?? (connects ? [ANY_HOST] : undefined);
   return {
@@ -111,14 +114,14 @@ export function describeGrants({ files, hosts = [], programs }: PackGrants): str
   ];
 }
 
-/** The program that encloses packs here. `node` with the problem, if there is no other. */
+/** The sandbox program used here. `node` with the problem if there is no other. */
 interface Found {
   readonly program: Enclosure;
   readonly userNamespace: boolean;
   readonly problem?: string;
 }
 
-/** Looks for a program that starts, without proving what it keeps packs from. Takes some milliseconds. */
+/** Looks for a sandbox program that starts, without testing what it blocks. Takes a few milliseconds. */
 async function findEnclosure(): Promise<Found> {
   const none = { program: "node" as const, userNamespace: false };
   if (process.platform === "darwin") return { program: "sandbox-exec", userNamespace: false };
@@ -126,7 +129,7 @@ async function findEnclosure(): Promise<Found> {
     return { ...none, problem: `there is no sandbox for ${process.platform}` };
   const problem = await bubblewrapProblem(true);
   if (problem === undefined) return { program: "bubblewrap", userNamespace: true };
-  // Root may have to do without: it has no capabilities in the sandbox either.
+  // Root may need to run without a user namespace: it has no capabilities in the sandbox either.
   const isRoot = process.getuid?.() === 0;
   if (isRoot && (await bubblewrapProblem(false)) === undefined) {
     return { program: "bubblewrap", userNamespace: false };
@@ -156,7 +159,7 @@ async function findStatus(): Promise<IsolationStatus> {
   };
 }
 
-/** A pack that tries to get out, and tells what it got. */
+/** A pack that tries to escape and reports what it reached. */
 const HOSTILE = (secret: string, port: number) => `
 import { readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -177,7 +180,7 @@ export const packName = got.join(", ");
 export const register = () => undefined;
 `;
 
-/** What a hostile pack got in an enclosure; `undefined` for nothing. */
+/** Returns what a hostile pack reached inside a sandbox; `undefined` if nothing. */
 async function attack(program: Enclosure, userNamespace: boolean): Promise<string | undefined> {
   const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-isolation-")));
   const server = createServer((socket) => socket.destroy());
@@ -193,7 +196,7 @@ async function attack(program: Enclosure, userNamespace: boolean): Promise<strin
     writeFileSync(entry, HOSTILE(secret, port));
     return await inTrial(entry, program, userNamespace, async (process, url) => {
       const { packName = "" } = readManifest(await process.init({ url, host: NO_HOST }, REGISTER_LIMIT_MS));
-      // What it wrote may have gone to its private file system.
+      // The write may have gone to its private file system.
       const wrote = readFileSync(secret, "utf8") !== "secret" ? ["it wrote a file"] : [];
       return [...packName.split(", ").filter(Boolean), ...wrote].join(", ") || undefined;
     });
@@ -203,7 +206,7 @@ async function attack(program: Enclosure, userNamespace: boolean): Promise<strin
   }
 }
 
-/** Runs a pack that was granted nothing, and ends it. */
+/** Runs a pack without any grants, then stops it. */
 async function inTrial<T>(
   entry: string,
   program: Enclosure,

@@ -13,18 +13,18 @@ import { CHANNEL_DESCRIPTOR } from "./protocol.js";
 
 const SYSTEM_SHELL = "/bin/sh";
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
-/** V8 of Node 24 counts this much for its code as data, for every thread that runs JavaScript. */
+/** V8 in Node 24 counts this much memory for its code as data, for every thread that runs JavaScript. */
 const CODE_RANGE_MB = 544;
 const HEAP_MB = 256;
 
-/** The program that encloses the processes of packs. `node` alone, with its permission flags, is not isolation. */
+/** The program that sandboxes pack processes. `node` alone, with its permission flags, is not isolation. */
 export type Enclosure = "bubblewrap" | "sandbox-exec" | "node";
 
-/** A process of a pack that has started and waits for its first message. */
+/** A started pack process that waits for its first message. */
 export interface Launched {
   readonly child: ChildProcess;
   readonly channel: Duplex;
-  /** The process id outside, for the check of its memory. */
+  /** The process id outside of the sandbox, used to check its memory. */
   readonly pid: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export const runtimeFile = lazyConstant(() => {
   return canonicalPath(built.find((path) => existsSync(path)) ?? "");
 });
 
-/** Starts a process under a policy. Rejects if it cannot be enclosed: nothing of the pack has run then. */
+/** Starts a process under a policy. Rejects if it cannot be sandboxed; no code of the pack has run then. */
 export async function launch(
   policy: PackPolicy,
   enclosure: Enclosure,
@@ -70,7 +70,7 @@ async function launchBubblewrap(
   const program = findProgram("bwrap", [canonicalPath(process.cwd())]);
   if (program === undefined) throw new Error("bubblewrap (bwrap) is not installed, or only in the project");
   const { options, filter, mounts } = bubblewrapStart(policy, argv[0] ?? "", userNamespace);
-  // 3 is the channel.
+  // File descriptor 3 is the channel.
   const [args, seccomp, info, block] = [4, 5, 6, 7];
   const gate = ["--seccomp", `${seccomp}`, "--info-fd", `${info}`, "--block-fd", `${block}`];
   const limited = ["-c", 'ulimit -d "$1"; shift; exec "$@"', "sh", `${dataLimitMb(policy) * 1024}`];
@@ -81,7 +81,7 @@ async function launchBubblewrap(
   });
   await started(child);
   const stdio = child.stdio as unknown as (Writable & Readable)[];
-  // bubblewrap may end before it has read all: its error says why.
+  // bubblewrap may exit before it has read everything; its stderr explains why.
   for (const stream of stdio.slice(CHANNEL_DESCRIPTOR)) stream.on("error", () => undefined);
   stdio[args]?.end([...options, ...gate].map((option) => `${option}\0`).join(""));
   stdio[seccomp]?.end(filter);
@@ -130,7 +130,10 @@ export async function bubblewrapProblem(userNamespace: boolean): Promise<string 
   });
 }
 
-/** Data, not address space: Node reserves far more than it uses. Stacks of threads count, so that it limits those too. */
+/**
+ * Limits data, not address space: Node reserves far more than it uses. Thread stacks count, so the number of threads is
+ * limited too.
+ */
 function dataLimitMb({ memoryMb }: PackPolicy): number {
   const [major = 0] = process.versions.node.split(".").map(Number);
   return major >= 24 ? memoryMb + CODE_RANGE_MB : memoryMb;
@@ -141,13 +144,14 @@ function nodeFlags({ readable }: PackPolicy, enclosure: Enclosure): string[] {
   if (enclosure !== "node") return heap;
   const [major = 0] = process.versions.node.split(".").map(Number);
   const permission = major < 22 ? "--experimental-permission" : "--permission";
-  // A directory and its content in two flags end Node 20 with an assertion.
+  // Node 20 aborts with an assertion if a directory and its content are in two flags.
   const shown = (path: string): string => (statSync(path).isDirectory() ? `${path}/*` : path);
   return [...heap, permission, ...readable.map((path) => `--allow-fs-read=${shown(path)}`)];
 }
 
 function spawn([program = "", ...args]: readonly string[], options: SpawnOptions): ChildProcess {
-  // Its own session: no terminal, and no signals of one. Loaded here: it takes 4 ms, and most agents have no such pack.
+  // Starts its own session, without a terminal and its signals. Loaded lazily: it takes 4 ms, and most agents have no
+  // isolated pack.
   return process.getBuiltinModule("node:child_process").spawn(program, args, { ...options, detached: true });
 }
 

@@ -15,7 +15,7 @@ export const ANY_HOST = "*";
 const MAX_TOOLS = 256;
 const MAX_NAMES = 64;
 
-/** What the user granted a pack. */
+/** The access that the user granted to a pack. */
 export interface PackGrants extends PackNeeds {
   /** Whether it may start programs, inside the same sandbox. */
   readonly programs?: boolean;
@@ -36,7 +36,7 @@ export interface ManifestTool {
   readonly kind?: ToolKind;
   readonly outputSchema?: JsonSchema;
   readonly describeLimitMs?: number;
-  /** Its functions besides `execute`. */
+  /** The optional functions it implements besides `execute`. */
   readonly functions: readonly ToolFunction[];
 }
 
@@ -49,7 +49,7 @@ const FUNCTIONS = [
 ] as const;
 type ToolFunction = (typeof FUNCTIONS)[number];
 
-/** What a pack registers, as data: enough to offer its tools to a model before its process has started. */
+/** Everything a pack registers, as data: enough to offer its tools to a model before its process has started. */
 export interface PackManifest {
   readonly packName?: string;
   readonly secrets: readonly string[];
@@ -61,11 +61,11 @@ export interface PackManifest {
   readonly skills: readonly PackSkill[];
   readonly agents: readonly PackAgent[];
   readonly diagnoses: boolean;
-  /** What it brings and does that works only inside the process of the host: `hooks`. Such a pack cannot be isolated. */
+  /** Features that work only inside the host process, such as `hooks`. Such a pack cannot be isolated. */
   readonly unsupported: readonly string[];
 }
 
-/** Checks a manifest that a process or a file gave. Throws for one that is not whole. */
+/** Checks a manifest that comes from a process or a file. Throws if it is malformed. */
 export function readManifest(value: unknown): PackManifest {
   if (!isRecord(value)) throw wrong("the manifest", value);
   const {
@@ -101,12 +101,12 @@ export function readManifest(value: unknown): PackManifest {
   };
 }
 
-/** Checks grants that a file has. Throws for anything else. */
+/** Checks grants read from a file. Throws if they are malformed. */
 export function readGrants(value: unknown): PackGrants {
   return { ...readNeeds(value), ...(isRecord(value) && value.programs === true && { programs: true }) };
 }
 
-/** Checks what a pack says it needs. Throws for anything else. */
+/** Checks the access that a pack declares to need. Throws if it is malformed. */
 function readNeeds(value: unknown): PackNeeds {
   if (!isRecord(value)) throw wrong("needs", value);
   const { files, hosts } = value;
@@ -150,7 +150,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isNumber = (value: unknown): boolean => typeof value === "number" && value >= 0;
 
-/** The members of a tool that are copied as they are. */
+/** The fields of a tool that are copied unchanged. */
 export const PLAIN: Readonly<Record<string, (value: unknown) => boolean>> = {
   deadlineMs: isNumber,
   repeatable: (value) => typeof value === "boolean",
@@ -181,7 +181,7 @@ function wrong(where: string, value: unknown): Error {
   return new Error(`${where} must be what a pack registers, got ${describeValue(value)}.`);
 }
 
-/** How a tool of a running pack differs from its manifest; `undefined` if it does not. */
+/** Describes how a tool of a running pack differs from its manifest; `undefined` if it does not. */
 export function toolDifference(approved: ManifestTool, found: ManifestTool | undefined): string | undefined {
   if (found === undefined) return "it is gone";
   const gained = found.capabilities.filter((one) => !approved.capabilities.includes(one));
@@ -194,7 +194,7 @@ export function toolDifference(approved: ManifestTool, found: ManifestTool | und
   return changes.length === 0 ? undefined : changes.join("; ");
 }
 
-/** Checks the answer of a pack to `diagnose`. */
+/** Checks a pack's answer to `diagnose`. */
 export function readDiagnoses(value: unknown, pack: string): Diagnosis[] {
   const list = Array.isArray(value) ? value.slice(0, MAX_NAMES) : [];
   return list.filter(isRecord).map(({ subject, ok, detail, cure }) => ({

@@ -8,7 +8,7 @@ const END_GRACE_MS = 500;
 const MEMORY_CHECK_MS = 250;
 const KEPT_LOG_BYTES = 2000;
 const MAX_OPEN_REQUESTS = 64;
-/** A pack that sends more in a second does nothing else, and would keep the host from its work. */
+/** Messages per second above which a pack is flooding the host and would block it. */
 const MAX_MESSAGES = 20_000;
 const MESSAGE_PERIOD_MS = 1000;
 /** More than the longest answers to all open requests that a pack can use. */
@@ -16,11 +16,11 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const PAGE_BYTES = 4096;
 const MIB = 1024 * 1024;
 
-/** What the process of a pack says and asks by itself. */
+/** Messages that a pack process sends on its own initiative. */
 export interface Listener {
   /** A message without an answer. */
   notify(method: string, params: unknown, raw: Buffer | undefined): void;
-  /** A request. Resolves to the answer: a value of JSON, or bytes. */
+  /** A request. Resolves to the answer: a JSON value or bytes. */
   serve(method: string, params: unknown, raw: Buffer | undefined): Promise<unknown>;
 }
 
@@ -31,13 +31,13 @@ interface Waiting {
 
 export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Gets the number of the request, by which the process names it. */
+  /** Receives the number of the request, by which the process refers to it. */
   readonly onSent?: (id: number) => void;
 }
 
 /**
- * One running process of a pack. It ends with the first thing that breaks the protocol or a limit; every open request is then
- * rejected with the reason, and none is sent again.
+ * One running process of a pack. It is killed on the first violation of the protocol or a limit; every open request is
+ * then rejected with the reason, and none is sent again.
  */
 export class PackProcess {
   readonly #launched: Launched;
@@ -79,7 +79,7 @@ export class PackProcess {
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
   }
 
-  /** Why it can no longer be used. */
+  /** Why the process can no longer be used. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -88,7 +88,7 @@ export class PackProcess {
     return this.#waiting.size === 0;
   }
 
-  /** Registers the pack. Rejects, and ends the process, if that takes too long. */
+  /** Registers the pack. Rejects and kills the process if that takes too long. */
   async init(params: unknown, limitMs: number): Promise<unknown> {
     const late = `it did not register within ${limitMs} ms`;
     const { message } = await withTimeout(this.request("init", params), limitMs, () => {
@@ -98,7 +98,7 @@ export class PackProcess {
     return message.result;
   }
 
-  /** Sends a request. An aborted one that is not answered soon ends the process, with all its other requests. */
+  /** Sends a request. An aborted request that is not answered soon kills the process with all its other requests. */
   async request(method: string, params: unknown, { signal, onSent }: SendOptions = {}): Promise<Frame> {
     if (this.#problem !== undefined) throw this.#error(this.#problem);
     signal?.throwIfAborted();
@@ -117,7 +117,7 @@ export class PackProcess {
         onSent?.(id);
         signal?.addEventListener("abort", cancel, { once: true });
         this.#write({ id, method, params });
-        // While a call waits, the program must not end.
+        // Keep the program alive while a call is waiting.
         this.#hold(true);
       });
     } finally {
@@ -128,7 +128,7 @@ export class PackProcess {
     }
   }
 
-  /** Lets the pack end what it started, then ends the process. */
+  /** Lets the pack dispose of its resources, then stops the process. */
   async dispose(): Promise<void> {
     if (this.#problem === undefined) {
       this.#isEnding = true;
@@ -138,17 +138,17 @@ export class PackProcess {
     await withTimeout(this.#closed, END_GRACE_MS, () => undefined);
   }
 
-  /** Ends the process now, without waiting. */
+  /** Kills the process immediately. */
   end(problem: string): void {
     this.#fail(problem);
     const { child, pid } = this.#launched;
     child.kill("SIGKILL");
-    // Once it has ended, the id may be that of another process.
+    // After it has exited, the id may belong to another process.
     if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended with bubblewrap.
+      // It was killed together with bubblewrap.
     }
   }
 
@@ -257,7 +257,7 @@ export class PackProcess {
     return line === undefined ? "" : ` (it printed: ${escapeToLine(line.trim()).slice(0, 300)})`;
   }
 
-  /** Where the kernel's limit is not exact, as for Node 24, memory in use is looked at while the process runs. */
+  /** Polls the memory in use where the kernel's limit is not exact, as on Node 24. */
   #watchMemory(memoryMb: number): void {
     const { pid } = this.#launched;
     if (pid === undefined || process.platform !== "linux") return;

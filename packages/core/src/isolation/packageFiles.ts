@@ -2,18 +2,18 @@ import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside, isRecord, quotePath } from "@agent/internal";
 
-/** bubblewrap takes 9,000 arguments, and each package needs three of them. */
+/** bubblewrap accepts 9,000 arguments, and each package needs three. */
 const MAX_PACKAGES = 2000;
 
-/** What a pack has to read to run: its own package and all packages that it depends on. */
+/** The files a pack needs to run: its own package and all its dependencies. */
 export interface PackageFiles {
   /** Canonical directories, none inside another. */
   readonly directories: readonly string[];
-  /** Links by which Node finds packages, outside of those directories. */
+  /** Symlinks outside of those directories by which Node finds packages. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Finds the files of the package that `entry` belongs to. `entry` is a canonical path. */
+/** Finds the files of the package of `entry`, which is a canonical path. */
 export function packageFiles(entry: string): PackageFiles {
   const root = packageRoot(entry);
   const directories = new Set<string>();
@@ -44,7 +44,7 @@ export function packageFiles(entry: string): PackageFiles {
   };
 }
 
-/** The directory of the package that a file belongs to. A file without one is alone: its directory is not shown. */
+/** The directory of the package that a file belongs to. For a file without a package, only the file is readable. */
 function packageRoot(file: string): string {
   for (let directory = dirname(file); dirname(directory) !== directory; directory = dirname(directory)) {
     if (manifestOf(directory) !== undefined) return directory;
@@ -52,7 +52,7 @@ function packageRoot(file: string): string {
   return file;
 }
 
-/** The names of the packages that Node may be asked for: also optional ones, which may be missing. */
+/** The names of the packages that Node may resolve, including optional ones, which may be missing. */
 function dependenciesOf(directory: string): string[] {
   const manifest = manifestOf(directory) ?? {};
   return ["dependencies", "peerDependencies", "optionalDependencies"].flatMap((kind) =>

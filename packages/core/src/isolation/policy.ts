@@ -4,19 +4,19 @@ import type { PackGrants } from "./manifest.js";
 import { packageFiles } from "./packageFiles.js";
 
 /**
- * What the process of a pack may do, whichever program enforces it: the mounts of bubblewrap, the profile of `sandbox-exec`
- * and the flags of Node are made from this. All paths are canonical. It may write nothing but a private `/tmp`, and has no
- * network: both go through the host.
+ * The access of a pack process, independent of the program that enforces it: the bubblewrap mounts, the `sandbox-exec`
+ * profile and Node's flags are derived from it. All paths are canonical. A pack can write only to a private `/tmp` and
+ * has no network: both go through the host.
  */
 export interface PackPolicy {
   /** Files and directories that can be read. */
   readonly readable: readonly string[];
-  /** Links by which Node finds packages. */
+  /** Symlinks by which Node finds packages. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Files and directories that cannot be read although they are in a readable one. */
+  /** Files and directories that are hidden although they are in a readable directory. */
   readonly hidden: readonly string[];
   readonly cwd: string;
-  /** Its variables. */
+  /** The environment variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly programs: boolean;
   readonly memoryMb: number;
@@ -27,14 +27,14 @@ const MEMORY_MB = 512;
 const TEMPORARY_MB = 64;
 
 export interface PolicyOptions {
-  /** The canonical path of the module of the pack. */
+  /** The canonical path of the pack's module. */
   readonly entry: string;
-  /** The canonical path of the program that runs it. */
+  /** The canonical path of the executable that runs it. */
   readonly runtime: string;
   readonly grants: PackGrants;
-  /** The working directory of the agent, which is shown if the pack may read files. */
+  /** The working directory of the agent, readable if the pack may read files. */
   readonly workspace: string;
-  /** Absolute paths that no tool reads without approval. */
+  /** Absolute paths that require approval to read. */
   readonly secretPaths: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function packPolicy({ entry, runtime, grants, workspace, secretPaths }: P
       : [],
     cwd: mayRead ? project : "/",
     env: {
-      // Path rules need the real one, and some modules do not load without it.
+      // Path rules need the real working directory, and some modules do not load without it.
       HOME: homedir(),
       TMPDIR: "/tmp",
       TZ: Intl.DateTimeFormat().resolvedOptions().timeZone,

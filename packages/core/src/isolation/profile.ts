@@ -1,7 +1,7 @@
 import { literal, rule, subpath, text } from "../sandbox/profileText.js";
 import type { PackPolicy } from "./policy.js";
 
-/** What every program of macOS reads to start. */
+/** Paths that every macOS program reads to start. */
 const SYSTEM = [
   "/usr/lib",
   "/usr/share",
@@ -13,9 +13,9 @@ const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 const PROGRAMS = ["/bin", "/usr/bin", "/usr/local", "/opt/homebrew"];
 
 /**
- * The policy as a profile of `sandbox-exec` (SBPL): the last rule that matches decides. `temporary` is the private directory
- * in place of `/tmp`. There is no rule for the network, so it is denied, unix sockets included. Throws for a path that a
- * profile cannot hold.
+ * Renders the policy as a `sandbox-exec` profile (SBPL), in which the last matching rule decides. `temporary` is the
+ * private directory that replaces `/tmp`. There is no network rule, so all network access is denied, including Unix
+ * sockets. Throws for a path that a profile cannot contain.
  */
 export function packProfile(policy: PackPolicy, node: string, temporary: string): string {
   const { readable, links, hidden, programs } = policy;
@@ -23,12 +23,12 @@ export function packProfile(policy: PackPolicy, node: string, temporary: string)
     "(version 1)",
     "(deny default)",
     '(import "system.sb")',
-    // Once, for Node itself; without a fork nothing else can be started next to it.
+    // One exec, for Node itself; without a fork no other program can be started.
     rule("allow", "process-exec*", programs ? [literal(node), ...PROGRAMS.map(subpath)] : [literal(node)]),
     ...(programs ? ["(allow process-fork)"] : ["(deny process-fork)"]),
     "(allow signal process-info* (target self))",
     "(allow sysctl-read)",
-    // Names and attributes on the way to a file: Node resolves links by them.
+    // Metadata of parent directories: Node needs it to resolve symlinks.
     rule("allow", "file-read-metadata", [subpath("/")]),
     rule(
       "allow",

@@ -1,6 +1,6 @@
 /**
- * The channel between the host and the process of a pack: frames of JSON, each with optional raw bytes for long texts and
- * images. The connection is the identity: no message names a pack.
+ * The channel between the host and a pack process: JSON frames, each with optional raw bytes for long texts and images.
+ * The connection identifies the pack: no message contains its name.
  */
 
 /** The file descriptor of the channel in the process of a pack. */
@@ -8,17 +8,17 @@ export const CHANNEL_DESCRIPTOR = 3;
 
 const HEADER_BYTES = 8;
 
-/** What one side accepts in a frame. */
+/** The limits of a frame that one side accepts. */
 export interface FrameLimits {
-  /** Nested JSON is slow to parse: 4 MB of brackets stop a program for a second. */
+  /** Nested JSON is slow to parse: 4 MB of brackets block a program for a second. */
   readonly jsonBytes: number;
   readonly rawBytes: number;
 }
 
-/** What the host accepts from a pack: a value of 64 KB with what belongs to it, a result of 8 MB. */
+/** Limits for frames from a pack: a value of 64 KB plus overhead, a result of 8 MB. */
 export const FROM_PACK: FrameLimits = { jsonBytes: 128 * 1024, rawBytes: 8 * 1024 * 1024 };
 
-/** Results and other texts that are longer are sent as raw bytes. */
+/** Results and other texts longer than this are sent as raw bytes. */
 export const MAX_INLINE_CHARACTERS = 16 * 1024;
 
 /** A message in either direction. */
@@ -27,7 +27,7 @@ export interface Message {
   readonly id?: number;
   /** A request of the pack, and the answer to it. */
   readonly ask?: number;
-  /** What is asked or said. Absent in an answer. */
+  /** The method. Absent in an answer. */
   readonly method?: string;
   readonly params?: unknown;
   readonly result?: unknown;
@@ -52,7 +52,9 @@ export function encodeFrame(message: Message, raw?: Uint8Array): Buffer {
   return Buffer.concat(raw === undefined ? [header, json] : [header, json, raw]);
 }
 
-/** Splits what arrives into frames. Throws for a frame that is too long or is not a message: nothing after it can be read. */
+/**
+ * Splits incoming bytes into frames. Throws for a frame that is too long or malformed: nothing after it can be read.
+ */
 export class FrameReader {
   readonly #limits: FrameLimits;
   #chunks: Buffer[] = [];

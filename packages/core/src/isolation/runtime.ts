@@ -52,10 +52,10 @@ const reader = new FrameReader({ jsonBytes: Number.POSITIVE_INFINITY, rawBytes: 
 channel.on("data", (chunk: Buffer) => {
   for (const frame of reader.read(chunk)) receive(frame);
 });
-// The host has ended, or has no more use for this process.
+// The host has exited or no longer needs this process.
 channel.on("close", () => process.exit(0));
 channel.on("error", () => process.exit(0));
-// A late failure of a call that has ended already must not end the others.
+// A late failure of a finished call must not stop the others.
 process.on("unhandledRejection", (error) => process.stderr.write(`${String(error)}\n`));
 
 function send(message: Message, raw?: Uint8Array): void {
@@ -89,7 +89,7 @@ function receive(frame: Frame): void {
     .finally(() => running.delete(id));
 }
 
-/** Long texts go as raw bytes. */
+/** Long texts are sent as raw bytes. */
 function answer(id: number, result: unknown): void {
   if (typeof result === "string" && result.length > MAX_INLINE_CHARACTERS) {
     const raw = Buffer.from(result);
@@ -189,7 +189,7 @@ function mentionSource(name: unknown) {
   return services.flatMap(({ mentions = [] }) => mentions).find((one) => one.name === name);
 }
 
-/** Parsed values may be dates and classes: they stay here, and `execute` parses again. */
+/** Parsed values may be dates or class instances: they stay here, and `execute` parses again. */
 async function parsed(tool: ExecutableTool, args: Data): Promise<Data> {
   const found = (await tool.parseArguments?.(args)) ?? { value: args };
   if ("problem" in found) throw new Error(found.problem);
@@ -200,7 +200,7 @@ function problemOnly(found: object): unknown {
   return "problem" in found ? { problem: found.problem } : {};
 }
 
-/** What has changed in the host since the last call. */
+/** Host state that has changed since the last call. */
 function update(news: Data): void {
   if ("state" in news) state = news.state ?? undefined;
   if ("model" in news) model = (news.model as PackHost["model"]) ?? undefined;
@@ -221,7 +221,7 @@ function toolCall(given: Data, { id, signal }: Serving): ToolCall {
     progress: (progress) => event("progress", progress),
     report: (status) => {
       const bytes = Buffer.byteLength(JSON.stringify(status));
-      // Core drops such a value, too.
+      // Core drops such a value as well.
       event(
         "report",
         bytes > FROM_PACK.jsonBytes - 1024 ? { ...status, value: undefined, view: undefined } : status,
@@ -253,7 +253,7 @@ async function register(url: string, given: Data): Promise<void> {
   update(given);
   globalThis.fetch = hostFetch as typeof fetch;
   const imported: Data = await import(url);
-  // Node does not find the named exports of every CommonJS module; then all of them are in the default export.
+  // Node does not detect the named exports of every CommonJS module; the default export then has all of them.
   const pack = (typeof imported.register === "function" ? imported : imported.default) as
     | ToolPack
     | undefined;
@@ -271,7 +271,7 @@ function hostData({ options, secrets, data, offers }: Data): PackHost {
   const can = offers as string[];
   return {
     ...(data as Partial<PackHost>),
-    // The conversation is not passed on.
+    // The conversation is not sent to the pack.
     context: { systemPrompt: "", sessionContext: [] } as unknown as PackHost["context"],
     options,
     secrets: secrets as Readonly<Record<string, string>>,
@@ -384,7 +384,7 @@ function describeTool({ tool, options }: Registered): PackManifest["tools"][stri
   };
 }
 
-/** `fetch` by the host: this process has no network. */
+/** `fetch` through the host: this process has no network. */
 async function hostFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const wanted = new Request(input, init);
   wanted.signal.throwIfAborted();

@@ -9,36 +9,39 @@ const ABORTED = "aborted before it was approved.";
 
 /** A call that waits for approval, with the exact arguments the tool will get. */
 export interface ApprovalRequest<Context = unknown> {
-  /** `""`, or the calls that led to the child agent that asks: with `turn` and `id` the key of the call's step. */
+  /**
+   * `""`, or the path of calls to the child agent that asks. Together with `turn` and `id` it is the key of the call's
+   * step.
+   */
   readonly scope: string;
   readonly turn: number;
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call acts on, and what it needs beyond the host's access rules: allowing it grants all `needs`. */
+  /** The targets of the call, and the access it needs beyond the host's rules: allowing the call grants all `needs`. */
   readonly description: DescribedCall;
-  /** What the call would change, if the tool can show it. Not there yet while rules decide: it may take seconds. */
+  /** A preview of the change, if the tool provides one. Absent while rules decide: creating it may take seconds. */
   readonly preview?: CallPreview;
   /** The label of the child agent that makes the call. */
   readonly label?: string;
   /** The id of the call that this one is nested in. */
   readonly parent?: string;
-  /** Set if the call cannot wait for a later decision: it is inside another one that cannot run again. */
+  /** Set if the call cannot wait for a later decision, because the call around it cannot run again. */
   readonly cannotWait?: true;
-  /** What the caller of `chat` passed as `context`. */
+  /** The `context` that was passed to `chat`. */
   readonly context?: Context;
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
 /**
- * `"always"` allows this tool for the rest of the agent's life, `{ always }` what a rule names, such as
- * `run_bash(npm test *)`; the reason of a denial goes to the model.
+ * `"always"` allows this tool for the rest of the agent's life, `{ always }` whatever the rule covers, such as
+ * `run_bash(npm test *)`. The reason of a denial is sent to the model.
  */
 export type ApprovalDecision = "allow" | "always" | { readonly always: string } | { readonly deny: string };
 
-/** Rules that decide about calls before `approve` is asked, and also about calls that a user approved earlier. */
+/** Rules that decide about calls before `approve` is asked, including calls that a user approved earlier. */
 export interface CallRules {
   /** A failure denies the call. */
   decide(request: ApprovalRequest): Ruling | Promise<Ruling>;
@@ -46,10 +49,10 @@ export interface CallRules {
   allow(rule: string, request: ApprovalRequest): void | Promise<void>;
 }
 
-/** Decisions about calls that waited for one, by the calls' ids. Each counts only for what was shown with the call. */
+/** Decisions about pending calls, by call id. Each is valid only for what was shown with the call. */
 export type ApprovalDecisions = Readonly<Record<string, ApprovalDecision>>;
 
-/** The call has not been decided and has not run. It waits in the conversation. */
+/** The call is undecided and has not run. It stays pending in the conversation. */
 export class SuspendedCall extends AgentError {
   readonly request: ApprovalRequest;
 
@@ -59,24 +62,25 @@ export class SuspendedCall extends AgentError {
   }
 }
 
-/** What `approve` returns. */
+/** The values `approve` may return. */
 type Decided = ApprovalDecision | "suspend";
 
 /**
- * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the message there: the
- * call waits in the conversation, which can be saved, until `resume` continues it. Any other failure denies the call.
+ * Decides about a call. `suspend`, or a rejection with an `AgentError` of code `suspended`, ends the run: the call
+ * stays pending in the conversation, which can be saved, until `resume` continues it. Any other failure denies the
+ * call.
  */
 export type Approve<Context = unknown> = (request: ApprovalRequest<Context>) => Decided | Promise<Decided>;
 
 /**
- * `Approve` as an agent's options take it. The compiler takes the result of `async () => "allow"` for any text, so that any is
- * let through; at run time a text that is not a decision denies the call.
+ * `Approve` as accepted in an agent's options. TypeScript widens the result of `async () => "allow"` to `string`, so
+ * any string is accepted; at run time a string that is not a decision denies the call.
  */
 export type GivenApprove<Context = unknown> = (
   request: ApprovalRequest<Context>,
 ) => Decided | Promise<Decided | (string & Record<never, never>)>;
 
-/** A decision that was given for a pending call, and what was shown with the call. */
+/** A decision about a pending call, and what was shown with the call. */
 export interface LateDecision {
   readonly decision: ApprovalDecision;
   readonly name: string;
@@ -86,7 +90,7 @@ export interface LateDecision {
   readonly basis: string | undefined;
 }
 
-/** `refuse` is a call that the tool itself would refuse. */
+/** `refuse` means that the tool itself would refuse the call. */
 export type GateAnswer =
   | { readonly type: "run"; readonly basis?: string | undefined }
   | { readonly type: "deny"; readonly reason: string }
@@ -94,7 +98,7 @@ export type GateAnswer =
 
 const RUN: GateAnswer = { type: "run" };
 
-/** Decides about calls by the rules, then asks, one question at a time. */
+/** Decides about calls by the rules, then by asking, one question at a time. */
 export class ApprovalGate {
   readonly #approve: GivenApprove;
   readonly #rules: CallRules;
@@ -105,13 +109,13 @@ export class ApprovalGate {
     this.#rules = rules;
   }
 
-  /** Decides about a call. Rejects only with a `SuspendedCall`. `preview` is asked only before a question. */
+  /** Decides about a call. Rejects only with a `SuspendedCall`. `preview` is called only before a question. */
   check(
     request: ApprovalRequest,
     preview: () => Promise<CallPreview | undefined>,
     late?: LateDecision,
   ): Promise<GateAnswer> {
-    // Queued, so that parallel calls never ask over each other and an "always" holds for those still waiting.
+    // Queued, so that parallel calls never ask at the same time and an "always" applies to those still waiting.
     const answer = this.#last.then(() => this.#decide(request, preview, late));
     this.#last = answer.catch(() => undefined);
     return answer;
@@ -134,7 +138,7 @@ export class ApprovalGate {
       }
       const change = await preview();
       if (change?.refusal !== undefined) return { type: "refuse", reason: change.refusal };
-      // `approve` gets its own copy of the arguments: changing it cannot change what runs.
+      // `approve` gets its own copy of the arguments, so changing it cannot change what runs.
       shown = { ...request, args: structuredClone(request.args), ...(change && { preview: change }) };
       const decision = await orAborted(Promise.resolve(this.#approve(shown)), signal);
       if (decision === "suspend") throw new SuspendedCall(shown, undefined);
@@ -164,7 +168,7 @@ function deny(reason: string): GateAnswer {
   return { type: "deny", reason };
 }
 
-/** A denial always counts. An approval counts only for what was shown when it was given. */
+/** A denial is always valid. An approval is valid only for what was shown when it was given. */
 function counts({ decision, name, args, shown }: LateDecision, request: ApprovalRequest): boolean {
   if (isRecord(decision) && "deny" in decision) return true;
   return (

@@ -27,22 +27,22 @@ import { modelName } from "./respond.js";
 import type { Run } from "./run.js";
 import { toolSubset } from "./run.js";
 
-/** An answer of the model, and whether a journal gave it. */
+/** An answer of the model, and whether it was replayed from a journal. */
 export interface Answer {
   readonly response: ChatResponse;
   readonly replayed: boolean;
-  /** The run as this request saw it: `beforeRequest` may have changed the model or the tools. */
+  /** The run as seen by this request: `beforeRequest` may have changed the model or the tools. */
   readonly asked: Run;
 }
 
-/** The system prompt with what packs add to it. */
+/** The system prompt with the additions of packs. */
 export function systemText({ conversation, packPrompt }: Run): string {
   return [conversation.systemPrompt, packPrompt].filter((part) => part !== "").join("\n\n");
 }
 
 /**
- * Asks the model for its next answer, through the steps. If the user stops the model, the text written so far stays in
- * the conversation, marked as stopped. If the request fails, a partial answer is dropped.
+ * Requests the model's next answer as a step. If the user stops the model, the text written so far stays in the
+ * conversation, marked as stopped. If the request fails, a partial answer is dropped.
  */
 export async function askModel(given: Run, turn: number, attempt: number): Promise<Answer> {
   throwIfAborted(given.signal);
@@ -143,8 +143,8 @@ const STOPPED = "[The user stopped this answer here.]";
 const STOPPED_BEFORE = "[The user stopped this before there was an answer.]";
 
 /**
- * The messages of a request: the system prompt, then the history in a form this provider accepts. Messages that need
- * no change are passed on as they are, and the same history always gives the same request, so that caches hit.
+ * The messages of a request: the system prompt, then the history in a form this provider accepts. Unchanged messages
+ * are passed on as the same objects, and the same history always gives the same request, so that prompt caches hit.
  */
 function requestMessages(
   systemPrompt: string,
@@ -158,7 +158,7 @@ function requestMessages(
   for (const message of history) {
     const adapted = adaptMessage(message, provider.id, accepts);
     const last = messages.at(-1);
-    // A failed request, or steering, leaves two messages of the user in a row: some servers refuse that.
+    // A failed request or a steered message leaves two user messages in a row, which some servers refuse.
     if (adapted.role === "user" && last?.role === "user") {
       messages[messages.length - 1] = { role: "user", content: join(last.content, adapted.content) };
     } else {
@@ -230,25 +230,25 @@ function toParts(content: Content): readonly ContentPart[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-// For programs that only print text: what came before it is void.
+// For programs that only print text: discard everything before this line.
 export const STARTS_AGAIN = "\n\n[The answer starts again.]\n\n";
 
 /**
- * The text of one answer as it is written. A request that is repeated sends the text again from its start: what has been
- * reported already is not reported a second time, so that a program that only prints text prints the answer once.
+ * The text of one answer as it is written. A repeated request sends the text from the start again; text that was
+ * already reported is not reported a second time, so a program that only prints text prints the answer once.
  */
 class AnswerText {
   readonly #emit: (event: TextEvent) => void;
-  /** What was reported and still counts, or has not been refuted by the new attempt yet. */
+  /** The reported text that is still valid, or not yet contradicted by the new attempt. */
   #shown = "";
-  /** The text of the new attempt, while all of it has been reported before. */
+  /** The text of the new attempt, while it matches what was reported before. */
   #attempt: string | undefined;
 
   constructor(emit: (event: TextEvent) => void) {
     this.#emit = emit;
   }
 
-  /** The text that was reported and counts. */
+  /** The text that was reported and is valid. */
   get shown(): string {
     return this.#shown;
   }
@@ -264,7 +264,7 @@ class AnswerText {
     this.#report(this.#attempt);
   }
 
-  /** The request is repeated: its text will come again from the start. */
+  /** Called when the request is repeated: its text will arrive again from the start. */
   restart(): void {
     if (this.#attempt !== undefined || this.#shown !== "") this.#attempt = "";
   }
@@ -282,9 +282,9 @@ class AnswerText {
   }
 }
 
-/** The request that comes next, for `beforeRequest`. */
+/** The upcoming request, for `beforeRequest`. */
 export interface NextRequest<Context = unknown> {
-  /** How often the model has been asked for this message, this time included. */
+  /** The number of model requests for this message, including this one. */
   readonly turn: number;
   readonly messages: readonly ChatMessage[];
   /** The names of the tools that the model is offered. */
@@ -294,14 +294,14 @@ export interface NextRequest<Context = unknown> {
   readonly context?: Context;
 }
 
-/** What `beforeRequest` changes. It holds for this one request; the conversation stays as it is. */
+/** Changes by `beforeRequest`. They apply to this one request; the conversation is not changed. */
 export interface RequestChange {
   /** Another model. */
   readonly provider?: ChatProvider;
-  /** The only tools of this request: others are not offered, and a call of one is refused. */
+  /** The only tools of this request: others are not offered, and calls to them are refused. */
   readonly tools?: readonly string[];
   readonly toolChoice?: ToolChoice;
-  /** The messages that are sent in place of the conversation. */
+  /** Messages that are sent instead of the conversation. */
   readonly messages?: readonly ChatMessage[];
   readonly effort?: Effort;
 }
@@ -317,19 +317,22 @@ export interface CompletedRound<Context = unknown> {
   readonly context?: Context;
 }
 
-/** Decides about the requests of one message. */
+/** Options that control the requests of one message. */
 export interface StepControl<Context = unknown> {
   /**
-   * Whether the model must call a tool. `required` and `{ tool }` hold for the first request of a message, so that it can
-   * answer afterwards; `none` holds for all. Default: the model decides.
+   * Whether the model must call a tool. `required` and `{ tool }` apply to the first request of a message, so that the
+   * model can answer afterwards; `none` applies to all. Default: the model decides.
    */
   readonly toolChoice?: ToolChoice;
-  /** Called before each request of this agent, not of its child agents. Changes that one request. A failure ends the message. */
+  /**
+   * Called before each request of this agent, but not of its child agents. Can change that request. If it throws, the
+   * run fails.
+   */
   readonly beforeRequest?: (
     next: NextRequest<Context>,
   ) => RequestChange | undefined | Promise<RequestChange | undefined>;
   /**
-   * Called after the tools of an answer have run. `true` ends the message there, with the `finishReason` `tool_calls`; the
+   * Called after the tools of an answer have run. `true` ends the run there, with the `finishReason` `tool_calls`; the
    * next message continues after the results.
    */
   readonly stopWhen?: (round: CompletedRound<Context>) => boolean | Promise<boolean>;
@@ -354,7 +357,7 @@ const CHANGES: OptionChecks<RequestChange> = {
   effort: checkEffort,
 };
 
-/** What `beforeRequest` returned. Throws `invalid_argument` for anything else than a change. */
+/** Checks the value that `beforeRequest` returned. Throws `invalid_argument` if it is not a valid change. */
 function readChange(change: unknown): RequestChange {
   if (change === undefined || change === null) return {};
   checkObject("The result of beforeRequest", change);
@@ -362,7 +365,7 @@ function readChange(change: unknown): RequestChange {
   return change as RequestChange;
 }
 
-/** The choice for this request: one that forces a call holds for the first request of a message only. */
+/** The tool choice of this request: one that forces a call applies only to the first request of a message. */
 function choiceFor(choice: ToolChoice | undefined, turn: number): ToolChoice | undefined {
   return turn === 1 || choice === "none" ? choice : undefined;
 }

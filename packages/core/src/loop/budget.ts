@@ -8,9 +8,9 @@ import { respond } from "./respond.js";
 import type { Run } from "./run.js";
 import { spend, spendingOf } from "./usage.js";
 
-/** What requests to models may take together. */
+/** Limits for the sum of all model requests. */
 export interface BudgetLimits {
-  /** Dollars. The price of every model that is asked has to be known. */
+  /** Dollars. Needs a known price for every model that is used. */
   readonly maxCost?: number;
   /** Tokens of all requests and answers, cached ones included. */
   readonly maxTokens?: number;
@@ -23,23 +23,23 @@ export interface BudgetReached {
   /** The limits now, and as they were at first. */
   readonly limits: BudgetLimits;
   readonly initial: BudgetLimits;
-  /** What has been spent, requests that are being answered included. */
+  /** The spending so far, including requests in progress. */
   readonly spent: Spending;
-  /** What the request takes at least, by an estimate. */
+  /** The minimum estimated usage of the request. */
   readonly next: Spending;
   /** One sentence for the user. */
   readonly message: string;
   readonly signal: AbortSignal;
 }
 
-/** Decides whether work continues beyond a limit: resolves to higher limits, or to `undefined` to stop. */
+/** Decides whether to continue beyond a limit: resolves to higher limits, or to `undefined` to stop. */
 export type OnBudget = (
   reached: BudgetReached,
 ) => BudgetLimits | undefined | Promise<BudgetLimits | undefined>;
 
 const SCOPES = { agent: "this conversation", message: "this message", child: "this agent" };
 
-/** Limits, and what counts against them. */
+/** Limits and the spending that counts against them. */
 export class Budget {
   readonly #scope: keyof typeof SCOPES;
   readonly #initial: BudgetLimits;
@@ -47,11 +47,11 @@ export class Budget {
   readonly #total: (() => Spending) | undefined;
   #limits: BudgetLimits;
   #spent: Spending = NOTHING_SPENT;
-  // What requests that are being answered take: several child agents ask at the same time.
+  // The estimated usage of requests in progress: several child agents may send requests at the same time.
   #held: Spending = NOTHING_SPENT;
   #asking: { readonly answer: Promise<BudgetLimits | undefined>; readonly signal: AbortSignal } | undefined;
 
-  /** `total` says what was spent, if something else counts it. */
+  /** `total` returns the spending, if something else tracks it. */
   constructor(
     scope: keyof typeof SCOPES,
     limits: BudgetLimits,
@@ -69,17 +69,17 @@ export class Budget {
     return this.#limits.maxCost !== undefined;
   }
 
-  /** Resolves once the request may be sent, with a function to call when it is no longer being answered. */
+  /** Resolves once the request may be sent, to a function to call when the request is complete. */
   async hold(next: Spending, signal: AbortSignal): Promise<() => void> {
     while (!this.#fits(next)) {
       const before = this.#limits;
       const limit = this.#reachedLimit(next);
       const raised = await this.#ask(next, signal);
-      // Several requests may have waited for the same answer.
+      // Several requests may have waited for the same decision.
       if (raised === "ask again" || (raised && this.#limits !== before)) continue;
       const now = { ...before, ...(raised && limitsOf(raised)) };
       if ((now[limit] ?? Infinity) <= (before[limit] ?? Infinity)) throw this.#exceeded(next);
-      // If this is not enough yet, the next limit is asked about.
+      // If the new limit is still too low, ask about the next one.
       this.#limits = now;
     }
     this.#held = plus(this.#held, next);
@@ -119,7 +119,7 @@ export class Budget {
       this.#asking = { answer, signal };
     }
     const asked = this.#asking;
-    // The request that asked was stopped, and this one was not.
+    // The request that asked was stopped, but this one was not.
     const isWithdrawn = (): boolean => asked.signal.aborted && !signal.aborted;
     try {
       return (await orAborted(asked.answer, signal)) ?? (isWithdrawn() ? "ask again" : undefined);
@@ -149,7 +149,7 @@ export class Budget {
   }
 }
 
-/** Asks the model if the budgets allow it, and counts what that took. */
+/** Sends the request if the budgets allow it, and counts its usage. */
 export async function respondWithin(run: Run, request: ChatRequest): Promise<ChatResponse> {
   const { budgets, provider, signal } = run;
   if (budgets.length === 0) {
@@ -168,7 +168,7 @@ export async function respondWithin(run: Run, request: ChatRequest): Promise<Cha
     spend(run, response.usage ?? { ...input, outputTokens: outputOf(response) });
     return response;
   } catch (error) {
-    // The server has read a request that was stopped half-way: it costs at least its input.
+    // The server has read a request that was stopped half-way, so at least its input is billed.
     if (signal.aborted && releases.length === budgets.length) spend(run, input);
     throw error;
   } finally {
@@ -176,13 +176,15 @@ export async function respondWithin(run: Run, request: ChatRequest): Promise<Cha
   }
 }
 
-/** Whether what a model takes can be counted: a limit in dollars needs its price. */
+/** Whether the usage of a model can be limited: a limit in dollars needs its price. */
 export function isCountable(provider: ChatProvider, { budgets }: Pick<Run, "budgets">): boolean {
   const { cost } = spendingOf({ inputTokens: 1, outputTokens: 0 }, provider);
   return cost !== undefined || !budgets.some(({ hasCost }) => hasCost);
 }
 
-/** What a request takes at least. All up to the newest answer was sent before, so a server with a cache has it there. */
+/**
+ * The minimum usage of a request. Everything up to the newest answer was sent before, so a server with a cache has it.
+ */
 function inputOf({ messages, tools }: ChatRequest): TokenUsage {
   const known = messages.findLastIndex(({ role }) => role === "assistant");
   const toolTokens = textTokens(JSON.stringify(tools));
@@ -206,7 +208,7 @@ function unknownPrice({ model = "the model" }: ChatProvider): AgentError {
   );
 }
 
-/** The limits among these options; `undefined` if there are none. */
+/** The limits in these options; `undefined` if there are none. */
 export function limitsOf({ maxCost, maxTokens }: BudgetLimits): BudgetLimits | undefined {
   if (maxCost !== undefined) checkPositive("maxCost", maxCost);
   if (maxTokens !== undefined) checkPositive("maxTokens", maxTokens);
@@ -219,7 +221,7 @@ function plus(a: Spending, b: Spending): Spending {
 }
 
 function dollars(cost: number): string {
-  // Two digits that count, also where toPrecision would write an exponent.
+  // Two significant digits, also for numbers that toPrecision would write with an exponent.
   const decimals = cost > 0 && cost < 0.1 ? Math.min(20, 1 - Math.floor(Math.log10(cost))) : 2;
   return `$${cost.toFixed(decimals)}`;
 }

@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Lets readers run together and every other call alone, in the order in which they ask. A call that makes nested calls
- * or starts child agents passes its slot on to them, so that they cannot wait for each other.
+ * Lets readers run together and every other call alone, in the order they ask. A call with nested calls or child agents
+ * passes its slot to them, so that they cannot deadlock.
  */
 export class CallSlots {
   #readers = 0;
@@ -103,16 +103,16 @@ class CallSlot {
 
 const MAX_NESTING = 8;
 
-/** Where calls run: a round of an answer, or inside another call. */
+/** The place where calls run: the tool round of an answer, or inside another call. */
 export interface CallScene {
   readonly run: Run;
   readonly turn: number;
   readonly slots: CallSlots;
-  /** The ids of all calls of the round, so that nested calls get other ones. */
+  /** The ids of all calls of the tool round, so that nested calls get different ones. */
   readonly ids: Set<string>;
   /** Decisions given for pending calls, with what was shown. */
   readonly late: ReadonlyMap<string, LateDecision>;
-  /** The calls around a nested one, from the outermost. */
+  /** The calls around a nested call, outermost first. */
   readonly parents: readonly ParentCall[];
 }
 
@@ -123,8 +123,8 @@ interface ParentCall {
 }
 
 /**
- * Looks a call up and validates it. Has no side effect and never rejects. With `repair`, arguments that a model wrote
- * wrongly are read as they are meant.
+ * Looks up a call and validates it. Has no side effects and never rejects. With `repair`, common mistakes in a model's
+ * arguments are corrected.
  */
 export async function prepareRequested(
   { name, args, problem }: RequestedCall,
@@ -145,13 +145,16 @@ export async function prepareRequested(
   }
 }
 
-/** The result of a call that names no tool, with the names there are. */
+/** The result for a call of an unknown tool, with the names of existing tools. */
 function withToolNames(result: ToolResult, name: string, tools: LoopTools): ToolResult {
   const names = tools.getSharedSchemas().map((tool) => tool.function.name);
   return { ...result, text: `${result.text}. ${toolNameHint(name, names)}` };
 }
 
-/** Whether a prepared call must not overlap with others. The tool that runs decides, which a redirect may have changed. */
+/**
+ * Whether a prepared call must not overlap with others. Depends on the tool that runs, which a redirect may have
+ * changed.
+ */
 export function runsAlone(prepared: PreparedCall | ToolResult): boolean {
   return !("outcome" in prepared) && isExclusive(prepared.capabilities);
 }
@@ -207,17 +210,17 @@ export async function runCall(
   return result;
 }
 
-/** For a decision that was given although this agent asks about nothing. */
+/** For a decision given to an agent that asks no questions. */
 const ASKS: CallRules = { decide: () => ({ type: "ask" }), allow: () => undefined };
 
 interface Decided {
-  /** The call that runs: hooks may have changed its arguments. */
+  /** The call to run: hooks may have changed its arguments. */
   readonly call: PreparedCall;
-  /** The needs that were shown and approved. */
+  /** The needs that were displayed and approved. */
   readonly granted: readonly AccessNeed[];
   /** The token of the preview that the user saw. */
   readonly basis?: string | undefined;
-  /** Absent if no one asked for a description. */
+  /** Absent if no description was requested. */
   readonly described: DescribedCall | undefined;
 }
 
@@ -244,7 +247,7 @@ async function decide(id: string, prepared: PreparedCall, scene: CallScene): Pro
   }
   const late = scene.late.get(id);
   const decides = !allowed && (gate !== undefined || late !== undefined);
-  // Without a gate, a listener or a hook, no one needs the description.
+  // Without a gate, a listener or a hook, the description is not needed.
   if (!decides && !allowed && !run.stream) return { call, granted: [], described: undefined };
   const described = await call.describe(signal);
   if (signal.aborted) return abortedBefore(call.name);
@@ -285,7 +288,7 @@ async function askGate(
   return { call, granted: described.needs, basis: answer.basis, described };
 }
 
-/** What a nested call or a child agent failed with, if the whole call has to fail with it. */
+/** The failure of a nested call or child agent that makes the whole call fail. */
 interface Interruption {
   error?: unknown;
 }
@@ -339,9 +342,9 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
         onProcess: (pid) => emit({ type: "tool_process", ...event, pid }),
         progress: (progress) => emit({ type: "tool_progress", ...event, ...progress }),
       });
-      // Child agents and nested calls that the tool did not wait for were aborted when it returned.
+      // Child agents and nested calls that the tool did not await were aborted when it returned.
       await Promise.all(work);
-      // The tool may have returned a result, but what it started was suspended and has not finished.
+      // The tool may have returned a result although a nested call or child agent was suspended and has not finished.
       if (interruption.error !== undefined) throw interruption.error;
       set(ended.outcome === "ok" ? {} : { "error.type": ended.outcome }, () => ({
         "gen_ai.tool.call.arguments": JSON.stringify(args),
@@ -357,8 +360,8 @@ async function execute(id: string, decided: Decided, slot: CallSlot, scene: Call
 }
 
 /**
- * Runs the nested calls of a call through the same path. A call that fails resolves to its result; a question that
- * cannot be answered now may wait only if a journal can run the outer calls again.
+ * Runs the nested calls of a call through the same path. A failed call resolves to its result. A question that cannot
+ * be answered now may stay pending only if a journal can run the outer calls again.
  */
 function nestedCalls(
   parent: ParentCall,
@@ -385,7 +388,7 @@ function nestedCalls(
     scene.ids.add(id);
     const nested: CallScene = {
       ...scene,
-      // The id is the model's own text: encoded, it cannot look like the place of another call.
+      // Encode the id: the model chooses it, and it must not look like the path of another call.
       run: {
         ...run,
         signal,

@@ -21,13 +21,13 @@ import { createOutputReader } from "./output.js";
 import { type LoopLimits, type RunParts, toolSubset } from "./run.js";
 import { UsageMeter } from "./usage.js";
 
-/** The call a child agent works for. Ids are unique within one turn only. */
+/** The call that started the child agent. Ids are unique within one turn only. */
 interface CallPlace {
   readonly turn: number;
   readonly callId: string;
 }
 
-/** Starts a child agent for a call. Rejects with an `AgentError`, also when there are too many. */
+/** Starts a child agent for a call. Rejects with an `AgentError`, including when there are too many. */
 export type ChildStarter = (
   place: CallPlace,
   request: ChildAgentRequest,
@@ -51,7 +51,7 @@ const REQUEST: OptionChecks<ChildAgentRequest> = {
   label: checkText,
 };
 
-/** Lets a number of child agents run at a time; the others wait in order. */
+/** Limits the number of child agents that run at the same time; the others wait in order. */
 export class ChildSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -60,7 +60,7 @@ export class ChildSlots {
     this.#free = size;
   }
 
-  /** Resolves once there is room, with a function that makes room again. */
+  /** Resolves once a slot is free, to a function that releases it. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else {
@@ -73,7 +73,7 @@ export class ChildSlots {
         await orAborted(turn, signal);
       } catch (error) {
         const index = this.#waiting.indexOf(wake);
-        // A slot that was freed together with the abort belongs to the next.
+        // A slot that was freed at the same time as the abort goes to the next in line.
         if (index === -1) this.#release();
         else this.#waiting.splice(index, 1);
         throw error;
@@ -90,8 +90,8 @@ export class ChildSlots {
 }
 
 /**
- * A child works like its parent: the same loop, model, hooks and approval, on its own conversation. What it uses
- * counts against the parent's limits, and its tools are never more than the parent's.
+ * A child works like its parent: the same loop, model, hooks and approval, with its own conversation. Its usage counts
+ * against the parent's limits, and its tools are a subset of the parent's.
  */
 export function createChildStarter(
   parent: RunParts,
@@ -104,7 +104,7 @@ export function createChildStarter(
     throwIfAborted(signal);
     checkLimits(parent);
     parent.allowance.children--;
-    // The id is the model's own text: encoded, it cannot look like the place of another call.
+    // Encode the id: the model chooses it, and it must not look like the path of another call.
     const place = `${turn}/${encodeURIComponent(callId)}`;
     const child = started.get(place) ?? 0;
     started.set(place, child + 1);
@@ -159,7 +159,10 @@ export function createChildStarter(
   };
 }
 
-/** Waits until the child may run: first for the exclusive slot, if it is exclusive, then for room among those that run. */
+/**
+ * Waits until the child may run: first for the exclusive slot, if it is exclusive, then for one of the concurrent
+ * slots.
+ */
 async function takePlace(
   { allowance, depth, limits }: RunParts,
   exclusive: boolean,
@@ -183,7 +186,7 @@ async function takePlace(
   }
 }
 
-/** The provider that a child uses instead of its parent's, and the room it has. */
+/** The provider that a child uses instead of its parent's, and its context size. */
 async function modelOf(
   name: string,
   { resolveModel, limits }: RunParts,

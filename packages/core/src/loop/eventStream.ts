@@ -5,13 +5,13 @@ interface StreamedRun {
   /** Called when the first event is requested: checks the arguments and returns the signal that stops the run. */
   open(): AbortSignal | undefined;
   start(signal: AbortSignal, emit: (event: AgentEvent) => void): Promise<unknown>;
-  /** Gets the events that come after the stream has ended. */
+  /** Receives events that arrive after the stream has ended. */
   onLate(event: AgentEvent): void;
 }
 
 /**
- * The events of a run as they happen; nothing happens before the first one is asked for. Throws what the run
- * rejects with; leaving the loop early aborts it.
+ * The events of a run as they happen. The run starts when the first event is requested. Throws what the run rejects
+ * with; leaving the loop early aborts the run.
  */
 export async function* streamEvents({
   open,
@@ -62,7 +62,7 @@ class EventQueue<T> {
     this.#wake?.();
   }
 
-  /** Everything that has arrived, waiting for at least one event; `undefined` once it has ended. */
+  /** All events that have arrived, waiting for at least one; `undefined` once the queue has ended. */
   async take(): Promise<T[] | undefined> {
     while (this.#waiting.length === 0) {
       if (this.#ended) return undefined;

@@ -11,22 +11,25 @@ import type { Run } from "./run.js";
 /** A hook decides without asking the user: one that takes longer is treated as hanging. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A hook's own copy of a call: changing it has no effect. */
+/** A hook's copy of a call: changing it has no effect. */
 export interface HookCall<Context = unknown> {
   readonly id: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the caller of `chat` passed as `context`. */
+  /** The `context` that was passed to `chat`. */
   readonly context?: Context;
   readonly signal: AbortSignal;
-  /** What the call acts on. Asks the tool when it is first called; in `afterCall` it is what was described before the call ran. */
+  /**
+   * Describes the targets of the call. The tool is asked on the first call; in `afterCall` it is the description from
+   * before the call.
+   */
   describe(): Promise<DescribedCall>;
 }
 
 /**
- * `{ deny }` refuses with a reason for the model; `{ args }` changes the arguments, which are validated again;
- * `{ allow: true }` runs the call without asking `approve` (only from hooks in the Agent's own options: a pack cannot
+ * `{ deny }` refuses the call with a reason for the model; `{ args }` changes the arguments, which are validated again;
+ * `{ allow: true }` runs the call without asking `approve` (only from hooks in the agent's options: a pack cannot
  * decide for the user). `undefined` leaves the decision to the next hook.
  */
 export type BeforeDecision =
@@ -36,17 +39,17 @@ export type BeforeDecision =
   | { readonly args: Readonly<Record<string, unknown>> };
 
 /**
- * `{ text }` replaces the result's text and drops its view, value and parts, which could show what the hook removed;
- * `{ append }` adds to the text; `undefined` leaves the result as it is.
+ * `{ text }` replaces the result's text and drops its view, value and parts, which could contain what the hook removed;
+ * `{ append }` adds to the text; `undefined` keeps the result.
  */
 export type AfterDecision = undefined | { readonly text: string } | { readonly append: string };
 
 /**
- * Functions that see every call before and after it runs, and whole messages and sessions. A call hook that throws or hangs
+ * Functions that run before and after every call, and for whole messages and sessions. A call hook that throws or hangs
  * refuses the call.
  */
 export interface CallHooks<Context = unknown> extends LifecycleHooks {
-  /** Named in refusals. */
+  /** Used in refusal messages. */
   readonly name: string;
   /** Milliseconds one decision may take. Default: 30 seconds. */
   readonly timeoutMs?: number;
@@ -62,9 +65,8 @@ type HookVerdict =
   | { readonly type: "deny"; readonly reason: string };
 
 /**
- * Asks the hooks in order: those of packs first, so that the embedder's own see the arguments as they will run.
- * `trusted` are the embedder's, whose "allow" counts. `revalidate` checks changed arguments and resolves to what is
- * wrong with them.
+ * Runs the hooks in order: those of packs first, so that the embedder's own see the final arguments. `trusted` are the
+ * embedder's, whose "allow" is accepted. `revalidate` checks changed arguments and resolves to the problem.
  */
 export async function askBeforeHooks(
   call: HookCall,
@@ -95,7 +97,7 @@ export async function askBeforeHooks(
         }
         args = decision.args;
         changed = true;
-        // An earlier "allow" was about other arguments.
+        // An earlier "allow" applied to other arguments.
         allowed = false;
       } else if (decision.allow === true) {
         allowed ||= trusted.includes(hooks);
@@ -109,7 +111,10 @@ export async function askBeforeHooks(
   return { type: "continue", allowed, ...(changed && { args }) };
 }
 
-/** Lets the hooks change a result. If a hook fails the result is withheld, because the hook may have had to remove a part. */
+/**
+ * Lets the hooks change a result. If a hook fails, the result is withheld, because the hook might have removed part of
+ * it.
+ */
 export async function askAfterHooks(
   call: HookCall,
   result: ToolResult,
@@ -146,7 +151,7 @@ export async function askAfterHooks(
   return current;
 }
 
-/** Announces that a call runs now. Resolves to the reason for a refusal if a hook fails. */
+/** Notifies the hooks that a call is about to run. Resolves to a refusal reason if a hook fails. */
 export async function announceRun(call: HookCall, hooks: readonly CallHooks[]): Promise<string | undefined> {
   for (const one of hooks) {
     if (!one.beforeRun) continue;
@@ -176,15 +181,15 @@ async function withinTime<T>(
   });
 }
 
-// What hooks add is sent with every request from then on.
+// Text that hooks add is sent with every later request.
 const MAX_ADDED_BYTES = 8000;
-// How often one message continues because a hook refuses its end: two hooks must not keep a model busy for ever.
+// The number of times hooks may refuse the end of one run, so that two hooks cannot keep a model busy forever.
 const MAX_CONTINUATIONS = 3;
 
 /** A message that is about to join the conversation. */
 export interface HookMessage {
   readonly content: Content;
-  /** Who the message is from, if the user did not write it. */
+  /** The sender of the message, if the user did not write it. */
   readonly from?: string;
   readonly context?: unknown;
   readonly signal: AbortSignal;
@@ -192,7 +197,7 @@ export interface HookMessage {
 
 /** A session that starts or ends. */
 export interface HookSession {
-  /** Whether the conversation had messages already. */
+  /** Whether the conversation already had messages. */
   readonly resumed: boolean;
 }
 
@@ -207,34 +212,43 @@ export interface HookStop {
   readonly signal: AbortSignal;
 }
 
-/** A conversation that is about to be made shorter. */
+/** A conversation that is about to be compacted. */
 export interface HookCompact {
   /** About how many tokens the conversation has. */
   readonly tokens: number;
-  /** What the user asked to keep. */
+  /** What the user asked the summary to keep. */
   readonly focus?: string;
 }
 
 /** `{ add }` adds a text to the message; `{ deny }` refuses it with a reason for the user. */
 export type MessageDecision = undefined | { readonly add: string } | { readonly deny: string };
 
-/** `{ add }` gives the model a text. */
+/** `{ add }` adds a text for the model. */
 export type AddDecision = undefined | { readonly add: string };
 
-/** `{ deny }` refuses the end: the model reads the reason and continues. At most three times for one message. */
+/** `{ deny }` refuses the end of the run: the model reads the reason and continues. At most three times per message. */
 export type StopDecision = undefined | { readonly deny: string };
 
-/** Functions that see what happens to a whole message or session. They add and refuse; they never allow anything. */
+/** Functions for the events of a whole message or session. They can add and refuse, but never allow anything. */
 export interface LifecycleHooks {
-  /** Called before the first message of a session. What it adds is sent with that message. A failure is reported and ignored. */
+  /**
+   * Called before the first message of a session. Its added text is sent with that message. A failure is reported and
+   * ignored.
+   */
   onSessionStart?(session: HookSession): AddDecision | Promise<AddDecision>;
   /** Called when the agent is disposed of. A failure is ignored. */
   onSessionEnd?(session: HookSession): void | Promise<void>;
-  /** Called before a message joins the conversation, also one given to `steer`. A failure refuses the message. */
+  /**
+   * Called before a message is added to the conversation, including one given to `steer`. A failure refuses the
+   * message.
+   */
   onMessage?(message: HookMessage): MessageDecision | Promise<MessageDecision>;
-  /** Called when the model has answered without further calls. A failure is reported, and the message ends. */
+  /** Called when the model has answered without further calls. A failure is reported, and the run ends. */
   onStop?(stop: HookStop): StopDecision | Promise<StopDecision>;
-  /** Called before older messages are replaced by a summary, which keeps what it adds. A failure is reported and ignored. */
+  /**
+   * Called before older messages are replaced with a summary, which keeps the added text. A failure is reported and
+   * ignored.
+   */
   onCompact?(compact: HookCompact): AddDecision | Promise<AddDecision>;
 }
 
@@ -255,17 +269,17 @@ export function lifecycleOf(run: Run): Lifecycle {
   };
 }
 
-/** What hooks add to the first message of a session. */
+/** The text that hooks add to the first message of a session. */
 export async function startSession(session: HookSession, lifecycle: Lifecycle): Promise<string[]> {
   return await collect(lifecycle, "onSessionStart", (hooks) => hooks.onSessionStart?.(session));
 }
 
-/** What a summary has to keep, by all hooks. */
+/** What all hooks ask the summary to keep. */
 export async function beforeCompact(compact: HookCompact, lifecycle: Lifecycle): Promise<string[]> {
   return await collect(lifecycle, "onCompact", (hooks) => hooks.onCompact?.(compact));
 }
 
-/** Ends a session for every hook. Never rejects. */
+/** Calls the session-end hooks. Never rejects. */
 export async function endSession(session: HookSession, hooks: readonly CallHooks[]): Promise<void> {
   await Promise.all(
     hooks.map(async (one) => {
@@ -275,7 +289,7 @@ export async function endSession(session: HookSession, hooks: readonly CallHooks
   );
 }
 
-/** The message with what hooks add to it. Rejects with `message_denied` if one refuses it or fails. */
+/** Returns the message with the additions of hooks. Rejects with `message_denied` if a hook refuses it or fails. */
 export async function admitMessage(
   message: HookMessage,
   { hooks, redact }: Omit<Lifecycle, "onProblem">,
@@ -303,7 +317,7 @@ export async function admitMessage(
   return content;
 }
 
-/** Why the run must not end yet: the reason of the first hook that refuses it. */
+/** Why the run must not end yet: the reason of the first hook that refuses. */
 export async function refuseStop(
   stop: Omit<HookStop, "context" | "signal">,
   hooks: readonly CallHooks[],

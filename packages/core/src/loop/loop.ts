@@ -19,8 +19,8 @@ import { countUsage } from "./usage.js";
 const MAX_WRITTEN_CALLS = 1;
 
 /**
- * The one loop behind `chat` and `streamChat`: ask the model, run the tools it wants, until it answers without any.
- * Returns the event that ends the run. The history stays valid on every exit.
+ * The loop of `chat` and `streamChat`: requests an answer, runs its tool calls, and repeats until an answer has none.
+ * Returns the event that ends the run. The history is valid on every exit.
  */
 export function runLoop(run: Run): Promise<DoneEvent> {
   const { telemetry, provider, label = "", context } = run;
@@ -32,7 +32,7 @@ export function runLoop(run: Run): Promise<DoneEvent> {
   });
 }
 
-/** Creates the context of a run. The one of a child agent is derived from its parent's. */
+/** Creates the context of a run. A child agent's context is derived from its parent's. */
 export function createRun(parts: RunParts): Run {
   return { ...parts, startAgent: createChildStarter(parts, (child) => runLoop(createRun(child))) };
 }
@@ -70,7 +70,7 @@ async function loop(run: Run): Promise<DoneEvent> {
     const given = run.takeSteering();
     if (given.length > 0 && (await steerWith(given, run))) continue;
     const parsed = output && (await orAborted(output.read(text), signal));
-    // An answer that fits the wanted form may look like a call: it is the answer.
+    // An answer that matches `output` may look like a call: it is the answer.
     const isAnswer = parsed !== undefined && !("problem" in parsed);
     const written = isAnswer ? undefined : findWrittenCall(text, run.tools.getSharedSchemas());
     if (written !== undefined) {
@@ -87,7 +87,7 @@ async function loop(run: Run): Promise<DoneEvent> {
       conversation.append({ role: "user", content: outputCorrection(parsed.problem), generated: true });
       continue;
     }
-    // Child agents end as they decide.
+    // `stopWhen` does not apply to child agents.
     const stopHooks = run.depth === 0 ? lifecycleOf(run).hooks.filter(({ onStop }) => onStop) : [];
     const stop = { text, finishReason: response.finishReason, turns: turn, continued };
     const refusal = stopHooks.length > 0 ? await refuseStop(stop, stopHooks, run) : undefined;
@@ -147,7 +147,7 @@ function ownState({ state }: ChatResponse, { provider: { id } }: Run) {
   return state === undefined || id === undefined ? {} : { state: { provider: id, value: state } };
 }
 
-/** The forms in which models write a tool call as text, when their server does not read it as one. */
+/** The formats in which models write a tool call as text, if their server does not parse it. */
 const FORMS: readonly RegExp[] = [
   // Hermes, Qwen and others: <tool_call>{"name": …}</tool_call>
   /<\|?tool_calls?(?:_begin)?\|?>[\s\S]*$/,
@@ -163,7 +163,7 @@ const FORMS: readonly RegExp[] = [
 // After the call there may be its end mark, but no answer.
 const END = /[>}\]`]$/;
 
-/** The name of the tool that an answer without calls calls as text, if its end is such a call. */
+/** The name of the tool that an answer calls as text at its end, if any. */
 export function findWrittenCall(text: string, tools: readonly ChatTool[]): string | undefined {
   if (!/tool_call|invoke|<function=|TOOL_CALLS|"(?:name|tool|function|tool_name)"/.test(text))
     return undefined;
@@ -184,12 +184,12 @@ export function findWrittenCall(text: string, tools: readonly ChatTool[]): strin
   return undefined;
 }
 
-/** What the model sees about a call that it wrote as text. */
+/** The message to the model about a call that it wrote as text. */
 function writtenCallCorrection(name: string): string {
   return `Your last answer has a call of ${quote(name)} written as text. It was not run. Call the tool through the tool interface, or answer without it.`;
 }
 
-/** What the user sees about it. */
+/** The message to the user about it. */
 function writtenCallReason(name: string): string {
   return `the model wrote a call of ${quote(name)} as text, which is not run`;
 }

@@ -19,7 +19,7 @@ export function checkMessage(message: unknown): void {
   throw new AgentError("invalid_argument", `message ${problem}.`);
 }
 
-/** Throws `invalid_argument` unless every decision is about a call that waits for one. */
+/** Throws `invalid_argument` unless every decision is about a pending call. */
 export function checkDecisions(decisions: ApprovalDecisions, { pending }: Conversation): void {
   checkObject("decisions", decisions);
   if (!pending) {
@@ -50,8 +50,8 @@ export function checkNewId(conversation: Conversation, id: string | undefined, r
 }
 
 /**
- * Adds the message that starts a run. Calls that wait for a decision get the result that they have not run. With
- * `replaces`, that message and everything after it is removed first.
+ * Adds the message that starts a run. Pending calls get a result saying that they did not run. With `replaces`, that
+ * message and everything after it is removed first.
  */
 export function addMessage(
   conversation: Conversation,
@@ -90,7 +90,7 @@ export class SteeringQueue {
     return this.#isOpen;
   }
 
-  /** What has not been delivered. With `last`, closes the queue if there is nothing. */
+  /** Returns the undelivered messages. With `last`, closes the queue if there are none. */
   take({ last = false } = {}): readonly Content[] {
     if (last && this.#waiting.length === 0) this.close();
     return this.#waiting.splice(0);

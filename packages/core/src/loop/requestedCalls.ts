@@ -5,19 +5,19 @@ import { MAX_ARGUMENT_DEPTH } from "../tools/arguments.js";
 import type { ChatTool } from "../tools/tool.js";
 import { asToolName } from "../tools/tool.js";
 
-/** A call as the model asked for it: its own id, and arguments that could be read, or why not. */
+/** A call as requested by the model: its id, and the parsed arguments or why they could not be parsed. */
 export interface RequestedCall {
   readonly id: string;
   readonly name: string;
   readonly args: Record<string, unknown>;
-  /** The arguments' text as it came. */
+  /** The raw JSON text of the arguments. */
   readonly raw: string;
   readonly problem: string | undefined;
 }
 
 /**
- * The calls of an answer, at most `most` of them. Never throws: what cannot be read is a problem of its call. A name that
- * none of the `tools` has, and that can mean one of them only, is read as that one.
+ * Parses the calls of an answer, at most `most`. Never throws: a parse error is stored with its call. An unknown name
+ * that can only mean one of the `tools` is replaced with that tool's name.
  */
 export function readCalls(
   response: ChatResponse,
@@ -30,7 +30,7 @@ export function readCalls(
     const written = asText(call?.function?.name);
     const name = names.includes(written) ? written : (meantTool(written, names) ?? written);
     const raw = asText(call?.function?.arguments);
-    // Some servers send no id, or the same one twice; each result must still find its call.
+    // Some servers send no id, or the same one twice; each result must still match its call.
     let id = asText(call?.id) || `call_${index}`;
     while (used.has(id)) id = `${id}_${index}`;
     used.add(id);
@@ -39,7 +39,7 @@ export function readCalls(
   return { calls, dropped: response.toolCalls.length - calls.length };
 }
 
-/** A provider may pass on malformed calls of its server: an object as the arguments, no name at all. */
+/** A provider may pass on malformed calls from its server: an object as the arguments, no name at all. */
 function asText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value.toWellFormed() : (JSON.stringify(value) ?? "");
@@ -70,19 +70,19 @@ function readArguments(raw: string, cutOff: boolean): Pick<RequestedCall, "args"
   }
 }
 
-/** The call as the history keeps it, with a valid name and valid arguments: servers refuse a history without them. */
+/** The call as stored in the history, with a valid name and valid arguments: servers refuse a history without them. */
 export function toHistory({ id, name, raw, problem }: RequestedCall): ChatToolCall {
   const readable = problem === undefined && raw.trim() !== "";
   return { id, type: "function", function: { name: asToolName(name), arguments: readable ? raw : "{}" } };
 }
 
-/** What servers and models put before a tool's name. */
+/** Prefixes that servers and models put before a tool's name. */
 const PREFIX = /^(functions?|tools?|default_api|multi_tool_use|namespace|assistant)[.:/]+/i;
 const MAX_LISTED = 40;
 
 /**
- * The tool that a model means by a name which no tool has: the only one that is the same without a known prefix, case
- * and separators. `undefined` if there is none.
+ * The tool that a model means by an unknown name: the only one that matches when known prefixes, case and separators
+ * are ignored. `undefined` if there is none or several.
  */
 function meantTool(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
@@ -90,7 +90,7 @@ function meantTool(name: string, names: readonly string[]): string | undefined {
   return another === undefined ? only : undefined;
 }
 
-/** What the model can do about a name that no tool has: the nearest names, and all names. */
+/** Help for the model after an unknown tool name: the nearest names, and all names. */
 export function toolNameHint(name: string, names: readonly string[]): string {
   if (names.length === 0) return "There are no tools.";
   const plain = plainName(name);

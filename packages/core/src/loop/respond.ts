@@ -5,7 +5,7 @@ import type { Run } from "./run.js";
 import type { TelemetryAttributes } from "./telemetry.js";
 import { withCost } from "./usage.js";
 
-/** One request to the model, inside its own span. Rejects with a coded error, whatever the provider does. */
+/** Sends one model request inside its own span. Rejects with a coded error, whatever the provider does. */
 export function respond(
   { provider, telemetry, context }: Pick<Run, "provider" | "telemetry" | "context">,
   request: ChatRequest,
@@ -30,7 +30,7 @@ export function respond(
   });
 }
 
-/** The provider and model, as far as the provider names them. */
+/** The provider and model, as far as the provider reports them. */
 export function providerAttributes({ id, model, address }: ChatProvider): TelemetryAttributes {
   return {
     ...(id !== undefined && { "gen_ai.provider.name": conventionalName(id) }),
@@ -39,7 +39,7 @@ export function providerAttributes({ id, model, address }: ChatProvider): Teleme
   };
 }
 
-/** The name that OpenTelemetry's conventions give a provider, which is not the one of its wire. */
+/** The provider name in OpenTelemetry's conventions, which may differ from the name of its API. */
 function conventionalName(id: string): string {
   const [wire = id, host = ""] = id.split(":", 2);
   if (wire === "google") return "gcp.gemini";
@@ -48,7 +48,7 @@ function conventionalName(id: string): string {
   return name ?? "openai";
 }
 
-// Servers that speak OpenAI's API and have a separate name in the conventions.
+// Servers with an OpenAI-compatible API that have a separate name in the conventions.
 const OPENAI_COMPATIBLE: readonly (readonly [RegExp, string])[] = [
   [/\.openai\.azure\.com$/, "azure.ai.openai"],
   [/(^|\.)mistral\.ai$/, "mistral_ai"],
@@ -64,7 +64,7 @@ function serverAttributes(address: string): TelemetryAttributes {
   return { "server.address": hostname, "server.port": Number(port) || (protocol === "http:" ? 80 : 443) };
 }
 
-/** The name of what is asked, for the steps. */
+/** The name of the requested model, for steps. */
 export function modelName({ id, model }: ChatProvider): { readonly model?: string } {
   const name = [id, model].filter((part) => part !== undefined).join("/");
   return name === "" ? {} : { model: name };

@@ -48,7 +48,7 @@ export interface LoopTools {
   getFreeform(): Readonly<Record<string, FreeformInput>> | undefined;
   getCapabilities(name: string): readonly ToolCapability[];
   isRepeatable(name: string): boolean;
-  /** What is known about a call before it is validated: its title and kind. */
+  /** Facts about a call before it is validated: its title and kind. */
   aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind">;
   /** The arguments that name a call of this tool. */
   titleFrom(name: string): readonly string[];
@@ -60,7 +60,7 @@ interface Allowance {
   turns: number;
   children: number;
   nestedCalls: number;
-  /** The child agents that run, by their depth. One that waits for its own children must not hold up theirs. */
+  /** The running child agents by depth. One that waits for its own children must not block their slots. */
   readonly running: ChildSlots[];
   /** The slots of exclusive child agents, by their depth. */
   readonly exclusive: ChildSlots[];
@@ -76,38 +76,38 @@ export interface Run {
   /** The embedder's own hooks. Those of packs are among their services. */
   readonly hooks: readonly CallHooks[];
   readonly packs: Pick<PackServiceList, "hooks" | "warmUp" | "refresh">;
-  /** What packs add to the system prompt, as it was when the message started. */
+  /** The additions of packs to the system prompt, as of the start of the message. */
   readonly packPrompt: string;
-  /** The conversation of the agent itself, with which packs keep their states; a child agent has its own `conversation`. */
+  /** The conversation of the top-level agent, which holds the pack states; a child agent has its own `conversation`. */
   readonly session: Conversation;
   readonly resolveModel: ResolveModel | undefined;
   /** A cheaper model for summaries and for child agents that ask for it. */
   readonly smallModel: ChatProvider | undefined;
   readonly steps: Steps;
   readonly telemetry: Telemetry;
-  /** Takes the messages given to `steer` since the last time; with `last`, if there are none, no more are accepted. */
+  /** Takes the messages given to `steer` since the last call; with `last`, closes the queue if there are none. */
   readonly takeSteering: (options?: { readonly last: boolean }) => readonly Content[];
   readonly output: OutputReader | undefined;
-  /** Decides about the requests of an agent; a child agent has none. */
+  /** Controls the requests of an agent; a child agent has none. */
   readonly control: StepControl | undefined;
-  /** Decisions about calls that waited for them. */
+  /** Decisions about pending calls. */
   readonly decisions: ApprovalDecisions;
   /** The slots of calls, shared with the call that started this child agent. */
   readonly slots?: CallSlots;
-  /** The `context` that the caller of `chat` passed for tools and hooks. */
+  /** The `context` that was passed to `chat`, for tools and hooks. */
   readonly context: unknown;
-  /** How much the model thinks; `undefined` if the server decides. */
+  /** The reasoning effort; `undefined` if the server decides. */
   readonly effort: Effort | undefined;
   readonly stream: boolean;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** `""`, or the calls that led to this child agent. */
+  /** `""`, or the path of calls to this child agent. */
   readonly scope: string;
   /** A child agent's label, given by the tool that started it. */
   readonly label: string | undefined;
   readonly depth: number;
   readonly meter: UsageMeter;
-  /** What the requests of this run may take: its own budgets and those of its parents. */
+  /** The budgets of this run and of its parents. */
   readonly budgets: readonly Budget[];
   readonly allowance: Allowance;
   /** Starts a child agent for a call of this run. */
@@ -117,7 +117,10 @@ export interface Run {
 /** A run before it can start child agents. */
 export type RunParts = Omit<Run, "startAgent">;
 
-/** The tools with these names, on and off as they are in the whole. A call of another one is refused. */
+/**
+ * Restricts a registry to the tools with these names; enabled and disabled stay as they are. Calls to other tools are
+ * refused.
+ */
 export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTools {
   return {
     prepare: async (name, args, options) => {
@@ -125,7 +128,7 @@ export function toolSubset(tools: LoopTools, names: ReadonlySet<string>): LoopTo
       return { ...unavailable("not_available", name), durationMs: 0 };
     },
     getSharedSchemas: () => tools.getSharedSchemas().filter(({ function: { name } }) => names.has(name)),
-    // A provider looks up only the tools of the request.
+    // A provider only looks up the tools in the request.
     getFreeform: () => tools.getFreeform(),
     getCapabilities: (name) => tools.getCapabilities(name),
     isRepeatable: (name) => tools.isRepeatable(name),

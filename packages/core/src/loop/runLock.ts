@@ -4,23 +4,26 @@ import { orAborted } from "../toolkit/abort.js";
 import { onAbort } from "../toolkit/onAbort.js";
 
 /**
- * Lets one run run at a time, in an agent and in its conversation. The caller is notified of an abort immediately;
- * the run itself continues until its tools have returned, and the next one waits for that.
+ * Allows one active run at a time, in an agent and in its conversation. An abort rejects the caller's promise
+ * immediately; the run itself continues until its tools have returned, and the next run waits for that.
  */
 export class RunLock {
   readonly #conversation: Conversation;
   readonly #onStopped: () => void;
-  /** The run that runs, or has been aborted and still waits for its tools. Never rejects. */
+  /** The active run, or one that was aborted and still waits for its tools. Never rejects. */
   #running: Promise<unknown> | undefined;
   #isAborted = false;
 
-  /** `onStopped` is called when a run has ended, and already when it is aborted. */
+  /** `onStopped` is called when a run has ended, or earlier when it is aborted. */
   constructor(conversation: Conversation, onStopped: () => void) {
     this.#conversation = conversation;
     this.#onStopped = onStopped;
   }
 
-  /** Runs `work` as the only run. Throws `busy` while another run runs here or in the conversation; waits for one that was aborted. */
+  /**
+   * Runs `work` exclusively. Throws `busy` while another run is active here or in the conversation; waits for one that
+   * was aborted.
+   */
   async hold<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#running && this.#isAborted) await orAborted(this.idle(), signal);
     this.checkIdle();
@@ -51,7 +54,7 @@ export class RunLock {
     }
   }
 
-  /** Resolves once nothing runs any more. */
+  /** Resolves once nothing is running. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running;
   }

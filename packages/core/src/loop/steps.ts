@@ -2,20 +2,23 @@ import type { ChatResponse } from "../providers/interface.js";
 import type { ToolResult } from "../tools/execution.js";
 import type { ToolCapability } from "../tools/tool.js";
 
-/** Names one answer of the model within a message: the key stays the same when the message is replayed. */
+/** Identifies one answer of the model within a message. The key is the same when the message is replayed. */
 export interface AnswerKey {
-  /** `""` for the agent itself; for a child agent the calls that led to it, as turn, id and number: `2/call_1/0/`. */
+  /** `""` for the agent itself; for a child agent the path of calls to it, as turn, id and number: `2/call_1/0/`. */
   readonly scope: string;
-  /** How often the model has been asked for this message, counted from 1. */
+  /** The number of model requests for this message, counted from 1. */
   readonly turn: number;
   readonly kind: "answer" | "summary";
-  /** 2 for the request that follows a conversation that was too long. */
+  /** 2 for the request after the conversation was refused as too long and compacted. */
   readonly attempt: number;
-  /** The provider and model that are asked, such as `openai/gpt-5`, as far as the provider names them. Not part of the name. */
+  /**
+   * The provider and model of the request, such as `openai/gpt-5`, as far as the provider reports them. Not part of the
+   * key.
+   */
   readonly model?: string;
 }
 
-/** Names one tool call within a message. */
+/** Identifies one tool call within a message. */
 export interface CallKey {
   readonly scope: string;
   readonly turn: number;
@@ -23,20 +26,20 @@ export interface CallKey {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** Whether the call may be run again if an earlier run of it was interrupted (`ExecutableTool.repeatable`). */
+  /** Whether the call may run again if an earlier attempt was interrupted (`ExecutableTool.repeatable`). */
   readonly repeatable: boolean;
 }
 
 /**
- * Every answer and every call goes through these functions. The default runs them. A journal returns what it has
- * recorded for a key instead, so that a message continues in another process after the last completed step; events of a
- * step that was not run again are marked `replayed`.
+ * Every answer and every call goes through these functions. The default runs them. A journal returns the recorded
+ * result for a key instead, so that another process can continue a message after the last completed step; events of a
+ * replayed step are marked `replayed`.
  *
  * Contract: `answer` may reject with a recorded `AgentError`. `call` must not record a result whose outcome is
- * `aborted`, and gives `run` an `intent` that is awaited after the call was approved and before the tool starts;
- * a call with an intent and no result is run again if it is `repeatable`, and ends `interrupted` otherwise. To end
- * the run and continue it later, or elsewhere, either function rejects with an `AgentError` of code `suspended`: no tool
- * can turn that into a result, also not one whose child agent was suspended.
+ * `aborted`, and passes `run` an `intent` that is awaited after the call was approved and before the tool starts. A
+ * call with an intent but no result is run again if it is `repeatable`, and gets the outcome `interrupted` otherwise.
+ * To end the run and continue it later or elsewhere, either function rejects with an `AgentError` of code `suspended`;
+ * tools cannot turn that into a result, even if a child agent was suspended.
  */
 export interface Steps {
   answer(key: AnswerKey, ask: () => Promise<ChatResponse>): Promise<ChatResponse>;

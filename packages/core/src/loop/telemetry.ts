@@ -12,13 +12,13 @@ export type TelemetryAttributes = Readonly<Record<string, string | number | bool
 
 /**
  * Adds attributes that are known only later. `error.type` marks the span as failed although its work resolves.
- * `content` is what people and models wrote; it is built only if someone wants to keep it.
+ * `content` is text written by users and models; it is built only if it is recorded.
  */
 export type SetAttributes = (attributes: TelemetryAttributes, content?: () => TelemetryAttributes) => void;
 
 /** Receives the agent's work as nested spans. `@agent/core/otel` implements it with OpenTelemetry. */
 export interface Telemetry {
-  /** Runs `work` inside the span and ends it with the promise. */
+  /** Runs `work` inside the span and ends the span when the promise settles. */
   inSpan<T>(span: TelemetrySpan, work: (set: SetAttributes) => Promise<T>): Promise<T>;
 }
 

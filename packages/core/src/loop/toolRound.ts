@@ -12,10 +12,10 @@ import { type CallScene, CallSlots, prepareRequested, runCall, runsAlone } from 
 import { type RequestedCall, readCalls, toHistory } from "./requestedCalls.js";
 import type { Run } from "./run.js";
 
-// The number of reads at one time: enough to hide latency, few enough to bound open files.
+// The number of concurrent reads: enough to hide latency, few enough to bound open files.
 const MAX_CONCURRENT = 16;
 
-// The turn number in step keys for a resumed round, which runs before the model is asked.
+// The turn number in step keys for a resumed round, which runs before the next model request.
 const BEFORE_FIRST_TURN = 0;
 
 const SUSPENDED = "This call waits for a decision and has not run.";
@@ -23,9 +23,9 @@ const UNKNOWN = "Interrupted: whether this call has run is not known. Check befo
 const NOT_RUN = "Not run: the message was interrupted by an earlier call of this answer.";
 
 /**
- * Runs the tool calls of one answer: readers together, the others one after the other, in the order asked, and adds
- * the answer with all results to the conversation. Every call gets exactly one result, also when it was aborted.
- * Rejects, once all calls have ended, if the steps failed or a decision is suspended.
+ * Runs the tool calls of one answer, readers in parallel and the others one after the other in order, and adds the
+ * answer with all results to the conversation. Every call gets exactly one result, including aborted ones. Rejects,
+ * once all calls have finished, if the steps failed or a decision is suspended.
  */
 export async function runToolRound(
   { response, replayed }: Answer,
@@ -53,7 +53,7 @@ export async function runToolRound(
   round.close(results.close(note === undefined ? [] : [note], lastNotes));
 }
 
-/** Runs the calls that waited for a decision, and adds their answer with all results to the conversation. */
+/** Runs the pending calls, and adds their answer with all results to the conversation. */
 export async function resumeToolRound(pending: PendingRound, run: Run): Promise<void> {
   const { conversation, limits } = run;
   const { content, tool_calls: toolCalls = [] } = pending.answer;
@@ -86,7 +86,7 @@ function createScene(
   return { run, turn, slots, late, ids: new Set(calls.map(({ id }) => id)), parents: [] };
 }
 
-/** Runs the calls that have no result. Rejects, once all have ended, if one of them failed or was suspended. */
+/** Runs the calls that have no result. Rejects, once all have finished, if one of them failed or was suspended. */
 async function runUnfinished(
   calls: readonly RequestedCall[],
   results: RoundResults,
@@ -122,20 +122,20 @@ async function runUnfinished(
   throw failure.error;
 }
 
-/** A call that waits for a decision, with everything a user needs to decide about it. */
+/** A pending call, with everything a user needs to decide about it. */
 async function pendingCall(
   call: RequestedCall,
   failure: Failure | undefined,
   run: Run,
 ): Promise<PendingCall> {
   const request = failure?.error instanceof SuspendedCall ? failure.error.request : undefined;
-  // A question inside a child agent or a nested call is not one about this call, which would run again.
+  // A question inside a child agent or a nested call is not about this call, which would run again.
   if (request && request.id === call.id && request.scope === run.scope && request.parent === undefined) {
     const { id, name, args, capabilities, description, preview } = request;
     return { id, name, args, capabilities, description, ...(preview && { preview }) };
   }
-  // The call comes after the one that waits for a decision, or contains it. It is described as things are now, so that a user can decide
-  // about it too; if the earlier calls change what it does, it is asked about again.
+  // The call comes after the pending one, or contains it. It is described in the current state, so that a user can
+  // decide about it too; if earlier calls change what it does, it is asked about again.
   const prepared = await prepareRequested(call, run);
   if ("outcome" in prepared) {
     const { id, name, args } = call;
@@ -157,7 +157,7 @@ function unfinishedText(failure: Failure | undefined): string {
   return isAgentError(failure.error, "suspended") ? SUSPENDED : UNKNOWN;
 }
 
-/** The text a message may hold. Lone surrogates are replaced: servers would refuse every later request with one. */
+/** The text stored in a message. Lone surrogates are replaced: servers would refuse every later request with one. */
 export function textOrNull(content: unknown): string | null {
   return typeof content === "string" && content !== "" ? content.toWellFormed() : null;
 }
@@ -182,7 +182,7 @@ function droppedNote(dropped: number, most: number): string {
   return `[Note: the answer held ${dropped} more tool calls than the ${most} that one answer may hold. They were not run.]`;
 }
 
-/** Runs the calls and resolves once all have ended. After the first failure no other call is started. */
+/** Runs the calls and resolves once all have finished. After the first failure no further call is started. */
 async function runInOrder(
   calls: readonly (readonly [number, RequestedCall])[],
   scene: CallScene,
@@ -215,10 +215,10 @@ async function runInOrder(
 
 // The maximum decoded size of all images and files of one round: servers refuse larger requests.
 const MAX_PART_BYTES = 32 * 1024 * 1024;
-// The length of the sample that is compared to tell two images or files apart.
+// The length of the samples compared to tell two images or files apart.
 const SAMPLE = 256;
 
-/** The results of one answer's calls as they are kept: bounded together, in text and in parts. */
+/** The stored results of one answer's calls, with a common size limit for text and parts. */
 class RoundResults {
   readonly #ids: readonly string[];
   readonly #budget: OutputBudget;
@@ -233,7 +233,7 @@ class RoundResults {
     this.#parts = ids.map(() => []);
   }
 
-  /** Takes the result of one call and returns it as it stands now. */
+  /** Adds the result of one call and returns its current form. */
   add(index: number, { text, parts = [] }: Pick<ToolResult, "text" | "parts">): ToolMessage {
     const kept: ContentPart[] = [];
     const lines = [text];
@@ -254,7 +254,7 @@ class RoundResults {
     return message;
   }
 
-  /** Takes a result that is part of the conversation already. */
+  /** Adds a result that is already part of the conversation. */
   restore(message: ToolMessage): void {
     const index = this.#ids.indexOf(message.tool_call_id);
     if (index === -1) return;
@@ -264,7 +264,7 @@ class RoundResults {
     this.#messages[index] = message;
   }
 
-  /** The results there are so far, in the order of the calls. */
+  /** The results so far, in the order of the calls. */
   messages(): ToolMessage[] {
     return this.#messages.filter((message) => message !== undefined);
   }
@@ -274,7 +274,7 @@ class RoundResults {
     return this.#messages[index] !== undefined;
   }
 
-  /** What two rounds are compared by: the texts, and a sample of each image and file. */
+  /** The fingerprint by which two rounds are compared: the texts, and a sample of each image and file. */
   signatures(): string[] {
     return this.#budget
       .texts()
@@ -287,7 +287,7 @@ class RoundResults {
     return this.#budget.texts().map((text, index) => {
       const whole = [text, ...notes, ...(index === last ? lastNotes : [])].join("\n");
       const message = this.#messages[index];
-      // An unchanged result is the same object, which is recorded already.
+      // An unchanged result is the same object, which is already recorded.
       const isSame = message !== undefined && textOf(message) === whole;
       return isSame ? message : this.#toMessage(index, whole);
     });
@@ -315,7 +315,7 @@ function sampleOf(part: ContentPart): string {
 
 const REPEATS_BEFORE_NOTE = 3;
 
-/** Notices a model that makes the same calls and gets the same results again and again. */
+/** Detects a model that repeats the same calls and gets the same results. */
 export class RepeatCounter {
   #last = "";
   #count = 0;
@@ -325,7 +325,7 @@ export class RepeatCounter {
     this.#limit = limit;
   }
 
-  /** Counts a round by its calls and results; from the third time on there is a note for the model. */
+  /** Counts a round by its calls and results; from the third repetition on it returns a note for the model. */
   count(signature: string): string | undefined {
     this.#count = signature === this.#last ? this.#count + 1 : 1;
     this.#last = signature;

@@ -8,7 +8,7 @@ const OPTIONAL = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as cons
 /** The sum of the token usage of all requests for one message, child agents included. */
 export class UsageMeter {
   #total: TokenUsage = { inputTokens: 0, outputTokens: 0 };
-  // `undefined` once the cost of one request is not known: the sum of the others would look like the whole cost.
+  // `undefined` once the cost of one request is unknown: the sum of the others would look like the total.
   #cost: number | undefined = 0;
   #isEstimate = false;
   readonly #parent: UsageMeter | undefined;
@@ -21,7 +21,7 @@ export class UsageMeter {
     return this.#total;
   }
 
-  /** Adds what one request took; `undefined` if its answer did not tell. */
+  /** Adds the usage of one request; `undefined` if the answer did not report it. */
   add(usage: TokenUsage | undefined): void {
     const cost = this.#cost === undefined || usage?.cost === undefined ? undefined : this.#cost + usage.cost;
     this.#cost = cost;
@@ -34,7 +34,7 @@ export class UsageMeter {
   }
 }
 
-/** Counts what one request took and reports it, if its answer told. */
+/** Counts the usage of one request and reports it, if the answer included it. */
 export function countUsage(
   run: Run,
   usage: TokenUsage | undefined,
@@ -43,7 +43,7 @@ export function countUsage(
   const { meter, emit, limits } = run;
   meter.add(usage);
   if (!usage) return;
-  // What an earlier process spent counts too. What this one spends was counted with the answer.
+  // The usage of an earlier process counts too. The usage of this one was counted with the answer.
   if (marks.replayed) spend(run, usage);
   emit({
     type: "usage",
@@ -75,7 +75,7 @@ export function withCost(response: ChatResponse, price: ModelPrice | undefined):
   return { ...response, usage: { ...usage, cost: costOf(usage, price), ...estimate } };
 }
 
-/** Counts what one request took, in the session and against all budgets. */
+/** Counts the usage of one request in the session and against all budgets. */
 export function spend({ session, budgets, provider }: Run, usage: TokenUsage | undefined): void {
   if (!usage) return;
   const { tokens, cost = 0 } = spendingOf(usage, provider);

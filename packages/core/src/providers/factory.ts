@@ -1,24 +1,27 @@
 import type { JsonSchema } from "../tools/tool.js";
 import type { ChatProvider, Effort, ModelPrice } from "./interface.js";
 
-/** The options that every provider of the `@agent/provider-*` packages takes. Each may take more. */
+/** The options of every provider in the `@agent/provider-*` packages. Each may have more. */
 export interface ProviderOptions {
   readonly model: string;
   /** Default: the first of the factory's `keyVariables` that is set. */
   readonly apiKey?: string;
-  /** Another address that speaks the same API: a proxy, a gateway, your own server. */
+  /** Another URL with the same API: a proxy, a gateway, your own server. */
   readonly baseURL?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sends the requests in place of the global `fetch`: through a proxy, or with a log. */
+  /** Replaces the global `fetch`, for example to use a proxy or to log requests. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** The longest silence of the server before a request fails. Default: five minutes, which Node's `fetch` never exceeds. */
+  /**
+   * The maximum silence of the server before a request fails. Default: five minutes, which Node's `fetch` never
+   * exceeds.
+   */
   readonly timeoutMs?: number;
-  /** How often a failed request is repeated. Default 3. */
+  /** The maximum number of retries. Default 3. */
   readonly maxRetries?: number;
-  /** The first wait before a repetition; it doubles. Default 500. */
+  /** The first delay before a retry; it doubles. Default 500. */
   readonly retryDelayMs?: number;
-  /** The longest wait. A server that asks for more ends the request. Default 60000. */
+  /** The maximum delay. If the server asks for more, the request fails. Default 60000. */
   readonly maxRetryDelayMs?: number;
   /** More fields for the body of each request, as the API names them. */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -32,7 +35,7 @@ export interface ModelFacts {
   readonly outputTokens?: number;
   readonly price?: ModelPrice;
   readonly efforts?: readonly Effort[];
-  /** Whether it takes images. */
+  /** Whether it accepts images. */
   readonly images?: boolean;
 }
 
@@ -45,29 +48,32 @@ export interface ModelInfo extends ModelFacts {
 }
 
 /**
- * What a provider package exports under the name `provider`, so that a host can load it by its name without knowing
- * it: `const { provider } = await import("@agent/provider-anthropic")`.
+ * The `provider` export of a provider package, so that a host can load it by name: `const { provider } = await
+ * import("@agent/provider-anthropic")`.
  */
 export interface ProviderFactory<Options extends ProviderOptions = ProviderOptions> {
   /** The provider's name in settings: `anthropic`, as in `anthropic/claude-sonnet-5-5`. */
   readonly name: string;
-  /** Environment variables for the key. The first that is set counts; a host offers the first one to the user. */
+  /** Environment variables for the key, in order of precedence; a host shows the first one to the user. */
   readonly keyVariables: readonly string[];
   /** The environment variable that replaces `baseURL`. */
   readonly baseURLVariable: string;
-  /** Where requests go unless an option or a variable says otherwise. */
+  /** The base URL unless an option or a variable sets another. */
   readonly baseURL: string;
-  /** The model for a user who named none. */
+  /** The default model. */
   readonly defaultModel: string;
   /** JSON Schemas of the options that only this provider has, by name: `{ maxTokens: { type: "integer" } }`. */
   readonly options?: Readonly<Record<string, JsonSchema>>;
   /** Facts about models that the package carries, as of `date`. A server's own list is more recent. */
   readonly knownModels?: { readonly date: string; readonly facts: (model: string) => ModelFacts | undefined };
-  /** Sends nothing yet. Throws `invalid_argument` for a wrong option, or if there is no key where one is needed. */
+  /**
+   * Creates the provider. Sends nothing yet. Throws `invalid_argument` for an invalid option, or if a required key is
+   * missing.
+   */
   createProvider(options: Options): ChatProvider;
   /**
-   * The models the server lists for this key, so it also proves the key. Rejects with an `AgentError`
-   * (`provider_failed`) that holds no key.
+   * Lists the server's models for this key, which also verifies the key. Rejects with an `AgentError`
+   * (`provider_failed`) that contains no key.
    */
   listModels(
     options?: Omit<Options, "model">,

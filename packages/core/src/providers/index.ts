@@ -1,4 +1,4 @@
-/** What a provider on HTTP needs, ours and yours alike: `@agent/core/provider`. */
+/** Helpers for providers on HTTP, ours and yours alike: `@agent/core/provider`. */
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
 export { withCost } from "../loop/usage.js";

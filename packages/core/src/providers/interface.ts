@@ -1,7 +1,7 @@
 import type { Content } from "../conversation/content.js";
 import type { ChatTool, FreeformInput, JsonSchema } from "../tools/tool.js";
 
-/** One tool call as the model asked for it; `arguments` is the JSON text exactly as it came. */
+/** A tool call as requested by the model; `arguments` is the JSON text exactly as it arrived. */
 export interface ChatToolCall {
   readonly id: string;
   readonly type: "function";
@@ -9,8 +9,8 @@ export interface ChatToolCall {
 }
 
 /**
- * What a provider wants back with its own answer, such as signed reasoning. Only that provider looks into `value`;
- * everybody else stores it as JSON and passes it on.
+ * Data that a provider expects back with its own answer, such as signed reasoning. Only that provider reads `value`;
+ * everyone else stores it as JSON and passes it on.
  */
 export interface ProviderState {
   /** The `id` of the provider it came from. */
@@ -26,21 +26,21 @@ export type ChatMessage =
       readonly content: Content;
       /** The program wrote it, not the user: a summary, a correction. Never sent to a provider. */
       readonly generated?: true;
-      /** Who wrote it, if the user did not. A provider gets the content after a line that names the sender. */
+      /** The sender, if it is not the user. A provider gets the content after a line that names the sender. */
       readonly from?: string;
     }
   | {
       readonly role: "assistant";
       readonly content: string | null;
       readonly tool_calls?: readonly ChatToolCall[];
-      /** Kept with the answer and sent back to the provider it came from; left out for any other. */
+      /** Stored with the answer and sent back to the provider it came from; omitted for any other. */
       readonly state?: ProviderState;
-      /** The user stopped this answer: `content` is what had been written until then. Never sent to a provider. */
+      /** The user stopped this answer: `content` is the text written until then. Never sent to a provider. */
       readonly stopped?: true;
     }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: Content };
 
-/** Tokens one request used, as the provider counted them. */
+/** The tokens one request used, as the provider counted them. */
 export interface TokenUsage {
   /** All tokens of the request, cached ones included. */
   readonly inputTokens: number;
@@ -52,39 +52,39 @@ export interface TokenUsage {
   readonly cacheWriteTokens?: number;
   /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number;
-  /** What the request cost in dollars, where it is known. A sum of requests has it if all of them have it. */
+  /** The cost of the request in dollars, if known. A sum of requests has it only if all of them have it. */
   readonly cost?: number;
   /** The cost was computed with list prices that may have changed since. */
   readonly costIsEstimate?: true;
 }
 
-/** What a model costs, in dollars per million tokens. */
+/** The price of a model, in dollars per million tokens. */
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
-  /** Input from the server's cache. Default: as other input. */
+  /** Input from the server's cache. Default: the price of other input. */
   readonly cachedInput?: number;
-  /** Input written to the server's cache. Default: as other input. */
+  /** Input written to the server's cache. Default: the price of other input. */
   readonly cacheWrite?: number;
 }
 
 export interface ModelPrice extends TokenPrice {
   /** The price of a whole request whose input has more than `over` tokens. */
   readonly long?: TokenPrice & { readonly over: number };
-  /** A list price of a certain date, not a price that the server or the configuration states. */
+  /** A list price of a certain date, not a price reported by the server or set in the configuration. */
   readonly isEstimate?: true;
 }
 
-/** How much a model thinks before it answers. `off` turns reasoning off; a model supports some of these. */
+/** The reasoning effort of a model. `off` turns reasoning off; a model supports some of these. */
 export type Effort = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** Whether the model must call a tool: it decides, it may not, it must call one, it must call this one. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string };
 
-/** Why the model stopped. `length` means its answer was cut off, also inside a tool call. */
+/** Why the model stopped. `length` means its answer was cut off, possibly inside a tool call. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter";
 
-/** The form an answer must have. A provider with a native mode for it uses that; the loop validates in any case. */
+/** The schema an answer must match. A provider with a native mode for it uses that; the loop validates in any case. */
 export interface OutputFormat {
   readonly name: string;
   readonly schema: JsonSchema;
@@ -101,8 +101,8 @@ export interface ToolDraft {
 
 export interface ChatRequest {
   /**
-   * The conversation. `state` is present only on this provider's own answers, parts only if `accepts` said yes, and
-   * no two messages of the user follow each other.
+   * The conversation. `state` is present only on this provider's own answers, parts only if `accepts` returned `true`,
+   * and no two user messages follow each other.
    */
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
@@ -112,19 +112,19 @@ export interface ChatRequest {
    */
   readonly freeform?: Readonly<Record<string, FreeformInput>>;
   readonly signal: AbortSignal;
-  /** The answer must be JSON of this form. */
+  /** The answer must be JSON that matches this schema. */
   readonly output?: OutputFormat;
-  /** How much the model thinks. Absent: as the server decides. A provider without such a setting ignores it. */
+  /** The reasoning effort. If absent, the server decides. A provider without such a setting ignores it. */
   readonly effort?: Effort;
-  /** Whether the model must call a tool. Absent: it decides. A provider without such a setting ignores it. */
+  /** Whether the model must call a tool. If absent, the model decides. A provider without such a setting ignores it. */
   readonly toolChoice?: ToolChoice;
   /** Present when the caller wants the text as it is written: then the provider streams. */
   onText?(text: string): void;
-  /** The model's reasoning as it is written, where the server shows it. */
+  /** Called with the model's reasoning as it is written, if the server sends it. */
   onReasoning?(text: string): void;
   /** Tool calls as they are written. */
   onToolDraft?(draft: ToolDraft): void;
-  /** Called before the provider asks again after a failure. Text sent so far for this answer is void. */
+  /** Called before the provider retries after a failure. Text sent so far for this answer must be discarded. */
   onRetry?(retry: ProviderRetry): void;
   /** Something the user should know about this request, such as a schema that had to be simplified. One sentence. */
   onNotice?(text: string): void;
@@ -140,33 +140,33 @@ export interface ChatResponse {
 }
 
 export interface ProviderRetry {
-  /** 1 for the first repetition. */
+  /** 1 for the first retry. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly reason: string;
 }
 
 /**
- * A language model. `respond` resolves to a whole answer or rejects with an `AgentError` (`provider_failed`,
- * or `context_overflow` if the conversation is too long for the model); it never resolves to half an answer
- * and ends promptly on `signal`.
+ * A language model. `respond` resolves to a whole answer or rejects with an `AgentError` (`provider_failed`, or
+ * `context_overflow` if the conversation is too long for the model); it never resolves to a partial answer and rejects
+ * promptly on `signal`.
  */
 export interface ChatProvider {
-  /** Names the wire and the server's kind, such as `anthropic`: state is sent back only under the same id. */
+  /** Names the API and the kind of server, such as `anthropic`: state is sent back only under the same id. */
   readonly id?: string | undefined;
   /** The model's name, for display. */
   readonly model?: string | undefined;
   /** The address of its server, for traces. */
   readonly address?: string | undefined;
-  /** How many tokens a conversation may have, where that is known: the context window without room for the answer. */
+  /** The maximum tokens of a conversation, if known: the context window minus the space for the answer. */
   readonly contextTokens?: number | undefined;
-  /** What the model costs, where it is known. The loop adds `cost` to a usage that has none. */
+  /** The price of the model, if known. The loop adds `cost` to a usage that has none. */
   readonly price?: ModelPrice | undefined;
-  /** The reasoning efforts that the model supports, where they are known. Empty: it does not reason. */
+  /** The reasoning efforts that the model supports, if known. Empty: it does not reason. */
   readonly efforts?: readonly Effort[] | undefined;
   /** Whether `request.output` is enforced by the server. Otherwise the loop asks for JSON in the prompt. */
   readonly nativeOutput?: boolean | undefined;
-  /** Whether the model takes content of this media type. Absent: text only. */
+  /** Whether the model accepts content of this media type. If absent: text only. */
   accepts?(mediaType: string): boolean;
   respond(request: ChatRequest): Promise<ChatResponse>;
 }

@@ -3,13 +3,13 @@ import type { Notices } from "./adapt/notices.js";
 import type { ModelFacts } from "./factory.js";
 import type { ChatRequest, Effort } from "./interface.js";
 
-// A dated release of a model has the facts of the model. Any other ending may be another model: "-mini", "-pro".
+// A dated release of a model has the facts of that model. Any other suffix may be another model: "-mini", "-pro".
 const RELEASE = /[-@](latest|\d{8}|\d{4}-\d{2}-\d{2})$/;
 
 /** Facts by model id, without the date of a release: `claude-sonnet-4-5`. */
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
-/** The facts about a model, also under the id of one of its releases. Their price is marked as an estimate. */
+/** The facts about a model, or about the model that a release id belongs to. Their price is marked as an estimate. */
 export function modelFacts(table: ModelTable, model: string): ModelFacts | undefined {
   checkObject("table", table);
   checkText("model", model);
@@ -19,8 +19,8 @@ export function modelFacts(table: ModelTable, model: string): ModelFacts | undef
 }
 
 /**
- * The effort to send for `request`: the nearest that the model supports, with a notice if it is another than the
- * request names. `undefined`: send none. If `efforts` is not known, the effort of the request is sent.
+ * The effort to send for `request`: the nearest that the model supports, with a notice if it differs from the requested
+ * one. `undefined`: send none. If `efforts` is unknown, the requested effort is sent.
  */
 export function fitEffort(
   request: Pick<ChatRequest, "effort" | "onNotice">,

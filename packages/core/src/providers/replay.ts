@@ -7,15 +7,15 @@ import type { ChatMessage, ChatProvider, ChatRequest, ChatResponse } from "./int
 import { wrapProvider } from "./wrap.js";
 
 /**
- * Wraps a provider and writes every exchange to a file, for `replayProvider` to answer from later. The file
- * is complete after each answer, also one of several at the same time. It holds the conversation: check it
- * before you commit it. A file that cannot be written fails the request.
+ * Wraps a provider and writes every request and answer to a file, from which `replayProvider` answers later. The file
+ * is complete after each answer, even with several requests at the same time. It contains the conversation: check it
+ * before you commit it. If the file cannot be written, the request fails.
  */
 export function recordProvider(provider: ChatProvider, path: string): ChatProvider {
   checkText("path", path);
   const exchanges: Exchange[] = [];
   let written: Promise<unknown> = Promise.resolve();
-  // One write after the other: an older recording must never replace a newer one.
+  // Write one after the other: an older recording must never replace a newer one.
   const write = async (): Promise<void> => {
     const writing = written.then(() => writeFileAtomic(path, formatRecording(exchanges)));
     written = writing.catch(() => undefined);
@@ -51,8 +51,8 @@ export function recordProvider(provider: ChatProvider, path: string): ChatProvid
 }
 
 /**
- * Answers from a recording, in order, without a network. A request that differs from the recorded one (in
- * anything but the text of tool results) throws `replay_mismatch` and says where.
+ * Answers from a recording, in order, without a network. A request that differs from the recorded one (in anything but
+ * the text of tool results) throws `replay_mismatch` and names the difference.
  */
 export function replayProvider(path: string): ChatProvider {
   checkText("path", path);
@@ -97,7 +97,7 @@ export type ScriptedAnswer =
   | ((request: ChatRequest) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /**
- * A model that gives the listed answers, one a request: for testing a tool or an app through a whole chat.
+ * A model that gives the listed answers, one per request, for testing a tool or an app through a whole chat.
  *
  * @example
  * ```ts
@@ -175,7 +175,7 @@ function formatRecording(exchanges: readonly Exchange[]): string {
   return `${JSON.stringify({ format: FORMAT, version: VERSION, exchanges }, undefined, 1)}\n`;
 }
 
-/** Reads a recording. Throws `replay_mismatch` for a file that is none. */
+/** Reads a recording. Throws `replay_mismatch` if the file is not a recording. */
 function readRecording(path: string): Exchange[] {
   const fail = (problem: string): never => {
     throw new AgentError("replay_mismatch", `${quotePath(path)} is not an intact recording: ${problem}.`);
@@ -220,8 +220,8 @@ function isStrings(value: unknown): value is string[] {
 }
 
 /**
- * Where two conversations first differ in what the model was asked, or `undefined`. The text of tool results
- * is not compared: it holds durations, dates and paths that differ between runs.
+ * Where two requests first differ, or `undefined`. The text of tool results is not compared: it contains durations,
+ * dates and paths that differ between runs.
  */
 function findDifference(recorded: Exchange, asked: Exchange): string | undefined {
   const expected = recorded.messages.map(comparable);

@@ -1,13 +1,12 @@
 import { checkFunction, invalidArgument } from "../toolkit/hostOptions/checks.js";
 import type { ChatProvider, ChatRequest, ChatResponse } from "./interface.js";
 
-/** What a provider says about its model. */
+/** The properties by which a provider describes its model. */
 type Facts = Partial<Omit<ChatProvider, "respond" | "accepts">>;
 
 /**
- * A provider that does something around the requests of another one and describes itself as that one: a cache, a log, a
- * limit, another model for some requests. `ask` sends a request to the wrapped provider. `facts` replaces what it says
- * about its model.
+ * Wraps the requests of another provider, for example with a cache, a log, a limit, or another model for some requests.
+ * `ask` sends a request to the wrapped provider. `facts` replaces its description of the model.
  *
  * @example
  * ```ts
@@ -30,7 +29,7 @@ export function wrapProvider(
   }
   checkFunction("respond", respond);
   const ask = (request: ChatRequest): Promise<ChatResponse> => provider.respond(request);
-  // Read when they are asked for: the wrapped provider may change, as one that can be switched does.
+  // Read on access: the wrapped provider may change its model.
   const fact = <Name extends keyof Facts>(name: Name) => ({
     enumerable: true,
     get: () => (name in facts ? facts[name] : provider[name]),

@@ -5,10 +5,10 @@ import { formatRule, isAbout, isHead, RULE_HEADS, type Rule } from "./rule.js";
 import { findAddressProblem, findFileProblem, parseArgumentPattern } from "./targets.js";
 
 const CHECK_LIMIT_MS = 2000;
-/** A rule for connections of sandboxed commands: no call is decided by it. */
+/** A rule for connections of sandboxed commands: it does not decide about calls. */
 const ASKED_WHILE_RUNNING = "net.connect";
 
-/** What is wrong with the pattern of a rule for this tool, if anything: `a sentence without its end`. */
+/** The problem with a rule's pattern for this tool, if any, as `a sentence without its end`. */
 async function findProblem(
   { pattern, exact }: Rule,
   tool: string,
@@ -37,7 +37,7 @@ async function findProblem(
     : `${tool} has no argument ${quote(argument.name)}. ${hint}`.replace(/[.\s]+$/, "");
 }
 
-/** What is wrong with the pattern of a rule for all tools that are there now, if anything. */
+/** The problem with a rule's pattern for all tools registered so far, if any. */
 export async function findRuleProblem(rule: Rule, tools: ToolRegistry): Promise<string | undefined> {
   const { tool, pattern } = rule;
   if (/^(file|net|shell)\./.test(tool) && !isHead(tool) && tool !== ASKED_WHILE_RUNNING) {
@@ -57,8 +57,8 @@ export async function findRuleProblem(rule: Rule, tools: ToolRegistry): Promise<
 }
 
 /**
- * Reports rules whose pattern a tool that comes later does not understand. Until the tool is there, and if the pattern is
- * wrong, such a rule counts as one that may concern the tool's calls.
+ * Reports rules whose pattern a later tool does not understand. Until the tool is registered, and if the pattern is
+ * invalid, the rule is treated as one that may match the tool's calls.
  */
 export function watchRules(
   rules: readonly Rule[],
@@ -67,7 +67,7 @@ export function watchRules(
 ): () => void {
   return tools.onRegister(({ name }: ToolInfo) => {
     for (const rule of rules.filter((one) => one.tool === name && isAbout(one, name))) {
-      // The tool can be used, and looked up, right after this.
+      // The tool can be used and looked up right after this.
       queueMicrotask(() => {
         void findProblem(rule, name, tools).then((problem) => {
           if (problem !== undefined) onProblem(`the rule ${formatRule(rule)} cannot be used: ${problem}.`);

@@ -19,7 +19,7 @@ export interface RuleSet {
   readonly deny: readonly Rule[];
 }
 
-/** A call as rules see it. */
+/** A call, as far as rules need it. */
 export interface RuledCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -27,25 +27,31 @@ export interface RuledCall {
   readonly description: Pick<DescribedCall, "targets" | "needs" | "caution" | "contained">;
 }
 
-/** What the rules need to know about tools: a `ToolRegistry`. */
+/** The facts about tools that rules need: a `ToolRegistry`. */
 export type RuleTools = Pick<ToolRegistry, "ruleFacts">;
 
 export interface RuleOptions {
   readonly tools: RuleTools;
-  /** Where patterns for files begin. */
+  /** The directory that relative file patterns start from. */
   readonly root: string;
 }
 
 export interface DecideOptions extends RuleOptions {
   readonly rules: RuleSet;
-  /** What the user always allows, in this session or this project. */
+  /** The user's permanent approvals, for this session or this project. */
   readonly granted: readonly Rule[];
-  /** Tools whose calls run only after approval, in every mode. */
+  /** Tools whose calls need approval in every mode. */
   readonly confirm: ReadonlySet<string>;
   readonly mode: Mode;
-  /** Whether calls inside a sandbox run without a question in every mode: where no one can be asked. Default `false`. */
+  /**
+   * Whether sandboxed calls run without a question in every mode, for programs that cannot ask the user. Default
+   * `false`.
+   */
   readonly allowsContained?: boolean;
-  /** Tools that ask in every mode but auto, whatever they say they do: those of a server, which may say anything. */
+  /**
+   * Tools that ask in every mode but auto, whatever capabilities they declare: those of a server, whose declarations
+   * prove nothing.
+   */
   readonly isForeign?: (name: string) => boolean;
 }
 
@@ -60,9 +66,9 @@ const MATCH_LIMIT_MS = 2000;
 const MATCHES: ReadonlySet<unknown> = new Set<Match>(["covers", "touches", "maybe", "none"]);
 
 /**
- * Decides about a call, in this order: `deny` rules; plan mode, which denies everything that does more than read; access
- * beyond the rules, which is always asked about; grants; calls that a `deny` or an `ask` rule may concern, which are asked
- * about; `allow` rules and grants together; tools in `confirm` and calls whose tool advises caution; the mode.
+ * Decides about a call, in this order: `deny` rules; plan mode, which denies everything but reads; access beyond the
+ * access rules, which always asks; grants; calls that a `deny` or `ask` rule may match, which ask; `allow` rules
+ * together with grants; tools in `confirm` and calls for which the tool advises caution; the mode.
  */
 export async function decideCall(call: RuledCall, options: DecideOptions): Promise<Ruling> {
   const { rules, granted, mode, confirm } = options;
@@ -86,7 +92,10 @@ export async function decideCall(call: RuledCall, options: DecideOptions): Promi
   return byMode(call, options);
 }
 
-/** Whether a call is covered by these rules: by one for the whole tool or exactly this call, or every target by one of them. */
+/**
+ * Whether these rules cover a call: one covers the whole tool or exactly this call, or every target is covered by some
+ * rule.
+ */
 export async function coversCall(
   rules: readonly Rule[],
   call: RuledCall,
@@ -96,25 +105,27 @@ export async function coversCall(
   return isCovered(rules.map(find), call);
 }
 
-/** The text that an exact rule (`=…`) compares: all arguments. A call with nothing but the argument in its title is that. */
+/**
+ * The text that an exact rule (`=…`) is compared with: all arguments, or only the title argument if there is no other.
+ */
 export function exactText({ name, args }: Pick<RuledCall, "name" | "args">, tools: RuleTools): string {
   const [key, ...others] = Object.keys(args);
   const titles = tools.ruleFacts(name)?.titleFrom ?? [];
   const only = key !== undefined && others.length === 0 && titles.includes(key) ? args[key] : undefined;
-  // A text that looks like the arguments of another call is written as arguments itself.
+  // A text that looks like the arguments of another call is written as arguments as well.
   return typeof only === "string" && !only.startsWith("{") ? only : stableJson(args);
 }
 
-/** How a rule relates to a call: to all of it, or to each of its targets. */
+/** How a rule relates to a call: to the whole call, or to each of its targets. */
 type Found = "whole" | "none" | readonly Match[] | { readonly unknown: Match };
 
-/** Whether a tool, or the one that it replaces, is in `confirm`. */
+/** Whether `confirm` contains a tool, or the tool that it replaces. */
 export function isConfirmed(name: string, confirm: ReadonlySet<string>, tools: RuleTools): boolean {
   if (confirm.size === 0) return false;
   return confirm.has(name) || confirm.has(tools.ruleFacts(name)?.insteadOf ?? name);
 }
 
-/** Matches rules for the tool of the call. Rules in `restricting` are also about a tool that stands in for theirs. */
+/** Matches the rules for the tool of the call. Rules in `restricting` also apply to a tool that replaces theirs. */
 async function matchRules(
   rules: readonly Rule[],
   call: RuledCall,
@@ -128,7 +139,7 @@ async function matchRules(
     ...restricting.filter((rule) => concerns(rule, call.name) || concerns(rule, insteadOf)),
   ];
   const { targets } = call.description;
-  // One question for all patterns: the language may be in another process.
+  // Asks about all patterns together: the matcher may be in another process.
   const patterns = [
     ...new Set(
       about.flatMap(({ tool, exact, pattern }) =>
@@ -140,7 +151,7 @@ async function matchRules(
     language && targets && patterns.length > 0
       ? await askLanguage(language, patterns, targets)
       : new Map<string, readonly Match[]>();
-  // Runtimes without files have no paths to resolve.
+  // Runtimes without a file system have no paths to resolve.
   const root = targets?.some(({ type }) => type === "file") ? canonicalPath(options.root) : options.root;
   const found = new Map(about.map((rule) => [rule, matchRule(rule, call, rows, { ...options, root })]));
   return (rule) => found.get(rule) ?? "none";
@@ -164,7 +175,10 @@ function matchRule(
   return rows.get(pattern) ?? targets.map((target) => matchTarget(pattern, target, root));
 }
 
-/** The targets that a head with a dot is about, and the capabilities by which a call with unknown targets may have some. */
+/**
+ * The targets that a rule such as `file.write` applies to, and the capabilities by which a call with unknown targets
+ * may have some.
+ */
 const HEADS: Readonly<
   Record<RuleHead, { is(target: CallTarget): boolean; capabilities: readonly ToolCapability[] }>
 > = {
@@ -207,13 +221,13 @@ function matchTarget(pattern: string, target: CallTarget, root: string): Match {
       return matchAddress(pattern, target);
     case "text":
       return matchText(pattern, target, target.text);
-    // Only the tool's own language understands a command.
+    // Only the tool's own matcher understands a command.
     case "command":
       return "maybe";
   }
 }
 
-/** The matches of all patterns, by the tool's own language. What it fails to say is "maybe". */
+/** The matches of all patterns, by the tool's own matcher. Missing answers count as "maybe". */
 async function askLanguage(
   language: PermissionLanguage,
   patterns: readonly string[],
@@ -240,7 +254,7 @@ function readMatch(value: unknown, { open }: CallTarget): Match {
   return value === "covers" && open ? "touches" : (value as Match);
 }
 
-/** Why a `deny` rule denies a call, if it does. */
+/** Why a `deny` rule denies a call; `undefined` if none does. */
 function denial(rule: Rule, found: Found, { description }: RuledCall, { root }: RuleOptions) {
   const text = `the rule ${formatRule(rule)} of the configuration denies it`;
   if (found === "none") return undefined;
@@ -288,7 +302,7 @@ function isCovered(found: readonly Found[], { description }: RuledCall, readsOnl
       rows.some((row) => row[index] === "covers") ||
       (readsOnly && target.type === "command" && target.reads === true && target.open !== true),
   );
-  // Who may write a file may also read it: an edit reads what it changes.
+  // Write access includes read access: an edit reads the file it changes.
   return targets.every((target, index) => covered[index] || isReadOfWritten(target, targets, covered));
 }
 

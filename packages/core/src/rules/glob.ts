@@ -1,21 +1,21 @@
 /**
- * Whether a text matches a pattern in which `*` stands for any text and `?` for one character. With `separator`, `*`
- * does not cross a separator and `**` does; `**` and a separator stand for any number of whole segments. Simulates all
- * positions in the pattern at the same time, without backtracking, so that no pattern takes exponential time.
+ * Matches a text against a pattern with `*` for any text and `?` for one character. With `separator`, `*` does not
+ * cross a separator and `**` does; `**` with a separator matches any number of whole segments. Simulates all positions
+ * in the pattern at the same time, without backtracking, so no pattern takes exponential time.
  */
 export function matchesGlob(pattern: string, text: string, separator?: string): boolean {
   const tokens = tokenize(pattern, separator);
   return placesAfter(tokens, text, separator).has(tokens.length);
 }
 
-/** Whether more text could follow so that the pattern matches the whole. */
+/** Whether the text is a prefix of some text that matches the pattern. */
 export function mayMatchLonger(pattern: string, start: string, separator?: string): boolean {
   const tokens = tokenize(pattern, separator);
   return [...placesAfter(tokens, start, separator)].some((place) => place < tokens.length);
 }
 
 function placesAfter(tokens: readonly Token[], text: string, separator: string | undefined): Set<number> {
-  // The places in the pattern that the text so far can lead to.
+  // The positions in the pattern that the text so far can reach.
   let places = closure(new Set([0]), tokens, true);
   for (const character of text) {
     const next = new Set<number>();
@@ -57,7 +57,7 @@ function tokenize(pattern: string, separator: string | undefined): Token[] {
   return tokens;
 }
 
-/** Adds the places after tokens that may match nothing. Segments end only where another one can start. */
+/** Adds the positions after tokens that may match nothing. A segment ends only where another can start. */
 function closure(places: Set<number>, tokens: readonly Token[], isSegmentStart: boolean): Set<number> {
   for (const place of places) {
     const kind = tokens[place]?.kind;

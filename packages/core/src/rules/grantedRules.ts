@@ -2,15 +2,15 @@ import { coversCall, type RuledCall, type RuleTools, type Ruling } from "./decid
 import { formatRule, parseRule, type Rule } from "./rule.js";
 
 /**
- * The rules of an agent that has none: everything is asked about but what the user chose to allow always, for the agent's
- * lifetime. A call that needs access beyond the access rules is asked about each time.
+ * The rules of an agent without its own: ask about everything except what the user always allowed, for the agent's
+ * lifetime. A call that needs access beyond the access rules asks each time.
  */
 export class GrantedRules {
   readonly #tools: RuleTools;
   readonly #root: string | undefined;
   readonly #granted: Rule[] = [];
 
-  /** `root` is where patterns for files begin. Default: the working directory. */
+  /** `root` is the directory that relative file patterns start from. Default: the working directory. */
   constructor(tools: RuleTools, root?: string) {
     this.#tools = tools;
     this.#root = root;

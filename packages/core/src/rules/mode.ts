@@ -1,6 +1,6 @@
 import type { ToolCapability } from "../tools/tool.js";
 
-/** How much an agent may do without asking, from the least to the most. */
+/** How much an agent may do without asking, from least to most. */
 export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export type Mode = (typeof MODES)[number];
 

@@ -15,9 +15,9 @@ interface OfferedCall extends RuledCall {
 }
 
 /**
- * The rules that can be offered as "always", the narrowest first: exactly this call, what the tool suggests, the directory of
- * the files that it writes, the whole tool. Each of them covers the call. None where the call needs access beyond the rules:
- * that is asked about each time.
+ * The rules that can be offered as "always", narrowest first: exactly this call, the tool's suggestions, the directory
+ * of the files it writes, the whole tool. Each of them covers the call. Empty if the call needs access beyond the
+ * rules, which is asked about each time.
  */
 export async function offerRules(call: OfferedCall, options: RuleOptions): Promise<RuleOffer[]> {
   const { name, description } = call;
@@ -38,13 +38,13 @@ export async function offerRules(call: OfferedCall, options: RuleOptions): Promi
   ];
 }
 
-/** Names the directory of a command, since the same command does something else in another one. */
+/** Names the working directory of a command, since the same command may do something else in another one. */
 function elsewhere(targets: readonly CallTarget[] | undefined): string {
   const found = targets?.find((target) => target.type === "command" && target.cwd !== undefined);
   return found?.type === "command" ? `, in ${found.cwd}` : "";
 }
 
-/** `edits in lib/**`, for a call that writes files of one directory of the project. */
+/** Offers `edits in lib/**` for a call that writes files in one directory of the project. */
 function directoryOffers(targets: readonly CallTarget[], root: string): RuleOffer[] {
   const written = targets.flatMap((target) =>
     target.type === "file" && target.access === "write"
@@ -56,7 +56,7 @@ function directoryOffers(targets: readonly CallTarget[], root: string): RuleOffe
   const base = canonicalPath(root);
   if (!directory.startsWith(`${base}/`)) return [];
   const below = directory.slice(base.length + 1);
-  // In a pattern these characters are wildcards, and a bracket would end the rule in a reader's eyes.
+  // These characters are wildcards in a pattern, and a bracket looks like the end of the rule.
   if (/[*?()]/.test(below)) return [];
   return [{ rule: `file.write(${below}/**)`, label: `edits in ${below}/**` }];
 }
@@ -64,7 +64,7 @@ function directoryOffers(targets: readonly CallTarget[], root: string): RuleOffe
 async function isUseful({ rule }: RuleOffer, call: RuledCall, options: RuleOptions): Promise<boolean> {
   try {
     const { targets } = call.description;
-    // Commands that only read need no rule, so that an offer is about the others.
+    // Commands that only read need no rule, so offers are only about the others.
     const others = targets?.filter((target) => !(target.type === "command" && target.reads));
     const description = { ...call.description, ...(others && { targets: others }) };
     return await coversCall([parseRule(rule)], { ...call, description }, options);

@@ -6,7 +6,7 @@ import { MODES, type Mode, onlyEdits, onlyReads } from "./mode.js";
 import { offerRules, type RuleOffer } from "./offers.js";
 import { formatRule, parseRule, type Rule } from "./rule.js";
 
-/** How long a grant lasts: until the conversation ends, or in this project until it is revoked. */
+/** The lifetime of a grant: until the conversation ends, or in this project until it is revoked. */
 export type GrantScope = "session" | "project";
 
 export interface Grant {
@@ -17,7 +17,7 @@ export interface Grant {
 /** Where the grants of a user are kept. */
 export interface Grants {
   list(): readonly Grant[];
-  /** Rejects if a grant for the project cannot be stored; the grant then holds for the session. */
+  /** Rejects if a grant for the project cannot be stored; the grant is then valid for the session. */
   add(rule: Rule, scope: GrantScope): Promise<void>;
   /** Revokes a grant. Resolves to whether there was one. */
   revoke(grant: Grant): Promise<boolean>;
@@ -30,12 +30,12 @@ export type PersonDecision =
   | { readonly mode: Mode }
   | { readonly deny: string };
 
-/** What a user can choose instead of allowing one call: a rule, or another mode. */
+/** An alternative to allowing one call: a rule, or another mode. */
 export type AlwaysChoice = RuleOffer | { readonly mode: Mode; readonly label: string };
 
 /**
- * Asks a user about a call. `always` is what they can allow permanently; `runsInAuto` resolves to whether the call would
- * run without a question in auto mode.
+ * Asks the user about a call. `always` lists what they can allow permanently; `runsInAuto` resolves to whether the call
+ * would run without a question in auto mode.
  */
 export type AskPerson = (
   request: ApprovalRequest,
@@ -43,7 +43,7 @@ export type AskPerson = (
   runsInAuto: () => Promise<boolean>,
 ) => Promise<PersonDecision | "suspend">;
 
-/** Grants that end with the process. */
+/** Keeps grants until the process ends. */
 class SessionGrants implements Grants {
   #grants: Grant[] = [];
 
@@ -69,7 +69,7 @@ const SERVER_TOOL = /^mcp__/;
 export interface PermissionsOptions {
   readonly registry: ToolRegistry;
   readonly mode: Mode;
-  /** Whether no one can be asked: then calls inside a sandbox run without a question. */
+  /** Whether the user cannot be asked: then sandboxed calls run without a question. */
   readonly unattended?: boolean;
   /** The rules of the configuration. Default: none. */
   readonly rules?: RuleSet;
@@ -77,18 +77,18 @@ export interface PermissionsOptions {
   readonly grants?: Grants;
   /** Tools whose calls are asked about in every mode. Default: none. */
   readonly confirm?: ReadonlySet<string>;
-  /** Where patterns for files begin. Default: the working directory. */
+  /** The directory that relative file patterns start from. Default: the working directory. */
   readonly root?: string;
 }
 
-/** What the agent may do now: the mode, the rules of the configuration, and what the user allowed permanently. */
+/** The current permissions: the mode, the rules of the configuration, and the user's permanent approvals. */
 export class Permissions {
   readonly rules: RuleSet;
   readonly confirm: ReadonlySet<string>;
   readonly #options: PermissionsOptions;
   readonly #grants: Grants;
   #mode: Mode;
-  /** Tools that plan mode turned off: they come back when it ends. */
+  /** Tools that plan mode turned off: they are restored when it ends. */
   #turnedOff: string[] = [];
 
   constructor(options: PermissionsOptions) {
@@ -121,7 +121,7 @@ export class Permissions {
     return this.#mode;
   }
 
-  /** The user turned a tool off: it stays off when plan mode ends. */
+  /** Remembers that the user turned a tool off: it stays off when plan mode ends. */
   leaveOff(name: string): void {
     this.#turnedOff = this.#turnedOff.filter((one) => one !== name);
   }
@@ -130,7 +130,7 @@ export class Permissions {
     return this.#grants.list();
   }
 
-  /** Rejects if the grant cannot be stored for the project; it then holds for the session. */
+  /** Rejects if the grant cannot be stored for the project; it is then valid for the session. */
   async grant(one: Rule, scope: GrantScope): Promise<void> {
     await this.#grants.add(one, scope);
   }
@@ -139,7 +139,7 @@ export class Permissions {
     return await this.#grants.revoke(grant);
   }
 
-  /** `mode`: the decision in another mode than the current one. */
+  /** `mode`: decide as if in this mode. */
   async decide(call: RuledCall, mode = this.#mode): Promise<Ruling> {
     const { rules, confirm } = this;
     const { unattended: allowsContained = false } = this.#options;
@@ -149,7 +149,7 @@ export class Permissions {
     return await decideCall(call, options);
   }
 
-  /** What the user can choose when asked about this call, the narrowest first. */
+  /** The user's choices for this call, narrowest first. */
   async alwaysChoices(call: Pick<ApprovalRequest, "name" | "args" | "capabilities" | "description">) {
     const offers: AlwaysChoice[] = await offerRules(call, this.#places);
     const { tools } = this.#places;
@@ -162,8 +162,8 @@ export class Permissions {
   }
 
   /**
-   * The `rules` and the `approve` of an agent: the rules decide first, then `ask`. `onProblem` is called if a grant cannot be
-   * stored.
+   * Creates the `rules` and `approve` of an agent: the rules decide first, then `ask`. `onProblem` is called if a grant
+   * cannot be stored.
    */
   approval(
     ask: AskPerson,
@@ -195,8 +195,8 @@ export class Permissions {
   }
 
   /**
-   * Whether a tool asks until it is allowed: what a server says about its tools proves nothing, and a pack of others has
-   * its own idea of an edit. The name that a pack gives itself counts only where the host does not know better.
+   * Whether a tool asks until it is allowed. The capabilities that a server or a third-party pack declares prove
+   * nothing. The name that a pack declares is used only if the host does not know the installed one.
    */
   #isForeign(name: string): boolean {
     if (SERVER_TOOL.test(name)) return true;

@@ -4,7 +4,7 @@ import { matchesGlob, mayMatchLonger } from "./glob.js";
 
 type FileTarget = Extract<CallTarget, { type: "file" }>;
 
-/** What is wrong with a pattern for files, if anything. */
+/** The problem with a file pattern, if any. */
 export function findFileProblem(pattern: string): string | undefined {
   return pattern.split("/").includes("..")
     ? 'a pattern for files is relative to the project and has no "..". Write an absolute path for files elsewhere'
@@ -12,8 +12,8 @@ export function findFileProblem(pattern: string): string | undefined {
 }
 
 /**
- * Matches a file. A relative pattern is about paths below `root`, which is canonical. Rules that deny or ask concern a
- * link and the file it leads to; a rule that allows must cover that file.
+ * Matches a file. A relative pattern applies to paths below `root`, which is canonical. Rules that deny or ask apply to
+ * a symlink and to its target; a rule that allows must cover the target.
  */
 export function matchFile(pattern: string, target: FileTarget, root: string): Match {
   const { path, realPath = path, tree } = target;
@@ -26,7 +26,7 @@ export function matchFile(pattern: string, target: FileTarget, root: string): Ma
   const isOwn = matches(glob, realPath);
   if (tree) {
     const coversBelow = glob === "**" || glob.endsWith("/**");
-    // Permission to read everything below a directory includes listing it. Removing it changes the directory around it.
+    // Permission to read everything below a directory includes listing it. Removing it changes its parent directory.
     const isRead = target.access === "read" && matches(glob.replace(/\/?\*\*$/, "") || ".", realPath);
     if (coversBelow && (isOwn || isRead)) return covers(target);
   } else if (isOwn) return covers(target);
@@ -59,13 +59,15 @@ function relativeTo(root: string, path: string): string | undefined {
 
 const ADDRESS = /^([\w+.*-]+):\/\/([^/?#]+)(.*)$/s;
 
-/** What is wrong with a pattern for addresses, if anything. */
+/** The problem with an address pattern, if any. */
 export function findAddressProblem(pattern: string): string | undefined {
   if (ADDRESS.test(pattern) || /^[^/\s:@]+$/.test(pattern)) return undefined;
   return 'a pattern for addresses is a host ("*.python.org") or a whole address ("https://docs.python.org/3/*")';
 }
 
-/** Matches an address by its host, or as a whole if the pattern has `://`. A star for the host matches no path. */
+/**
+ * Matches an address by its host, or as a whole if the pattern contains `://`. A `*` in the host does not match a path.
+ */
 export function matchAddress(pattern: string, target: Extract<CallTarget, { type: "url" }>): Match {
   let url: URL;
   try {
@@ -79,7 +81,7 @@ export function matchAddress(pattern: string, target: Extract<CallTarget, { type
       ? matchesGlob(pattern.toLowerCase(), url.hostname)
       : matchesGlob(`${scheme.toLowerCase()}:`, url.protocol) &&
         matchesGlob(host.toLowerCase(), host.includes(":") ? url.host : url.hostname) &&
-        // Without a port in the pattern, the address has the usual one.
+        // Without a port in the pattern, the address must have the default port.
         (host.includes(":") || url.port === "") &&
         matchesGlob(rest === "" ? "/" : rest, `${url.pathname}${url.search}`);
   return isMatch ? covers(target) : "none";
@@ -89,20 +91,20 @@ export function matchText(pattern: string, target: CallTarget, text: string): Ma
   return matchesGlob(pattern, text) ? covers(target) : "none";
 }
 
-/** An open target may do more than it says, so that no pattern covers it. */
+/** An open target may include more than it lists, so no pattern covers it. */
 function covers({ open }: CallTarget): Match {
   return open ? "touches" : "covers";
 }
 
 const ARGUMENT = /^([\w.-]+): ?(.*)$/s;
 
-/** The argument and the glob of `repo: acme/*`. */
+/** Splits `repo: acme/*` into the argument and the glob. */
 export function parseArgumentPattern(pattern: string): { name: string; glob: string } | undefined {
   const [, name, glob] = ARGUMENT.exec(pattern) ?? [];
   return name === undefined || glob === undefined || glob === "" ? undefined : { name, glob };
 }
 
-/** Matches a call whose targets are unknown by one argument. */
+/** Matches a call with unknown targets by one argument. */
 export function matchArgument(pattern: string, args: Readonly<Record<string, unknown>>): Match {
   const wanted = parseArgumentPattern(pattern);
   if (!wanted) return "maybe";

@@ -1,13 +1,13 @@
 import { BlockList } from "node:net";
 import { isAddress } from "./hostPattern.js";
 
-/** Addresses that are not on the public internet, or that answer for the machine itself. */
+/** Addresses that are not on the public internet, or that reach the machine itself. */
 const NOT_PUBLIC_V4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
-  ["100.64.0.0", 10], // carrier-grade NAT; also the metadata of Alibaba Cloud
+  ["100.64.0.0", 10], // carrier-grade NAT; also the metadata service of Alibaba Cloud
   ["127.0.0.0", 8],
-  ["169.254.0.0", 16], // link-local; metadata of most clouds
+  ["169.254.0.0", 16], // link-local; metadata services of most clouds
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
   ["192.0.2.0", 24],
@@ -18,14 +18,14 @@ const NOT_PUBLIC_V4: readonly (readonly [string, number])[] = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  ["168.63.129.16", 32], // the host of a virtual machine in Azure, under a public address
+  ["168.63.129.16", 32], // the host of a virtual machine in Azure, which has a public address
 ];
 /** The only part of IPv6 that is in public use. */
 const PUBLIC_V6 = ["2000::", 3] as const;
 const NOT_PUBLIC_V6: readonly (readonly [string, number])[] = [
   ["2001::", 23], // Teredo, benchmarking and others
   ["2001:db8::", 32],
-  ["2002::", 16], // 6to4: holds an IPv4 address of any kind
+  ["2002::", 16], // 6to4: contains an IPv4 address of any kind
   ["3fff::", 20],
 ];
 /** Prefixes whose last 32 bits are an IPv4 address: mapped ones, and those of NAT64. */

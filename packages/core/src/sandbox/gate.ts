@@ -3,7 +3,7 @@ import { delay, errorMessage, quotePath } from "@agent/internal";
 import { withOpened } from "./inspect.js";
 import { expectedIdentity, type Mount } from "./mounts.js";
 
-/** bubblewrap gives up its capabilities when all mounts are made, and waits for the gate right after that. */
+/** bubblewrap drops its capabilities once all mounts exist, and waits for the gate right after that. */
 const NO_CAPABILITIES = /^CapPrm:\s*0+$/m;
 const CHILD_PID = /"child-pid":\s*(\d+)\s*[,}]/;
 const RECHECK_MS = 5;
@@ -17,24 +17,27 @@ const FILE_SYSTEMS = {
   proc: "proc",
 };
 
-/** A stream that is read. Its own type, since not every program that has these declarations has those of Node. */
+/** A readable stream. Declared here, since programs with these declarations may not have Node's types. */
 interface Source {
   on(event: string, listener: (chunk: { toString(): string }) => void): unknown;
   once(event: string, listener: () => void): unknown;
 }
 
-/** The ends of a gate that the agent keeps. */
+/** The agent's ends of a gate. */
 export interface Gate {
   /** What bubblewrap writes to its `--info-fd`. */
   readonly info: Source;
-  /** Writes to what bubblewrap reads as its `--block-fd`. At the end of that, which the death of the agent may be, it runs the command too. */
+  /**
+   * Writes to bubblewrap's `--block-fd`. bubblewrap also runs the command at end of file, for example when the agent
+   * dies.
+   */
   open(): void;
 }
 
 /**
- * Lets the command run when its mounts are those that were checked. bubblewrap resolves paths again when it mounts, and a
- * command that runs at the same time may have put a link in place of a directory. Throws then: the command has not been
- * started, and never will be. Resolves to `false` if bubblewrap ended by itself.
+ * Lets the command run once its mounts are verified. bubblewrap resolves paths again when it mounts, and a concurrent
+ * command may have replaced a directory with a symlink. Throws in that case: the command has not started and never
+ * will. Resolves to `false` if bubblewrap exited by itself.
  */
 export async function passGate({ info, open }: Gate, mounts: readonly Mount[]): Promise<boolean> {
   const pid = await childPid(info);
@@ -61,12 +64,12 @@ export async function passGate({ info, open }: Gate, mounts: readonly Mount[]): 
   return true;
 }
 
-/** Kills a process that waits at the gate: it does not end with bubblewrap yet. */
+/** Kills a process that waits at the gate: it does not exit together with bubblewrap yet. */
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // It exited by itself.
   }
 }
 
@@ -87,8 +90,8 @@ function childPid(info: Source): Promise<number | undefined> {
 }
 
 /**
- * What is not mounted as planned in the sandbox of a process. Each operation of bubblewrap makes one mount, so if all are
- * where they belong, with the right root, none is anywhere else.
+ * Lists the mounts of a process that differ from the plan. Each bubblewrap operation creates one mount, so if all
+ * expected ones are in place with the right root, there are no others.
  */
 function findDifference(pid: number, mounts: readonly Mount[]): string | undefined {
   const table = mountTable(pid);
@@ -131,13 +134,13 @@ interface MountEntry {
   readonly fileSystem: string;
 }
 
-/** The mounts that a process sees, by their number. */
+/** The mounts of a process, by mount id. */
 function mountTable(pid: number): Map<number, MountEntry> {
   const table = new Map<number, MountEntry>();
   for (const line of (read(`/proc/${pid}/mountinfo`) ?? "").split("\n")) {
     const [id, , , , path = "", options = "", ...rest] = line.split(" ");
     const fileSystem = rest[rest.indexOf("-") + 1] ?? "";
-    // The kernel writes space, tab, newline and backslash as octal numbers.
+    // The kernel writes space, tab, newline and backslash as octal escapes.
     const plain = path.replace(/\\([0-7]{3})/g, (_, digits) =>
       String.fromCharCode(Number.parseInt(digits, 8)),
     );

@@ -1,6 +1,6 @@
 import { quote } from "@agent/internal";
 
-/** Where a connection goes. `host` is canonical: see `canonicalHost`. */
+/** The destination of a connection. `host` is canonical: see `canonicalHost`. */
 export interface Destination {
   readonly host: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface HostPattern {
   readonly host: string;
   /** Whether the pattern began with `*.`: names below `host`, and not `host` itself. */
   readonly isBelow: boolean;
-  /** Absent: 80 and 443. */
+  /** If absent, 80 and 443. */
   readonly port?: number;
 }
 
@@ -23,14 +23,15 @@ const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 const AUTHORITY = /^(\[[^[\]]*\]|[^:[\]]*)(?::(\d{1,5}))?$/;
 
 /**
- * The one spelling of a host that is compared, shown and resolved: lower case, punycode, without a final dot, an address
- * in its usual notation (`0x7f.1` is `127.0.0.1`), IPv6 without brackets. `undefined` for text that is not a host.
+ * The canonical spelling of a host, used for comparison, display and resolution: lower case, punycode, without a final
+ * dot, an address in its usual notation (`0x7f.1` is `127.0.0.1`), IPv6 without brackets. `undefined` for text that is
+ * not a host.
  */
 export function canonicalHost(text: string): string | undefined {
   const isBracketed = text.startsWith("[") && text.endsWith("]");
   const bare = isBracketed ? text.slice(1, -1) : text;
   if (bare.includes(":")) return canonicalAddress(bare);
-  // Exclude what the URL parser would take for another part of an address, or decode.
+  // Refuse characters that the URL parser would treat as another part of a URL, or decode.
   if (isBracketed || bare === "" || /[\s/?#@\\%[\]:*]/.test(bare)) return undefined;
   const name = hostOfUrl(bare)?.replace(/\.$/, "");
   if (name === undefined || name.length > MOST_CHARACTERS) return undefined;
@@ -63,7 +64,10 @@ export function parseAuthority(text: string, defaultPort?: number): Destination 
   return { host: canonical, port };
 }
 
-/** Throws for text that is not a pattern, with an example of one. `where` names the list it is in, and `all` how to allow every host. */
+/**
+ * Parses a pattern. Throws for invalid text, with an example. `where` names the list it is in, and `all` how to allow
+ * every host.
+ */
 export function parseHostPattern(text: string, where = "hosts", all = "network: true"): HostPattern {
   const isBelow = text.startsWith("*.");
   const [, host = "", digits] = AUTHORITY.exec(isBelow ? text.slice(2) : text) ?? [];
@@ -86,7 +90,7 @@ export function matchesPattern({ host, port }: Destination, pattern: HostPattern
   return isHost && ports.includes(port);
 }
 
-/** The shortest pattern that matches a destination: what to add to the option to allow it. */
+/** The shortest pattern that matches a destination, for adding it to the option. */
 export function formatDestination({ host, port }: Destination): string {
   const shown = host.includes(":") ? `[${host}]` : host;
   return WEB_PORTS.includes(port) ? shown : `${shown}:${port}`;

@@ -1,4 +1,4 @@
-/** What programs need to start others in bubblewrap or `sandbox-exec`: `@agent/core/sandbox`. */
+/** Helpers to start programs in bubblewrap or `sandbox-exec`: `@agent/core/sandbox`. */
 export { isPublicAddress } from "./address.js";
 export { type Gate, passGate } from "./gate.js";
 export {

@@ -21,7 +21,10 @@ export interface Found {
   readonly identity: string;
 }
 
-/** Looks at a path without following any link below `root`. `undefined` if there is nothing, or only behind a link. */
+/**
+ * Inspects a path without following any symlink below `root`. `undefined` if nothing exists there, or only behind a
+ * symlink.
+ */
 export function identify(root: string, path: string): Found | undefined {
   return inParent(root, path, (name) => {
     const found = lstatSync(name, { throwIfNoEntry: false, bigint: true });
@@ -36,22 +39,24 @@ export function identify(root: string, path: string): Found | undefined {
 export interface RefusedFile {
   /** Relative to the writable directory. */
   readonly path: string;
-  /** Whether it has another name now; if not, it could not be renamed. */
+  /** Whether it has a new name; if not, it could not be renamed. */
   readonly isRenamed: boolean;
 }
 
 const NAME_TOO_LONG = "ENAMETOOLONG";
-/** The rights that the owner of a directory needs to list it and to rename what is in it. */
+/** The permissions that a directory's owner needs to list it and to rename its entries. */
 const OWNER_RIGHTS = 0o700;
 
-/** Gives what a command made another name, next to the old one. `undefined` if there is nothing to rename. */
+/**
+ * Renames something that a command created, to a name next to the old one. `undefined` if there is nothing to rename.
+ */
 export function renameRefused(root: string, path: string): RefusedFile | undefined {
   const name = relative(root, path);
   try {
     const isRenamed = walkTo(root, path, renameAway, { unlock: true });
     return isRenamed ? { path: name, isRenamed } : undefined;
   } catch (error) {
-    // A directory on the way is missing, no directory, or another user's: the command did not make what is behind it.
+    // A parent is missing, not a directory, or owned by another user: the command did not create what is below it.
     if (isOutOfReach(error)) return undefined;
     return { path: name, isRenamed: false };
   }
@@ -65,7 +70,7 @@ function renameAway(name: string): boolean {
       if (renameIfFree(name, `${name}${suffix}`)) return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== NAME_TOO_LONG) throw error;
-      // A name that leaves no room for the suffix is given up.
+      // A name too long for the suffix is not renamed.
       if (renameIfFree(name, join(dirname(name), `file${suffix}`))) return true;
     }
   }
@@ -78,8 +83,8 @@ function renameIfFree(name: string, other: string): boolean {
 }
 
 /**
- * The names in a writable directory. A command may have taken away the right to list it. None if the directory was moved
- * or replaced by a link meanwhile.
+ * The names in a writable directory. A command may have removed the permission to list it. Empty if the directory was
+ * moved or replaced with a symlink meanwhile.
  */
 export function listUnlocked(root: string): string[] {
   try {
@@ -98,7 +103,7 @@ function isOutOfReach(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ELOOP", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** Removes a mount point that bubblewrap made. If it is not empty, another program uses it, and it stays. */
+/** Removes a mount point that bubblewrap created. If it is not empty, another program uses it, and it stays. */
 export function removeEmpty(root: string, path: string): void {
   inParent(root, path, (name) => {
     const found = lstatSync(name);
@@ -107,7 +112,7 @@ export function removeEmpty(root: string, path: string): void {
   });
 }
 
-/** As `walkTo`; `undefined` if that fails. */
+/** Like `walkTo`; `undefined` if that fails. */
 function inParent<Result>(root: string, path: string, act: (name: string) => Result): Result | undefined {
   try {
     return walkTo(root, path, act);
@@ -116,14 +121,17 @@ function inParent<Result>(root: string, path: string, act: (name: string) => Res
   }
 }
 
-/** Opens a file or directory without the right to read it, which a command may have taken away. Node has no name for it. */
+/**
+ * O_PATH opens a file or directory without read permission, which a command may have removed. Node has no constant for
+ * it.
+ */
 const O_PATH = 0o10000000;
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Calls `act` with a path that goes through an open descriptor of the real parent directory. A command that runs at the
- * same time may put a link in place of any directory on the way, and then this throws. `unlock` gives the owner of each
- * directory on the way the rights that a command took away.
+ * Calls `act` with a path that goes through an open descriptor of the real parent directory. Throws if a concurrent
+ * command replaced any directory on the way with a symlink. `unlock` restores the owner's permissions that a command
+ * removed from the directories on the way.
  */
 function walkTo<Result>(
   root: string,
@@ -147,8 +155,8 @@ function walkTo<Result>(
 }
 
 /**
- * Calls `act` with a descriptor of what a path below `root` is, opened without following any link. Throws if there is
- * nothing, or a link on the way.
+ * Calls `act` with a descriptor of a path below `root`, opened without following any symlink. Throws if it does not
+ * exist or a symlink is on the way.
  */
 export function withOpened<Result>(root: string, path: string, act: (descriptor: number) => Result): Result {
   return walkTo(root, path === root ? join(root, "entry") : path, (name) => {

@@ -4,28 +4,28 @@ import { identify } from "./inspect.js";
 
 const EMPTY_FILE = "/dev/null";
 
-/** One mount in the sandbox. `path` is where it is mounted, without links. */
+/** One mount in the sandbox. `path` is the mount point, without symlinks. */
 export type Mount =
   | {
       readonly kind: "bind";
       readonly path: string;
-      /** The canonical path outside, if it is another one. */
+      /** The canonical path outside, if it differs. */
       readonly source?: string;
       readonly isWritable: boolean;
       /** Identifies the file or directory that was checked: nothing else may be mounted in its place. */
       readonly identity: string;
     }
-  /** A private file system; read-only it keeps a directory empty. */
+  /** A private file system; a read-only one keeps a directory empty. */
   | { readonly kind: "tmpfs"; readonly path: string; readonly isWritable: boolean; readonly bytes?: number }
-  /** An empty file that cannot be written. */
+  /** An empty read-only file. */
   | { readonly kind: "empty file"; readonly path: string }
-  /** A device of the host that can be used, such as `/dev/null`. */
+  /** A usable device of the host, such as `/dev/null`. */
   | { readonly kind: "device"; readonly path: string; readonly identity: string }
   | { readonly kind: "dev" | "proc"; readonly path: string };
 
-/** The arguments of bubblewrap that make these mounts. */
+/** The bubblewrap arguments for these mounts. */
 export function mountArguments(mounts: readonly Mount[]): string[] {
-  // Last, since what is mounted below a private file system needs a mount point in it.
+  // Last, since a mount below a private file system needs a mount point in it.
   const readOnly = mounts.filter(
     (mount) => "isWritable" in mount && !mount.isWritable && mount.kind === "tmpfs",
   );
@@ -38,7 +38,7 @@ export function mountArguments(mounts: readonly Mount[]): string[] {
       if (kind !== "tmpfs") return [`--${kind}`, path];
       return [...(mount.bytes === undefined ? [] : ["--size", String(mount.bytes)]), "--tmpfs", path];
     }),
-    // /proc: root may write settings of the kernel, also one that runs a program outside.
+    // /proc: root may write kernel settings, including one that runs a program outside of the sandbox.
     ...[...mounts.filter(isSystem), ...readOnly]
       .map(({ path }) => path)
       .flatMap((path) => ["--remount-ro", path]),
@@ -55,7 +55,7 @@ export function expectedIdentity(mount: Mount): string | undefined {
   return mount.kind === "empty file" ? identify("/", EMPTY_FILE)?.identity : undefined;
 }
 
-/** Shows a file or directory of the host. Throws if it was replaced by a link since its path was resolved. */
+/** Mounts a file or directory of the host. Throws if it was replaced with a symlink since its path was resolved. */
 export function bindMount(path: string, isWritable: boolean): Extract<Mount, { kind: "bind" }> {
   const found = identify("/", path);
   if (found === undefined || found.isLink) {
@@ -66,9 +66,9 @@ export function bindMount(path: string, isWritable: boolean): Extract<Mount, { k
   return { kind: "bind", path, isWritable, identity: found.identity };
 }
 
-/** Keeps a file or directory from being read: an empty one is in its place. None if there is nothing to hide. */
+/** Hides a file or directory with an empty one. `undefined` if there is nothing to hide. */
 export function hideMounts(path: string): Mount[] {
-  // Most places of a host's table do not exist.
+  // Most entries of a host's table do not exist.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const found = identify("/", path);
   if (found === undefined || found.isLink) return [];

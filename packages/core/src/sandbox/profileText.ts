@@ -1,6 +1,6 @@
 import { quote } from "@agent/internal";
 
-/** A rule of SBPL for several filters; empty without any, since a rule without filters would cover everything. */
+/** An SBPL rule for several filters; empty without any, since a rule without filters would match everything. */
 export function rule(decision: "allow" | "deny", operations: string, filters: readonly string[]): string {
   return filters.length === 0 ? "" : `(${decision} ${operations} ${filters.join(" ")})`;
 }

@@ -1,14 +1,14 @@
 /** The options that the system-call filter of a sandbox depends on. */
 export interface SeccompOptions {
-  /** Whether commands may make unix sockets. A filter sees the family of a socket, never the path it connects to. */
+  /** Whether commands may create Unix sockets. A filter sees the family of a socket, never the path it connects to. */
   readonly unixSockets: boolean;
-  /** Whether programs may connect anywhere. `false`: they can make no sockets but connected pairs. Default `true`. */
+  /** Whether programs may connect anywhere. `false`: they can only create connected socket pairs. Default `true`. */
   readonly sockets?: boolean;
-  /** Whether programs may start others. `false`: they can start threads only. Default `true`. */
+  /** Whether programs may start others. `false`: they can only start threads. Default `true`. */
   readonly processes?: boolean;
 }
 
-/** Numbers of one system call. A call that an architecture does not have is absent. */
+/** The numbers of one system call. Absent if an architecture does not have the call. */
 interface CallNumbers {
   readonly x64?: number;
   readonly arm64?: number;
@@ -37,12 +37,12 @@ const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
 const INSTRUCTION_BYTES = 8;
 
-/** The same number on both: all calls added since Linux 5.1. */
+/** The same number on both architectures: all calls added since Linux 5.1. */
 const both = (number: number): CallNumbers => ({ x64: number, arm64: number });
 
 /** Calls that always fail with EPERM. */
 const DENIED: Readonly<Record<string, CallNumbers>> = {
-  // Another view of the file system would undo read-only and hidden places.
+  // Another view of the file system would expose hidden paths and bypass read-only ones.
   mount: { x64: 165, arm64: 40 },
   umount2: { x64: 166, arm64: 39 },
   pivot_root: { x64: 155, arm64: 41 },
@@ -56,7 +56,7 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
   mount_setattr: both(442),
   open_tree_attr: both(467),
   open_by_handle_at: { x64: 304, arm64: 265 },
-  // io_uring makes sockets without the calls that are filtered here.
+  // io_uring creates sockets without the calls that are filtered here.
   io_uring_setup: both(425),
   io_uring_enter: both(426),
   io_uring_register: both(427),
@@ -64,7 +64,7 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
   add_key: { x64: 248, arm64: 217 },
   request_key: { x64: 249, arm64: 218 },
   keyctl: { x64: 250, arm64: 219 },
-  // Large parts of the kernel that a build or a test does not need and that many exploits do.
+  // Large parts of the kernel that builds and tests do not need and that many exploits use.
   bpf: { x64: 321, arm64: 280 },
   perf_event_open: { x64: 298, arm64: 241 },
   userfaultfd: { x64: 323, arm64: 282 },
@@ -89,7 +89,7 @@ const DENIED: Readonly<Record<string, CallNumbers>> = {
 
 const CLONE3 = both(435);
 const OPENAT2 = both(437);
-/** Calls that give a file its mode, with the index of the argument. */
+/** Calls that set a file's mode, with the index of the argument. */
 const MODE_CALLS: readonly (readonly [CallNumbers, number])[] = [
   [{ x64: 90 }, 1], // chmod
   [{ x64: 91, arm64: 52 }, 1], // fchmod
@@ -99,7 +99,7 @@ const MODE_CALLS: readonly (readonly [CallNumbers, number])[] = [
   [{ x64: 133 }, 1], // mknod
   [{ x64: 259, arm64: 33 }, 2], // mknodat
 ];
-/** Calls that open a file, with the index of their flags; the mode follows, and counts only for a new file. */
+/** Calls that open a file, with the index of their flags; the mode argument follows, and applies only to a new file. */
 const OPEN_CALLS: readonly (readonly [CallNumbers, number])[] = [
   [{ x64: 2 }, 1], // open
   [{ x64: 257, arm64: 56 }, 2], // openat
@@ -119,21 +119,26 @@ const MSGGET = { x64: 68, arm64: 186 };
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const NEW_NAMESPACE = 0x7e020000;
-/** A file with this bit runs with the rights of its owner, also for other users of the machine. */
+/** The setuid bit: such a file runs with the rights of its owner, also for other users of the machine. */
 const SET_USER_ID = 0o4000;
-/** O_CREAT, and what O_TMPFILE has next to O_DIRECTORY. */
+/** O_CREAT, and the part of O_TMPFILE besides O_DIRECTORY. */
 const CREATES = 0o100 | 0o20000000;
-/** TIOCSTI types into a terminal, TIOCLINUX pastes into a console. */
+/** TIOCSTI injects input into a terminal, TIOCLINUX pastes into a console. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 const AF_UNIX = 1;
-/** AF_INET, AF_INET6, AF_NETLINK (which lists network interfaces). AF_VSOCK, which reaches the host of a VM, is not here. */
+/**
+ * AF_INET, AF_INET6, AF_NETLINK (which lists network interfaces). AF_VSOCK, which reaches the host of a VM, is
+ * excluded.
+ */
 const NETWORK_FAMILIES = [2, 10, 16];
 const SOCKET_TYPE_MASK = 0xf;
 /** SOCK_STREAM and SOCK_SEQPACKET: such a pair stays connected. A datagram socket of a pair can send to any address. */
 const PAIR_TYPES = [1, 5];
-/** Limits from outside do not see System V shared memory that no process has attached. 4096 segments of this size are 16 MB. */
+/**
+ * Memory limits do not count System V shared memory that no process has attached. 4096 segments of this size are 16 MB.
+ */
 const MAX_SEGMENT_BYTES = 4096;
-/** Nor System V semaphores, of 64 bytes each. 32,000 sets of this size are 70 MB. */
+/** Memory limits do not count System V semaphores either, of 64 bytes each. 32,000 sets of this size are 70 MB. */
 const MAX_SEMAPHORES = 32;
 
 type Instruction = readonly [code: number, onTrue: number, onFalse: number, value: number];
@@ -145,7 +150,7 @@ const fail = (errno: number): Instruction => answer(FAIL | errno);
 const loadArgument = (index: number): Instruction => load(16 + 8 * index);
 const loadUpperHalf = (index: number): Instruction => load(20 + 8 * index);
 
-/** Runs `body`, which ends in an answer, if the loaded call number is this one. */
+/** Runs `body`, which ends in a return, if the loaded call number is this one. */
 function onCall(number: number | undefined, body: readonly Instruction[]): Instruction[] {
   return number === undefined ? [] : [[JUMP_EQUAL, 0, body.length, number], ...body];
 }
@@ -156,7 +161,7 @@ function allowOnly(values: readonly number[]): Instruction[] {
   return [...tests, fail(EPERM), answer(ALLOW)];
 }
 
-/** The call fails if the test of the loaded value holds. */
+/** Fails the call if the test of the loaded value is true. */
 function failIf(code: number, value: number): Instruction[] {
   return [[code, 0, 1, value], fail(EPERM)];
 }
@@ -168,7 +173,7 @@ function filter(
   const families = !sockets ? [] : unixSockets ? [AF_UNIX, ...NETWORK_FAMILIES] : NETWORK_FAMILIES;
   return [
     load(ARCHITECTURE_OFFSET),
-    // Another architecture (32-bit programs) has other numbers for the same calls.
+    // Another architecture (32-bit programs) uses other numbers for the same calls.
     [JUMP_EQUAL, 1, 0, AUDIT_ARCH[architecture]],
     answer(KILL_PROCESS),
     load(NUMBER_OFFSET),
@@ -176,7 +181,7 @@ function filter(
       ? ([[JUMP_GREATER_OR_EQUAL, 0, 1, X32_BIT], fail(ENOSYS)] satisfies Instruction[])
       : []),
     ...Object.values(DENIED).flatMap((call) => onCall(call[architecture], [fail(EPERM)])),
-    // Their flags are in memory, where a filter cannot look. Programs then use clone and openat.
+    // Their flags are in memory, which a filter cannot read. Programs then fall back to clone and openat.
     ...[CLONE3, OPENAT2].flatMap((call) => onCall(call[architecture], [fail(ENOSYS)])),
     ...MODE_CALLS.flatMap(([call, mode]) =>
       onCall(call[architecture], [loadArgument(mode), ...failIf(JUMP_SET, SET_USER_ID), answer(ALLOW)]),
@@ -219,7 +224,7 @@ function filter(
           [AND, 0, 0, SOCKET_TYPE_MASK],
           ...allowOnly(PAIR_TYPES),
         ])),
-    // 32,000 queues hold 512 MB that no limit sees, and a filter cannot count them.
+    // 32,000 queues hold 512 MB that no memory limit counts, and a filter cannot count them.
     ...onCall(MSGGET[architecture], [fail(ENOSYS)]),
     ...onCall(SEMGET[architecture], [
       loadArgument(1),
@@ -237,7 +242,7 @@ function filter(
   ];
 }
 
-/** The filter as bubblewrap's `--seccomp` reads it; `undefined` on an architecture that has no table here. */
+/** The filter in the format of bubblewrap's `--seccomp`; `undefined` on an architecture without a table here. */
 export function seccompFilter(
   options: SeccompOptions,
   architecture: string = process.arch,

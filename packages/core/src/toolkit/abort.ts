@@ -2,7 +2,7 @@ import { abortedError } from "../errors.js";
 import { onAbort } from "./onAbort.js";
 
 /**
- * Resolves or rejects with the promise, or rejects on abort without waiting for it. The work itself is not stopped.
+ * Settles with the promise, or rejects on abort without waiting for it. The work itself is not stopped.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export class LazySignal {
   }
 }
 
-/** A controller that also aborts when `outer` does. Call `release` when the work is over. */
+/** A controller that also aborts when `outer` does. Call `release` when the work is done. */
 export function linkedController(outer?: AbortSignal): { controller: AbortController; release: () => void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort(outer?.reason);

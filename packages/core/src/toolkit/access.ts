@@ -1,11 +1,11 @@
 import * as shared from "@agent/internal";
 
-/** A file that runs code, or redirects where code comes from, without the user asking for it. */
+/** A file that runs code, or changes where code comes from, without the user asking for it. */
 export type ProtectedFile = shared.ProtectedFile;
 
 /**
- * What the user has to grant before a tool reads or writes a canonical path under the host's rules; `undefined` if nothing. For
- * `needs` of a description.
+ * The access that the user has to grant before a tool reads or writes a canonical path under the host's rules;
+ * `undefined` if none is needed. For `needs` of a description.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export type ProtectedFile = shared.ProtectedFile;
 export const findAccessNeed = shared.findAccessNeed;
 
 /**
- * Throws, with what to do about it, unless the host's rules let the access pass or the user granted it for this call.
+ * Throws, with the next step, unless the host's rules allow the access or the user granted it for this call.
  *
  * @example
  * ```ts
@@ -37,7 +37,8 @@ export const findAccessNeed = shared.findAccessNeed;
 export const assertAccess = shared.assertAccess;
 
 /**
- * Whether reading this canonical path could show the memory, the environment or the open files of a process: keys are there.
+ * Whether reading this canonical path could expose the memory, environment or open files of a process, which may
+ * contain keys.
  *
  * @example
  * ```ts
@@ -65,7 +66,8 @@ export const isProcessSecret = shared.isProcessSecret;
 export const assertNotProcessSecret = shared.assertNotProcessSecret;
 
 /**
- * As `assertNotProcessSecret`, of what a file descriptor really opened: a link or a procfs mounted elsewhere cannot hide it.
+ * Like `assertNotProcessSecret`, but checks what a file descriptor really opened: a symlink or a procfs mounted
+ * elsewhere cannot hide it.
  *
  * @example
  * ```ts
@@ -93,7 +95,7 @@ export const assertOpenedIsNotProcessSecret = shared.assertOpenedIsNotProcessSec
 export const PROTECTED_FILES = shared.PROTECTED_FILES;
 
 /**
- * Whether a name belongs to a pattern of one name, which may contain one `*`, as in `PROTECTED_FILES`.
+ * Whether a name matches a pattern with at most one `*`, as in `PROTECTED_FILES`.
  *
  * @example
  * ```ts
@@ -105,7 +107,7 @@ export const PROTECTED_FILES = shared.PROTECTED_FILES;
 export const matchesName = shared.matchesName;
 
 /**
- * Variables that commonly hold the keys of model providers: pass none of them to a program.
+ * Environment variables that commonly hold the keys of model providers: pass none of them to a program.
  *
  * @example
  * ```ts
@@ -117,7 +119,7 @@ export const matchesName = shared.matchesName;
 export const KEY_VARIABLES = shared.KEY_VARIABLES;
 
 /**
- * Whether a variable, header, option or parameter of this name holds a key, a token, a password or the like.
+ * Whether a variable, header, option or parameter with this name holds a secret such as a key, token or password.
  *
  * @example
  * ```ts
@@ -129,7 +131,7 @@ export const KEY_VARIABLES = shared.KEY_VARIABLES;
 export const isSecretName = shared.isSecretName;
 
 /**
- * Whether a value is a secret whatever its name: a key of a well-known issuer, or an address with a password.
+ * Whether a value is a secret whatever its name: a key of a well-known issuer, or a URL with a password.
  *
  * @example
  * ```ts

@@ -1,8 +1,7 @@
 import { isRecord as isObject } from "@agent/internal";
 
 /**
- * Whether a value is an object of names and values: neither `null` nor an array nor a function. An instance of a
- * class is one, too.
+ * Whether a value is a non-null object that is neither an array nor a function. Class instances count as records.
  *
  * @example
  * ```ts

@@ -2,8 +2,8 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Whether a JSON text is nested more than `most` levels deep. Looks at the text, because a value that is nested a million
- * levels deep costs gigabytes, or the stack of anyone who walks through it.
+ * Whether a JSON text is nested more than `most` levels deep. Scans the text, because a value nested a million levels
+ * deep takes gigabytes or overflows the stack of any code that walks it.
  */
 export function isNestedDeeper(text: string, most: number): boolean {
   // Each level takes two characters.

@@ -1,7 +1,7 @@
 import * as shared from "@agent/internal";
 
 /**
- * A constant of this process that is looked up when it is first needed, and never again.
+ * Computes a constant of this process on first use.
  *
  * @example
  * ```ts
@@ -14,8 +14,8 @@ import * as shared from "@agent/internal";
 export const lazyConstant = shared.lazyConstant;
 
 /**
- * A module of Node, loaded when something in it is first used. A pack that imports `node:child_process` makes every start
- * of an agent pay for it (4 ms), used or not. In a runtime without the module, its first use throws.
+ * Loads a Node module on first use. A pack that imports `node:child_process` makes every start of an agent pay for it
+ * (4 ms), used or not. In a runtime without the module, its first use throws.
  *
  * @example
  * ```ts

@@ -33,14 +33,14 @@ function listenersOf(signal: AbortSignal): AbortListeners {
   return listeners;
 }
 
-/** All listeners of one signal behind a single event listener: a thousand calls may share a signal. */
+/** All listeners of one signal, with a single event listener: a thousand calls may share a signal. */
 class AbortListeners {
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<{ readonly listener: () => void }>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    // A provider or a tool may add its own listeners in every turn, and Node would print a warning about the eleventh.
+    // A provider or a tool may add its own listeners in every turn, and Node would print a warning at the eleventh.
     // Other runtimes have no such limit.
     const events = globalThis.process?.getBuiltinModule?.("node:events");
     if (signal instanceof EventTarget) events?.setMaxListeners?.(0, signal);
@@ -63,7 +63,7 @@ class AbortListeners {
       try {
         entry.listener();
       } catch (error) {
-        // As with event listeners: an error in one does not keep the others from being called, and is reported.
+        // As with event listeners, an error in one listener does not prevent the others, and is reported.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,14 +1,14 @@
 import * as shared from "@agent/internal";
 
-/** What must not outlive an agent: process groups, and placeholders of files. */
+/** Resources that must not outlive an agent: process groups and placeholder files. */
 export type Mortal = shared.Mortal;
 
-/** Empty files and directories that stand where nothing was. */
+/** Empty files and directories created where nothing existed. */
 export type MortalPlaceholders = shared.MortalPlaceholders;
 
 /**
- * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the system or
- * this user can change, or if it lies in one of the `writable` directories. PATH is not used.
+ * The absolute path of a system program, with every symlink resolved. `undefined` if there is none that only the system
+ * or this user can change, or if it lies in one of the `writable` directories. PATH is not used.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export type MortalPlaceholders = shared.MortalPlaceholders;
 export const findProgram = shared.findProgram;
 
 /**
- * The environment of programs that a pack starts for itself: no variable of a call, of a project or of the agent is in it.
+ * The environment for programs that a pack starts for itself, without variables of the call, the project or the agent.
  *
  * @example
  * ```ts
@@ -28,13 +28,14 @@ export const findProgram = shared.findProgram;
  * import { HELPER_ENVIRONMENT } from "@agent/core/toolkit";
  *
  * const code = "console.log(process.env.LD_PRELOAD)";
- * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); // undefined
+ * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); //
+ * undefined
  * ```
  */
 export const HELPER_ENVIRONMENT = shared.HELPER_ENVIRONMENT;
 
 /**
- * The part of an environment that any program may get: an allow list, so that no key is in it by accident.
+ * The variables of an environment that any program may get: an allow list, so that it never contains a key by accident.
  *
  * @example
  * ```ts
@@ -45,13 +46,13 @@ export const HELPER_ENVIRONMENT = shared.HELPER_ENVIRONMENT;
  */
 export const safeVariables = shared.safeVariables;
 
-/** What to pass to `spawn` for a program. */
+/** The arguments for `spawn`. */
 export type StartableProgram = shared.StartableProgram;
 
 /**
- * How a program is started on this system. On Windows a name is looked up in PATH, never in the current directory, and a
- * `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted. Throws there if the program is
- * not found (`ENOENT`) or an argument cannot be quoted.
+ * Resolves how a program is started on this system. On Windows a name is looked up in PATH, never in the current
+ * directory, and a `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted.
+ * Throws there if the program is not found (`ENOENT`) or an argument cannot be quoted.
  *
  * @example
  * ```ts
@@ -77,7 +78,7 @@ export const startableProgram = shared.startableProgram;
 export const findOnWindows = shared.findOnWindows;
 
 /**
- * Ends a process and everything that it started, on Windows. Elsewhere, end its process group.
+ * Kills a process and everything that it started, on Windows. On other systems, kill its process group.
  *
  * @example
  * ```ts
@@ -90,7 +91,7 @@ export const findOnWindows = shared.findOnWindows;
 export const killWindowsTree = shared.killWindowsTree;
 
 /**
- * A small process that kills what an agent started, if the agent is killed before it can do so itself.
+ * A small process that kills what an agent started if the agent is killed before it can do so itself.
  *
  * @example
  * ```ts

@@ -13,8 +13,8 @@ import * as shared from "@agent/internal";
 export const findRepository = shared.findRepository;
 
 /**
- * Finds files that git runs or reads because a configuration says so: hooks at `core.hooksPath`, included configuration, filter
- * and diff programs. A tool that writes files refuses them.
+ * Finds files that git runs or reads because of its configuration: hooks at `core.hooksPath`, included configuration,
+ * filter and diff programs. A tool that writes files refuses them.
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ export const GitConfigs = shared.GitConfigs;
 export type GitConfigs = shared.GitConfigs;
 
 /**
- * Names whose presence in a directory matters for what is ignored below it.
+ * Names of files whose presence in a directory affects what is ignored below it.
  *
  * @example
  * ```ts
@@ -38,11 +38,12 @@ export type GitConfigs = shared.GitConfigs;
  */
 export const IGNORE_FILES = shared.IGNORE_FILES;
 
-/** Reads ignore files for an `IgnoreScope`. What it refuses counts as missing. */
+/** Reads ignore files for an `IgnoreScope`. A file that it refuses is treated as missing. */
 export type IgnoreFileReader = shared.IgnoreFileReader;
 
 /**
- * The ignore rules in force in a directory, as git and search tools apply them. `enter` gives the rules one directory deeper.
+ * The ignore rules in effect in a directory, as git and search tools apply them. `enter` returns the rules one
+ * directory deeper.
  *
  * @example
  * ```ts

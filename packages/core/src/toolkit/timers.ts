@@ -1,7 +1,7 @@
 import * as shared from "@agent/internal";
 
 /**
- * The longest wait a timer can hold, in milliseconds. Node fires a longer one immediately.
+ * The longest delay of a timer, in milliseconds. Node fires a longer one immediately.
  *
  * @example
  * ```ts

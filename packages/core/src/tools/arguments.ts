@@ -2,11 +2,11 @@ import { describeValue, isRecord, quote } from "@agent/internal";
 import { compileSchema } from "../toolkit/jsonSchema/compile.js";
 import type { JsonSchema } from "./tool.js";
 
-/** How deep arguments may be nested. */
+/** The maximum nesting depth of arguments. */
 export const MAX_ARGUMENT_DEPTH = 256;
 
 /**
- * A deep copy of JSON-like arguments, so that a tool may change them. Throws for values that JSON cannot hold, for
+ * A deep copy of JSON-like arguments, so that a tool may change them. Throws for values that JSON cannot represent, for
  * values nested too deeply, and for `__proto__`, which only an attacker sends.
  */
 export function copyArguments(args: unknown): Record<string, unknown> {
@@ -43,8 +43,8 @@ const MAX_PROBLEMS = 8;
 const MAX_SHOWN = 20;
 
 /**
- * Everything that is wrong with arguments, in one message: the first problem as the check found it, the others, and the
- * shape that is expected. The model can then repair the call in one go.
+ * Describes everything that is wrong with the arguments in one message: the first problem, the others, and the expected
+ * shape. The model can then correct the call in one attempt.
  */
 export function describeProblems(
   parameters: JsonSchema,
@@ -114,14 +114,14 @@ function typeName(schema: unknown): string {
 
 type Arguments = Record<string, unknown>;
 
-/** Arguments that were read in the only way that fits the schema, and what was done for it. */
+/** Arguments that were repaired in the only way that matches the schema, and the changes. */
 interface Repaired {
   readonly args: Arguments;
   /** One clause for each change: `"file_path" as "path"`. */
   readonly notes: readonly string[];
 }
 
-/** Names that models use for the same argument. A name of the schema is found by another one of its row. */
+/** Synonyms that models use for the same argument. A name in the schema matches any other name in its row. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["path", "filepath", "file", "filename", "targetfile", "absolutepath"],
   ["paths", "files", "filepaths"],
@@ -136,7 +136,10 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 
-/** A repair of arguments that do not fit their schema; `undefined` if nothing in them has exactly one other reading. */
+/**
+ * Repairs arguments that do not match their schema; `undefined` if nothing in them has exactly one other
+ * interpretation.
+ */
 export function repairArguments(parameters: JsonSchema, args: Arguments): Repaired | undefined {
   const notes: string[] = [];
   const repaired = repairObject(parameters, args, "", notes);
@@ -144,8 +147,8 @@ export function repairArguments(parameters: JsonSchema, args: Arguments): Repair
 }
 
 /**
- * Paths as they are meant: without quotes around them, without a line break at the end, and not as a `file:` address.
- * Only the arguments that the tool declares as paths are looked at.
+ * Cleans paths: removes quotes around them, a trailing line break and the `file:` scheme. Only arguments that the tool
+ * declares as paths are changed.
  */
 export function cleanPaths(args: Arguments, names: readonly string[]): Repaired | undefined {
   const notes: string[] = [];
@@ -205,7 +208,7 @@ function repairObject(schema: JsonSchema, value: Arguments, where: string, notes
   return result;
 }
 
-/** Gives an unknown key the name of the one missing property that it can mean. */
+/** Renames an unknown key to the one missing property that it can mean. */
 function renameKeys(
   value: Arguments,
   properties: Readonly<Record<string, unknown>>,
@@ -226,7 +229,7 @@ function renameKeys(
     notes.push(`${quote(where + key)} as ${quote(where + target)}`);
     return [target, given] as const;
   });
-  // Two keys for one property: which of them is meant is not clear.
+  // Two keys for one property: the intended one is ambiguous.
   return new Set(entries.map(([key]) => key)).size === entries.length ? Object.fromEntries(entries) : value;
 }
 
@@ -263,7 +266,7 @@ function repairValue(
   return repairValue(schema, read.value, where, notes);
 }
 
-/** The only reading of a value as another type. */
+/** The only interpretation of a value as another type. */
 function readAs(
   type: string,
   schema: Readonly<Record<string, unknown>>,

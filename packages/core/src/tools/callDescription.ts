@@ -16,16 +16,16 @@ export const TOOL_KINDS = [
 ] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 
-/** One thing that a call acts on. `open`: the call may do more to it, or with it, than this target says. */
+/** One target of a call. `open`: the call may affect more than this target describes. */
 export type CallTarget = { readonly open?: true } & (
   | {
       readonly type: "file";
-      /** Absolute. Its directory is canonical, its last name is as the call wrote it. */
+      /** Absolute. The directory is canonical, the last component is as in the call. */
       readonly path: string;
-      /** Where a symbolic link at `path` leads, if there is one. */
+      /** The target of a symlink at `path`, if it is one. */
       readonly realPath?: string;
       readonly access: "read" | "write" | "delete";
-      /** Everything below the path too. */
+      /** Includes everything below the path. */
       readonly tree?: true;
       readonly line?: number;
     }
@@ -33,9 +33,9 @@ export type CallTarget = { readonly open?: true } & (
   | {
       readonly type: "command";
       readonly text: string;
-      /** Where it runs, if that is not the agent's own directory. */
+      /** The working directory, if it is not the agent's own. */
       readonly cwd?: string;
-      /** It only reads: no rule is needed for it. */
+      /** It only reads, so no rule is needed. */
       readonly reads?: true;
     }
   | { readonly type: "url"; readonly url: string }
@@ -48,35 +48,35 @@ export interface AlwaysOffer {
   readonly label: string;
 }
 
-/** What a tool says about one of its calls before the call is decided about. Everything is optional. */
+/** A tool's description of one of its calls, created before the call is decided about. Everything is optional. */
 export interface CallDescription {
   /** Default: the arguments in `titleFrom`, else the first required string of the schema. For display only. */
   readonly title?: string;
-  /** Default: the tool's `kind`, else one that follows from its capabilities. For display only. */
+  /** Default: the tool's `kind`, else derived from its capabilities. For display only. */
   readonly kind?: ToolKind;
-  /** Everything the call acts on. Absent means unknown; `[]` means nothing. */
+  /** All targets of the call. Absent means unknown; `[]` means none. */
   readonly targets?: readonly CallTarget[];
   /** The accesses beyond the host's access rules that the call needs. */
   readonly needs?: readonly AccessNeed[];
-  /** Set if the tool would refuse the call: the call fails with this message, and no one is asked. */
+  /** Set if the tool would refuse the call: the call fails with this message, and the user is not asked. */
   readonly refusal?: string;
   /**
-   * Why a user should decide about this call even in a mode that asks about nothing: `the address may carry data out`. A
-   * rule that allows the call, or the whole tool, is enough to run it.
+   * Why a user should decide about this call even in a mode without questions: `the address may carry data out`. A rule
+   * that allows the call or the whole tool is enough to run it.
    */
   readonly caution?: string;
-  /** Whether the call runs inside a sandbox that works here, or not at all. */
+  /** Whether the call runs inside a working sandbox, or not at all. */
   readonly contained?: boolean;
-  /** Rules worth offering to the user, the narrowest first. */
+  /** Rules to offer to the user, narrowest first. */
   readonly always?: readonly AlwaysOffer[];
 }
 
-/** A call as hosts see it: the tool's description with its defaults filled in. JSON. */
+/** A call as hosts see it: the tool's description with defaults filled in. JSON. */
 export interface DescribedCall extends CallDescription {
   readonly title: string;
   readonly kind: ToolKind;
   readonly needs: readonly AccessNeed[];
-  /** Why the tool's own description could not be used. The targets are unknown then. */
+  /** Why the tool's own description could not be used. The targets are unknown in that case. */
   readonly problem?: string;
 }
 
@@ -89,7 +89,7 @@ export interface FileDiff {
   readonly added: number;
   readonly removed: number;
   readonly hunks: readonly DiffHunk[];
-  /** The number of lines that are left out of the hunks. */
+  /** The number of lines omitted from the hunks. */
   readonly more?: number;
 }
 
@@ -98,22 +98,25 @@ export interface DiffHunk {
   readonly newStart: number;
   /** Each line begins with " ", "+" or "-". */
   readonly lines: readonly string[];
-  /** The sides whose last line ends the file without a line break. Absent: none, or the hunk does not reach the end. */
+  /** The sides whose last line ends the file without a newline. Absent: none, or the hunk does not reach the end. */
   readonly noFinalNewline?: "old" | "new" | "both";
 }
 
-/** What a call would change, for a user who is asked about it. */
+/** A preview of a call's changes, for a user who is asked about it. */
 export interface CallPreview {
   readonly changes: readonly FileDiff[];
-  /** The arguments that the diff makes redundant. A question shows all other arguments whole. */
+  /** The arguments that the diff makes redundant. A question shows all other arguments in full. */
   readonly shows?: readonly string[];
-  /** The tool's own token for the state it saw. It comes back as `call.basis`; the tool refuses if the state has changed. */
+  /**
+   * The tool's own token for the state it saw. It is passed back as `call.basis`; the tool refuses if the state has
+   * changed.
+   */
   readonly basis?: string;
-  /** Set if the tool would refuse the call: it fails with this message, and no one is asked. */
+  /** Set if the tool would refuse the call: it fails with this message, and the user is not asked. */
   readonly refusal?: string;
 }
 
-/** The parts of a description that are kept with a result, for displays that have only the result. At most 4 KB. */
+/** The parts of a description that are stored with a result, for displays that have only the result. At most 4 KB. */
 export interface CallAbout {
   readonly title: string;
   readonly kind: ToolKind;
@@ -121,17 +124,20 @@ export interface CallAbout {
 }
 
 /**
- * How a pattern relates to a target. `covers`: the target is what the pattern names and nothing else, which is enough to
- * allow; never given for an open target. `touches`: what the pattern names is among what the target does, which is
- * enough to deny or ask. `maybe`: it cannot be decided.
+ * How a pattern relates to a target. `covers`: the pattern names exactly this target, which is enough to allow; never
+ * returned for an open target. `touches`: the target includes what the pattern names, which is enough to deny or ask.
+ * `maybe`: undecidable.
  */
 export type Match = "covers" | "touches" | "maybe" | "none";
 
-/** The patterns of rules for a tool whose targets are not files, addresses or plain text: a shell. Takes and returns JSON. */
+/**
+ * Matches rule patterns for a tool whose targets are not files, addresses or plain text, such as a shell. Takes and
+ * returns JSON.
+ */
 export interface PermissionLanguage {
-  /** Resolves to what is wrong with a pattern, if anything. Asked when the configuration is loaded. */
+  /** Resolves to the problem with a pattern, if any. Called when the configuration is loaded. */
   check(pattern: string): string | undefined | Promise<string | undefined>;
-  /** One row for each pattern, with one match for each target. A failure counts as `maybe`. */
+  /** Resolves to one row per pattern, with one match per target. A failure counts as `maybe`. */
   match(
     patterns: readonly string[],
     targets: readonly CallTarget[],
@@ -144,7 +150,7 @@ const MAX_ABOUT_FILES = 20;
 const MAX_PREVIEW_BYTES = 64 * 1024;
 const MAX_REFUSAL = 8 * 1024;
 
-/** The kind of a tool that declares none. */
+/** The kind of a tool that does not declare one. */
 export function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
   if (capabilities.includes("destroy")) return "delete";
   if (capabilities.includes("execute")) return "execute";
@@ -154,8 +160,8 @@ export function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
 }
 
 /**
- * Reads what `describeCall` returned. Throws an `Error` that says what is wrong with it: a description decides about
- * permissions, so that none is used in part.
+ * Reads the result of `describeCall`. Throws an `Error` that names the problem: permissions depend on descriptions, so
+ * an invalid one is not used partially.
  */
 export function readDescription(value: unknown): CallDescription {
   const given = copyJson(value, MAX_DESCRIPTION_BYTES, "the description");
@@ -175,7 +181,7 @@ export function readDescription(value: unknown): CallDescription {
   return given as CallDescription;
 }
 
-/** Reads what `previewCall` returned, with long diffs cut. Throws an `Error` that says what is wrong with it. */
+/** Reads the result of `previewCall` and shortens long diffs. Throws an `Error` that names the problem. */
 export function readPreview(value: unknown): CallPreview | undefined {
   if (value === undefined || value === null) return undefined;
   const given = copyJson(value, 64 * 1024 * 1024, "the preview");
@@ -190,7 +196,7 @@ export function readPreview(value: unknown): CallPreview | undefined {
   };
 }
 
-/** Fills the defaults in. `problem` says why there is no description of the tool's own. */
+/** Fills in the defaults. `problem` explains why the tool's own description is missing. */
 export function completeDescription(
   given: CallDescription,
   defaults: { readonly title: string; readonly kind: ToolKind },
@@ -224,8 +230,8 @@ export function aboutOf({ title, kind, targets = [] }: DescribedCall): CallAbout
 }
 
 /**
- * Whether a call still does no more than what a user was shown: every need and target is among those shown, and it still
- * runs in a sandbox if it did. A decision that was given earlier counts only then, also in another process.
+ * Whether a call still does no more than what the user was shown: every need and target is among those shown, and it
+ * still runs in a sandbox if it did. An earlier decision is valid only then, also in another process.
  */
 export function isWithinShown(now: DescribedCall, shown: DescribedCall | undefined): boolean {
   if (shown === undefined || (shown.contained && !now.contained)) return false;
@@ -236,7 +242,7 @@ export function isWithinShown(now: DescribedCall, shown: DescribedCall | undefin
   return now.targets.every((target) => targets.has(targetKey(target)));
 }
 
-/** The line of a file is for display: an edit further up moves it. */
+/** The line number is for display only: an edit further up moves it. */
 function targetKey(target: CallTarget): string {
   const { line: _, ...rest } = target as CallTarget & { line?: number };
   return stableJson(rest);
@@ -249,7 +255,7 @@ export function stableJson(value: unknown): string {
   );
 }
 
-/** Cuts diffs to a number of bytes and counts the lines that are left out. */
+/** Shortens diffs to a number of bytes and counts the omitted lines. */
 export function boundDiffs(files: readonly FileDiff[], maxBytes: number): FileDiff[] {
   let left = maxBytes;
   return files.map((file) => {

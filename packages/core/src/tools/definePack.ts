@@ -34,13 +34,13 @@ export function off<const Tool extends ExecutableTool>(tool: Tool): Off<Tool> {
   return { off: tool };
 }
 
-/** The options of a pack that takes none. */
+/** The options of a pack without options. */
 export type NoOptions = StandardSchema<Record<string, never>>;
 
 type EntryName<Entry> =
   Entry extends Off<infer Tool> ? Tool["name"] : Entry extends ExecutableTool ? Entry["name"] : never;
 
-/** The host as `setup` gets it: what it cannot provide is absent. The options are checked. */
+/** The host as passed to `setup`: services that it cannot provide are absent. The options are checked. */
 export type SetupHost<Options> = Partial<Omit<PackHost, "options">> & { readonly options: Options };
 
 export interface PackDefinition<
@@ -57,23 +57,23 @@ export interface PackDefinition<
   readonly options?: S;
   /** Environment variables that hold its secrets: `["ACME_TOKEN"]`. Their values are in `host.secrets`. */
   readonly secrets?: readonly string[];
-  /** What it needs where it runs in its own process: `{ hosts: ["api.acme.com"] }`. */
+  /** The access it needs when it runs in its own process: `{ hosts: ["api.acme.com"] }`. */
   readonly needs?: PackNeeds;
   /**
-   * Called for each agent that uses the pack. Returns its tools and services. Synchronous; `registry` takes tools that are known
-   * only later, and takes tools away.
+   * Called for each agent that uses the pack. Returns its tools and services. Synchronous; use `registry` to add and
+   * remove tools later.
    */
   readonly setup: (host: SetupHost<SchemaValue<S>>, registry: PackRegistry) => PackParts<Tools>;
 }
 
-/** What `setup` returns. */
+/** The result of `setup`. */
 export interface PackParts<Tools extends readonly (ExecutableTool | Off)[]> extends PackServices {
   readonly tools: Tools;
-  /** Tools that cannot be used for now, with the reason: `{ web_search: "no search engine is configured" }`. */
+  /** Tools that are currently unavailable, with the reason: `{ web_search: "no search engine is configured" }`. */
   readonly withheld?: { readonly [Name in EntryName<Tools[number]>]?: string | undefined };
 }
 
-/** What a module of a pack exports. */
+/** The exports of a pack module. */
 export interface DefinedPack<Name extends string, Names extends string, Options> {
   readonly packName: Name;
   readonly packApiVersion: 1;
@@ -91,8 +91,8 @@ const DEFINITION: OptionChecks<Record<keyof PackDefinition<string, []>, unknown>
 };
 
 /**
- * A pack in a few lines: its tools, its options checked by a schema, and what else it brings. Throws `invalid_argument` for a
- * definition that lacks something.
+ * Defines a pack: its tools, its options checked by a schema, and its services. Throws `invalid_argument` for an
+ * incomplete definition.
  *
  * @example
  * ```ts
@@ -215,7 +215,7 @@ function refusal(name: string, problem: string): AgentError {
   return new AgentError("invalid_argument", `${name}: ${problem}`);
 }
 
-/** A library's schema may drop what it does not know: then a misspelt option would silently mean the default. */
+/** A library's schema may drop unknown keys: then a misspelt option would silently mean the default. */
 function unknownOption(options: Record<string, unknown>, reader: SchemaReader): string | undefined {
   const { properties, patternProperties, additionalProperties = false } = reader.jsonSchema;
   if (!isRecord(properties) || patternProperties !== undefined || additionalProperties !== false)

@@ -37,13 +37,13 @@ import type {
 /** The result of a tool: its text, or the text with images and files. */
 export type ToolOutput = string | { readonly text: string; readonly parts?: readonly ContentPart[] };
 
-/** The arguments as `execute` gets them, typed by the schema; any object where it does not say. */
+/** The arguments as passed to `execute`, typed by the schema; any object if it has no type. */
 export type ToolInput<S> = unknown extends SchemaValue<S> ? Record<string, unknown> : SchemaValue<S>;
 
-/** The names of the arguments that the schema has. */
+/** The names of the arguments in the schema. */
 type ArgumentName<S> = Extract<keyof ToolInput<S>, string>;
 
-/** What `execute` returns: with an output schema the value, else the text. */
+/** The return type of `execute`: the value with an output schema, otherwise the text. */
 type Returned<O> = O extends Schema ? SchemaValue<O> : ToolOutput;
 
 export interface ToolDefinition<
@@ -56,38 +56,46 @@ export interface ToolDefinition<
   readonly description: string;
   /** The arguments: a schema of zod, valibot, arktype or another Standard Schema library, or a JSON Schema of an object. */
   readonly input: S;
-  /** The form of the result, for programs. With it `execute` returns a value of this form, and the model reads `toText`. */
+  /**
+   * The schema of the result, for programs. With it `execute` returns a matching value, and the model reads `toText`.
+   */
   readonly output?: O;
-  /** A schema of the `context` that the tool needs; a call with another one fails. `contextType<T>()` only gives it a type. */
+  /**
+   * A schema of the `context` that the tool needs; a call with a different context fails. `contextType<T>()` only sets
+   * the type.
+   */
   readonly context?: StandardSchema<Context>;
   readonly capabilities?: readonly ToolCapability[];
   /** Milliseconds the registry waits for a result. Default: ten minutes. */
   readonly deadlineMs?: number;
-  /** Whether an interrupted call may be run again. Default: only if it does nothing but read. */
+  /** Whether an interrupted call may be run again. Default: only if the tool only reads. */
   readonly repeatable?: boolean;
-  /** The kind of work it does, for display. Default: by its capabilities. */
+  /** The kind of work it does, for display. Default: derived from its capabilities. */
   readonly kind?: ToolKind;
   /** The arguments that name a call. Default: the first required string. */
   readonly titleFrom?: ArgumentName<S> | readonly ArgumentName<S>[];
-  /** The arguments that are paths, or lists of paths: what a model wrote around one, such as quotes, is removed. */
+  /** The arguments that are paths, or lists of paths: quotes and similar characters that a model added are removed. */
   readonly pathArguments?: readonly ArgumentName<S>[];
-  /** How a model may write the only argument as plain text, where its server supports that. */
+  /** How a model may write the only argument as plain text, if its server supports that. */
   readonly freeform?: FreeformInput;
-  /** Another tool of the same pack that this one replaces where it is offered: rules that restrict it hold for this one. */
+  /**
+   * Another tool of the same pack that this one replaces when it is offered: rules that restrict that tool apply to
+   * this one.
+   */
   readonly insteadOf?: string;
-  /** The patterns of rules, if the targets are not files, addresses or plain text. */
+  /** Matches rule patterns, if the targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
-  /** Describes a call before it is decided about. Cheap, without side effects. */
+  /** Describes a call before it is decided about. Must be cheap and without side effects. */
   readonly describe?: (
     input: ToolInput<S>,
     options: DescribeOptions,
   ) => CallDescription | Promise<CallDescription>;
-  /** Shows what a call would change. Asked only before a question. */
+  /** Previews the changes of a call. Called only before the user is asked. */
   readonly preview?: (
     input: ToolInput<S>,
     options: DescribeOptions,
   ) => CallPreview | undefined | Promise<CallPreview | undefined>;
-  /** The call of another tool that these arguments stand for: it is validated, approved and run instead. */
+  /** Redirects to a call of another tool, which is validated, approved and run instead. */
   readonly redirect?: (input: ToolInput<S>) => RedirectedCall | undefined;
   readonly execute: (
     input: ToolInput<S>,
@@ -122,8 +130,8 @@ const OPTIONS: OptionChecks<Record<keyof ToolDefinition<Schema>, unknown>> = {
 };
 
 /**
- * A tool in a few lines, its arguments typed and validated once by the schema. Throws `invalid_argument` for a
- * definition that lacks something or a schema that cannot be written as JSON Schema.
+ * Defines a tool whose arguments are typed and validated by the schema. Throws `invalid_argument` for an incomplete
+ * definition or a schema that cannot be converted to JSON Schema.
  *
  * @example
  * ```ts
@@ -224,7 +232,7 @@ function readInput(
 
 const ignore = (): void => undefined;
 
-/** The call with everything that its caller did not offer: a tool may be called without any of it. */
+/** The call with defaults for everything that its caller did not provide: a tool may be called without any of it. */
 function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
   const given = call ?? {};
   const whole: DefinedToolCall = {
@@ -235,13 +243,13 @@ function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
     report: ignore,
     attach: ignore,
     canAttach: given.attach !== undefined,
-    // Created only when it is read: most tools never look at it.
+    // Created on first access: most tools never read it.
     get signal() {
       return new AbortController().signal;
     },
   };
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
-    // Getters are copied as getters, for the same reason. What is `undefined` is not offered.
+    // Getters are copied as getters, for the same reason. An `undefined` value counts as not provided.
     if (descriptor.get === undefined && descriptor.value === undefined) continue;
     Object.defineProperty(whole, name, { ...descriptor, configurable: true });
   }
@@ -251,14 +259,14 @@ function completeCall(call: Partial<ToolCall> | undefined): DefinedToolCall {
 /** A child agent that the model can call like a tool. */
 export interface AgentToolDefinition<Name extends string = string> {
   readonly name: Name;
-  /** What it is good at: the model decides by it. */
+  /** What it is good at: the model chooses it by this description. */
   readonly description: string;
   readonly systemPrompt?: string;
   /** The tools it may use, among those of the agent. Default: all of them. */
   readonly tools?: readonly string[];
-  /** The model it uses, by a name that `resolveModel` of the agent knows. Default: the agent's own. */
+  /** The model it uses, by a name that the agent's `resolveModel` knows. Default: the agent's own. */
   readonly model?: string;
-  /** The form of its answer. Default: text. */
+  /** The schema of its answer. Default: text. */
   readonly output?: Schema;
   readonly maxTurns?: number;
   readonly effort?: Effort;
@@ -276,16 +284,18 @@ const AGENT_TOOL_OPTIONS: OptionChecks<AgentToolDefinition> = {
 };
 
 /**
- * A tool that starts a child agent with its own conversation and resolves to its answer. The child has no more tools than
- * its parent, its calls are approved like any other, and what it uses counts for the message.
+ * Defines a tool that starts a child agent with its own conversation and resolves to its answer. The child's tools are
+ * a subset of its parent's, its calls are approved like any other, and its usage counts for the message.
  *
  * @example
  * ```ts
  * import { Agent, agentTool } from "@agent/core";
  * import { scriptedProvider } from "@agent/core/replay";
  *
- * const research = agentTool({ name: "research", description: "Finds facts.", systemPrompt: "Answer with sources.", tools: [] });
- * const agent = new Agent(scriptedProvider([{ calls: [{ name: "research", args: { task: "Oslo?" } }] }, "717,710.", "About 717,710."]), {
+ * const research = agentTool({ name: "research", description: "Finds facts.", systemPrompt: "Answer with sources.",
+ * tools: [] });
+ * const agent = new Agent(scriptedProvider([{ calls: [{ name: "research", args: { task: "Oslo?" } }] }, "717,710.",
+ * "About 717,710."]), {
  *   tools: [research],
  * });
  * console.log(await agent.chat("How many people live in Oslo?")); // About 717,710.

@@ -22,8 +22,8 @@ const MAX_SUMMARY_BYTES = 400;
 const MAX_PARTS = 20;
 
 /**
- * How a call ended. `ok` is the only success: a display and an exit code can rely on it. `interrupted` is a call of
- * an earlier process that may or may not have run.
+ * The outcome of a call. `ok` is the only success: a display and an exit code can rely on it. `interrupted` is a call
+ * of an earlier process that may or may not have run.
  */
 export type ToolOutcome =
   | "ok"
@@ -39,15 +39,15 @@ export interface ToolResult {
   readonly text: string;
   readonly outcome: ToolOutcome;
   readonly durationMs: number;
-  /** A short summary by the tool, if it gave one: `exit code 2`. */
+  /** A short summary by the tool, if provided: `exit code 2`. */
   readonly summary?: string;
-  /** Images and files the tool gave besides its text. */
+  /** Images and files the tool returned besides its text. */
   readonly parts?: readonly ContentPart[];
-  /** How a display draws the result. */
+  /** How a display renders the result. */
   readonly view?: ResultView;
-  /** The result as data, if the tool gave any. */
+  /** The result as data, if the tool provides it. */
   readonly value?: unknown;
-  /** What the call was about, for a display that has only the result. */
+  /** The targets of the call, for a display that has only the result. */
   readonly about?: CallAbout;
   /** The states of packs that the call changed, for a journal. */
   readonly state?: readonly StateChange[];
@@ -57,9 +57,9 @@ export interface ToolResult {
 export interface CallOptions extends Partial<Omit<ToolCall, "attach" | "startAgent" | "callTool">> {
   /** Called right before the tool starts. */
   onStart?(): void;
-  /** Starts a child agent for the call; `signal` aborts when the call has to stop. */
+  /** Starts a child agent for the call; `signal` aborts when the call must stop. */
   readonly startAgent?: (request: ChildAgentRequest, signal?: AbortSignal) => Promise<ChildAgentAnswer>;
-  /** Runs a nested call; `signal` aborts when the outer call has to stop. */
+  /** Runs a nested call; `signal` aborts when the outer call must stop. */
   readonly callTool?: (
     name: string,
     args: Readonly<Record<string, unknown>>,
@@ -79,8 +79,8 @@ export interface ExecutionLimits {
 export type ToolEnding = Omit<ToolResult, "durationMs">;
 
 /**
- * Runs one tool with valid arguments and survives it, whatever it does. Never rejects. On abort, or past its
- * deadline, the signal of the tool is aborted, and it has `abortGraceMs` to return its own result before it is abandoned.
+ * Runs one tool with valid arguments and handles every failure. Never rejects. On abort or after its deadline, the
+ * tool's signal is aborted, and it has `abortGraceMs` to return its own result before it is abandoned.
  */
 export function runTool(
   tool: ExecutableTool,
@@ -95,7 +95,7 @@ export function runTool(
 
 /** The text of a failure, safe to show and to send: bounded, without control characters or known secrets. */
 export function failure(name: string, thrown: unknown, { redact }: ExecutionLimits): ToolEnding {
-  // Redacted before the cut, which could leave half a secret that no longer matches.
+  // Redact before truncating, which could leave half a secret that no longer matches.
   const message = truncateMiddle(
     redact(errorMessage(thrown)),
     MAX_ERROR_BYTES,
@@ -111,7 +111,7 @@ export function abortedEnding(name: string): ToolEnding {
 /** The reason a running tool was aborted. */
 type StopReason = "aborted" | "deadline";
 
-/** One run of a tool: its deadline, its abort and its result. The first of them to end it decides. */
+/** One run of a tool: its deadline, its abort and its result. The first of them decides the outcome. */
 class Execution {
   readonly #tool: ExecutableTool;
   readonly #options: CallOptions;
@@ -121,7 +121,7 @@ class Execution {
   readonly #stopSignal = new LazySignal();
   /**
    * Aborts child agents and nested calls that the tool left running. The tool's own signal does not fire: processes it
-   * started may live on.
+   * started may continue.
    */
   #childrenEnd: AbortController | undefined;
   #parts: ContentPart[] | undefined;
@@ -200,7 +200,7 @@ class Execution {
       ...(startAgent && {
         startAgent: (request) => {
           const child = this.#startChild(startAgent, request);
-          // A tool that does not wait for its child must not end the process when that fails.
+          // A tool that does not await its child must not crash the process when the child fails.
           child.catch(() => undefined);
           return child;
         },
@@ -224,7 +224,7 @@ class Execution {
     return await run(name, args, this.#workSignal());
   }
 
-  /** Aborts when the call has to stop and when it has ended. */
+  /** Aborts when the call must stop and when it has finished. */
   #workSignal(): AbortSignal {
     this.#childrenEnd ??= new AbortController();
     return AbortSignal.any([this.#stopSignal.signal, this.#childrenEnd.signal]);
@@ -240,7 +240,7 @@ class Execution {
 
   #attach(part: ContentPart): void {
     if (this.#settled) throw new AgentError("aborted", "The call has ended: its result is complete.");
-    // Checked and kept as a copy: the tool may change its own.
+    // Checked and copied: the tool may change its own object.
     const copy = isRecord(part) ? { ...part } : part;
     const problem = findPartProblem(copy);
     if (problem !== undefined) throw new AgentError("invalid_argument", `The attached part ${problem}.`);
@@ -285,7 +285,7 @@ class Execution {
     };
   }
 
-  /** What the tool reported, redacted and bounded. A view or value that is not valid is left out. */
+  /** The tool's report, redacted and bounded. An invalid view or value is dropped. */
   #reported(): Pick<ToolEnding, "summary" | "view" | "value"> {
     if (!this.#report) return {};
     const { summary, view, value } = this.#report;

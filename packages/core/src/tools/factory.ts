@@ -12,7 +12,7 @@ import type { ExecutableTool, ToolContext } from "./tool.js";
 
 export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = readonly PackEntry[]>
   extends Omit<ToolRegistryOptions, "only"> {
-  /** Only these tools run, also among those that come later. It turns none on that is off: `enable` does. */
+  /** Only these tools can run, including tools registered later. It does not turn on a disabled tool: `enable` does. */
   readonly only?: readonly AgentToolNames<Entries>[];
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly AgentToolNames<Entries>[];
@@ -25,12 +25,12 @@ export interface CreateRegistryOptions<Entries extends readonly PackEntry[] = re
   readonly host?: HostData;
 }
 
-/** What a host hands to every pack. The rest of `PackHost` is added for each pack. */
+/** The host data for every pack. The rest of `PackHost` is added for each pack. */
 export type HostData = Omit<PackHost, "context" | "options" | "secrets" | "state" | "directories" | "agents">;
 
 /**
- * The configs of the `agent` command, protected unless the host passes other names: a program must not change what
- * an agent of the command would load in the same project.
+ * The config files of the `agent` command, protected unless the host passes other names: a program must not change what
+ * the command would load in the same project.
  */
 const PROTECTED_NAMES: readonly string[] = [
   "agent.config.ts",
@@ -49,8 +49,8 @@ const OPTIONS: OptionChecks<CreateRegistryOptions> = {
 };
 
 /**
- * A registry with core's own `save_session_context` and the tools of the given packs, in that order.
- * Throws if a pack cannot be registered or a name in `enable` or `disable` is unknown.
+ * Creates a registry with core's own `save_session_context` and the tools of the given packs, in that order. Throws if
+ * a pack cannot be registered or a name in `enable` or `disable` is unknown.
  */
 export function createToolRegistry<const Entries extends readonly PackEntry[]>(
   context: ToolContext,
@@ -81,7 +81,7 @@ export function createToolRegistry(
   return registry;
 }
 
-/** A pack is still loading tools: the name may be one of them, and counts from the moment it is registered. */
+/** A pack is still loading tools: the name may be one of them, and is applied when it is registered. */
 function switchOnArrival(registry: ToolRegistry, action: "enable" | "disable", name: string): void {
   const release = registry.onRegister((tool) => {
     if (tool.name !== name) return;
@@ -129,7 +129,10 @@ const SAVE_INPUT = {
 } as const;
 const CONTEXT_KEYS = ["systemPrompt", "sessionContext", "sessionContextFilePath"];
 
-/** Saves the conversation so far, so that it can be loaded and resumed later. Throws unless the context has all of a session. */
+/**
+ * Saves the conversation so far, so that it can be loaded and resumed later. Throws unless the context contains a
+ * complete session.
+ */
 export function saveSessionContextTool(context: ToolContext): ExecutableTool {
   checkContext(context);
   return defineTool({
@@ -141,7 +144,7 @@ export function saveSessionContextTool(context: ToolContext): ExecutableTool {
   });
 }
 
-/** Saves the conversation where it is recorded, or to its own file. Resolves to the tool's text. */
+/** Saves the conversation where it is recorded, or to a separate file. Resolves to the tool's text. */
 export async function saveConversation(context: ToolContext, reason: string): Promise<string> {
   const { sessionContext: messages, sessionContextFilePath: path, systemPrompt, pending } = context;
   if (context.save) await context.save(reason);

@@ -4,7 +4,7 @@ import type { ChatProvider } from "../providers/interface.js";
 import { checkText } from "../toolkit/hostOptions/checks.js";
 import type { HostModel } from "./pack.js";
 
-/** Finds the model that a name stands for. `undefined`, or a rejection, if there is none. */
+/** Resolves a model name. `undefined`, or a rejection, if there is no such model. */
 export type ResolveModel = (name: string) => ChatProvider | undefined | Promise<ChatProvider | undefined>;
 
 /** Throws `invalid_argument`, naming the model, if the host has none of that name. */
@@ -38,7 +38,7 @@ export async function resolveProvider(
   );
 }
 
-/** The model as packs see it: read when it is needed, since a provider may change to another. */
+/** The model as exposed to packs: read on access, since a provider may switch models. */
 export function hostModel(provider: ChatProvider, contextTokens?: number): HostModel {
   return {
     get provider() {
@@ -53,7 +53,7 @@ export function hostModel(provider: ChatProvider, contextTokens?: number): HostM
   };
 }
 
-/** What names of models stand for, as packs ask for it. */
+/** Resolves model names for packs. */
 export function hostModels(resolve: ResolveModel): (name: string) => Promise<HostModel> {
   return async (name) => {
     checkText("name", name);

@@ -27,32 +27,35 @@ const MAX_SHOWN_NAME = 200;
 const DESCRIBE_LIMIT_MS = 2000;
 const PREVIEW_LIMIT_MS = 5000;
 
-/** A call that was looked up and validated, and has done nothing yet. */
+/** A call that was looked up and validated, but has not run. */
 export interface PreparedCall {
   readonly name: string;
-  /** A copy of the arguments, repaired where they had exactly one other reading. */
+  /** A copy of the arguments, repaired if they had exactly one other interpretation. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
   readonly repeatable: boolean;
-  /** What the call acts on and needs. Asks the tool once. Never rejects: what the tool fails to describe is unknown. */
+  /**
+   * Describes the call's targets and needs. Asks the tool once. Never rejects: if the tool fails to describe them, they
+   * are unknown.
+   */
   describe(signal?: AbortSignal): Promise<DescribedCall>;
-  /** What the call would change, or `undefined` if the tool cannot show it. Never rejects. */
+  /** Previews the call's changes; `undefined` if the tool cannot. Never rejects. */
   preview(signal?: AbortSignal): Promise<CallPreview | undefined>;
   /** Runs the tool, unless it was removed or turned off meanwhile. Never rejects. */
   run(options?: CallOptions): Promise<ToolResult>;
 }
 
 export interface PrepareOptions {
-  /** Reads arguments that do not fit in the only way that does, if there is one. For calls that a model wrote. */
+  /** Repairs arguments that do not match, if there is exactly one way. For calls that a model wrote. */
   readonly repair?: boolean;
 }
 
-/** The tools of a registry as they are now, on or off. */
+/** The current tools of a registry, enabled or not. */
 type LookUp = (name: string) => RegisteredTool | undefined;
 
 /**
- * Looks a call up and validates its arguments. Has no side effect and never rejects: resolves to the call, or to the
- * result of one that cannot run.
+ * Looks up a call and validates its arguments. Has no side effects and never rejects: resolves to the call, or to the
+ * result of a call that cannot run.
  */
 export async function prepareCall(
   name: string,
@@ -67,7 +70,7 @@ export async function prepareCall(
   try {
     const read = await readArguments(found, copyArguments(args), repair);
     if ("problem" in read) return { ...failure(name, read.problem, limits), durationMs: 0 };
-    // Everything that decides about the call sees the arguments as they were read.
+    // Everything that decides about the call sees the repaired arguments.
     const { args: copy, parsed, notes } = read;
     const target = tool.redirect?.(copy);
     if (target !== undefined) return await prepareTarget(name, target, lookUp, limits, { repair });
@@ -82,7 +85,7 @@ export async function prepareCall(
         if (now !== found) {
           return { ...("outcome" in now ? now : unavailable("not_available", name)), durationMs: 0 };
         }
-        // A tool gets its own copy: the arguments that were decided about stay unchanged.
+        // A tool gets its own copy, so the arguments that were approved stay unchanged.
         const input = parsed === copy ? copyArguments(copy) : parsed;
         const started = performance.now();
         const ending = await runSafely(tool, input, options, limits);
@@ -137,7 +140,7 @@ function describer(
           tool.previewCall?.(input(), { signal: limit }),
         );
         const preview = readPreview(given);
-        // The token is the tool's own and goes back to it unchanged.
+        // The token is the tool's own and is passed back unchanged.
         const basis = preview?.basis;
         return (
           preview && {
@@ -152,7 +155,7 @@ function describer(
   };
 }
 
-/** Runs a function of a tool that must not take long. Rejects on abort and when the time is over. */
+/** Runs a function of a tool that must not take long. Rejects on abort and on timeout. */
 async function within<T>(
   ms: number,
   outer: AbortSignal | undefined,
@@ -171,8 +174,8 @@ async function within<T>(
 }
 
 /**
- * Prepares the call that another one redirects to. Follows one redirect only: two tools could redirect to each other
- * for ever.
+ * Prepares the call that another one redirects to. Follows only one redirect: two tools could redirect to each other
+ * forever.
  */
 async function prepareTarget(
   name: string,
@@ -188,7 +191,7 @@ async function prepareTarget(
   return await prepareCall(target.name, { ...target.args }, lookUp, limits, options);
 }
 
-/** Runs the tool, unless the caller's options are invalid or the call is aborted already. */
+/** Runs the tool, unless the caller's options are invalid or the call is already aborted. */
 async function runSafely(
   tool: ExecutableTool,
   input: Record<string, unknown>,
@@ -205,20 +208,20 @@ async function runSafely(
   }
 }
 
-/** The tool if it may run now, or how a call of it ends. */
+/** The tool if it may run now, or the result of a call that cannot run. */
 function findUsable(name: string, lookUp: LookUp): RegisteredTool | ToolEnding {
   const entry = lookUp(name);
   if (entry === undefined) return unavailable("not_found", name);
   return isUsable(entry) ? entry : unavailable("not_available", name, entry.barred ?? entry.withheld);
 }
 
-/** How a call ends that found no tool it may run. `reason` says why, for a tool that is withheld or barred. */
+/** The result of a call without a runnable tool. `reason` explains why a tool is withheld or forbidden. */
 export function unavailable(
   outcome: "not_found" | "not_available",
   name: string,
   reason?: string,
 ): ToolEnding {
-  // The name is the model's own text: it may be anything, and as long as it likes.
+  // The model wrote the name: it may contain anything and have any length.
   const shown = escapeToLine(truncateUtf8(String(name), MAX_SHOWN_NAME));
   const why = reason === undefined ? "" : ` (${reason})`;
   return { outcome, text: `Tool ${outcome === "not_found" ? "not found" : "not available"}: ${shown}${why}` };

@@ -5,13 +5,13 @@ import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } 
 import { checkServices } from "./services.js";
 import type { ExecutableTool } from "./tool.js";
 
-/** The version of the contract between core and packs. It rises only when an old pack would stop working. */
+/** The version of the contract between core and packs. It increases only when an old pack would stop working. */
 export const PACK_API_VERSION = 1;
 
 /**
- * Lets a pack register its tools, all or none: if it throws half-way, none stays registered. The pack
- * works on a view that can add tools and declare them disabled, but can neither enable a disabled one nor
- * touch another pack's: opt-ins come from the user. Returns the names it registered.
+ * Registers the tools of a pack, all or none: if it throws half-way, none stays registered. The pack works on a view
+ * that can add tools and declare them disabled, but can neither enable a disabled one nor touch another pack's: only
+ * the user opts in. Returns the names it registered.
  */
 export function registerPack(registry: PackRegistry, pack: ToolPack, host?: PackHost): string[] {
   checkRegistry(registry);
@@ -22,7 +22,7 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   try {
     const returned: unknown = pack.register(scope.registry, hostOf(registry, pack, name, host));
     if (returned instanceof Promise) {
-      // Its failure is reported here already; a second report as an unhandled rejection would end the process.
+      // The failure is already reported here; a second report as an unhandled rejection would crash the process.
       returned.catch(() => undefined);
       throw new AgentError("pack_invalid", "register() returned a promise. It must register synchronously.");
     }
@@ -39,8 +39,8 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
 }
 
 /**
- * The host's data with the pack's own added: its secrets, state and directories. A preset that registers the pack need not
- * know of them, and its own are not passed on.
+ * Adds the pack's secrets, state and directories to the host data. A preset that registers the pack does not need to
+ * know about them, and its own are not passed on.
  */
 function hostOf(
   registry: PackRegistry,
@@ -130,7 +130,7 @@ function createScope(registry: PackRegistry, source: string) {
       throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
     }
   };
-  // A tool that is unregistered and registered again is on or off as the user left it.
+  // A tool that is unregistered and registered again keeps the user's enabled or disabled setting.
   const leftAs = new Map<string, boolean>();
   const add = (to: PackRegistry, tool: ExecutableTool, options: RegisterOptions): void => {
     const enabled = leftAs.get(tool?.name);
@@ -197,8 +197,8 @@ function createScope(registry: PackRegistry, source: string) {
     },
   };
   /**
-   * The same rules with no time limit: a server may add and remove tools for as long as it runs. `outer` is the registry
-   * itself, or the late view of the preset that this pack is a part of.
+   * The same rules without a time limit: a server may add and remove tools as long as it runs. `outer` is the registry
+   * itself, or the late view of the preset that this pack is part of.
    */
   const lateView = (outer: PackRegistry): PackRegistry =>
     Object.freeze({
@@ -219,7 +219,7 @@ function createScope(registry: PackRegistry, source: string) {
     },
     undo: () => {
       for (const name of own.splice(0)) registry.unregister(name);
-      // Ignore a failure of `dispose`: the reason the pack failed for is more useful.
+      // Ignore a failure of `dispose`: the reason why the pack failed is more useful.
       for (const { services } of provided) (async () => await services.dispose?.())().catch(() => undefined);
     },
   };

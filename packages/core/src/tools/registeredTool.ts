@@ -23,7 +23,7 @@ const OPTIONS: OptionChecks<RegisterOptions> = {
   deferred: checkBoolean,
 };
 
-/** A registered tool with everything that registration derived from it. */
+/** A registered tool with all data derived at registration. */
 export interface RegisteredTool {
   readonly tool: ExecutableTool;
   readonly capabilities: readonly ToolCapability[];
@@ -32,16 +32,16 @@ export interface RegisteredTool {
   readonly kind: ToolKind;
   readonly description: string;
   readonly source: string | undefined;
-  /** Whether the host says that its pack is not one of `@agent`. */
+  /** Whether the host knows that its pack is not one of `@agent`. */
   readonly foreign: boolean;
   readonly schema: SharedSchema;
-  /** Whether its schema is kept out of requests. */
+  /** Whether its schema is omitted from requests. */
   readonly deferred: boolean;
-  /** Whether the user has it on. */
+  /** Whether the user has it enabled. */
   enabled: boolean;
-  /** Why it cannot be used for now, in the words of its pack. */
+  /** Why it is currently unavailable, as reported by its pack. */
   withheld?: string | undefined;
-  /** Why the registry never runs it, whether it is on or off: `only` and `readOnly`. */
+  /** Why the registry never runs it, enabled or not: `only` and `readOnly`. */
   readonly barred?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function isUsable({ enabled, withheld, barred }: RegisteredTool): boolean
   return enabled && withheld === undefined && barred === undefined;
 }
 
-/** Examines a tool once. Throws `tool_invalid`, naming the tool and what is wrong with it. */
+/** Checks a tool once. Throws `tool_invalid`, naming the tool and the problem. */
 export function examineTool(tool: ExecutableTool, options: RegisterOptions): RegisteredTool {
   const name = checkedName(tool);
   checkOptions("register", options, OPTIONS);
@@ -151,17 +151,17 @@ export function titleNames({ tool: { titleFrom }, schema }: RegisteredTool): rea
 /** Arguments as the call runs with them, or everything that is wrong with them. */
 type ReadArguments =
   | {
-      /** As the deciders see them. */
+      /** The arguments as rules, hooks and `approve` see them. */
       readonly args: Record<string, unknown>;
-      /** As the tool wants them. */
+      /** The arguments as passed to the tool. */
       readonly parsed: Record<string, unknown>;
       readonly notes: readonly string[];
     }
   | { readonly problem: string };
 
 /**
- * Checks arguments. With `repair`, those that do not fit are repaired if that is possible in exactly one way, and `notes`
- * says how; otherwise the problem names everything that is wrong.
+ * Checks arguments. With `repair`, invalid ones are repaired if that is possible in exactly one way, and `notes`
+ * describes the changes; otherwise the problem lists everything that is wrong.
  */
 export async function readArguments(
   entry: RegisteredTool,
@@ -175,7 +175,7 @@ export async function readArguments(
   if (!repair) return parsed;
   const { parameters = {} } = entry.schema.schema.function;
   const repaired = repairArguments(parameters, args);
-  // A path may have come under another name.
+  // A path may have been passed under another name.
   const paths = repaired && cleanPaths(repaired.args, entry.tool.pathArguments ?? []);
   const whole = paths?.args ?? repaired?.args;
   const again = whole && (await parseArguments(entry, whole));
@@ -186,7 +186,7 @@ export async function readArguments(
   return { problem: describeProblems(parameters, args, parsed.problem) };
 }
 
-/** Checks arguments by the tool's own `parseArguments`, or by its schema. */
+/** Checks arguments with the tool's own `parseArguments`, or with its schema. */
 function parseArguments(
   { tool, schema }: RegisteredTool,
   args: Record<string, unknown>,
@@ -200,7 +200,7 @@ function parseArguments(
 interface SharedSchema {
   /** The schema as JSON text: parsing it returns a fresh copy that no other code can have changed. */
   readonly text: string;
-  /** The schema, frozen through and through: for readers that need no copy. */
+  /** The schema, deeply frozen, for readers that need no copy. */
   readonly schema: ChatTool;
   /** Returns the problem with the arguments, or `undefined`. */
   readonly check: (args: unknown) => string | undefined;
@@ -208,13 +208,14 @@ interface SharedSchema {
 
 const NO_ARGUMENTS: JsonSchema = { type: "object", properties: {} };
 
-// The cache size, more than any program has. A compiled schema takes about 6 KB: a server with a thousand agents compiles it once.
+// The cache size, more schemas than any program has. A compiled schema takes about 6 KB: a server with a thousand
+// agents compiles it once.
 const MAX_SHARED = 512;
 const shared = new Map<string, SharedSchema>();
 
 /**
- * The schema of a text, examined and compiled once. It depends on the text alone and never changes, so that agents
- * that share it share no state. Throws an error that says what is wrong with the schema.
+ * Parses and compiles the schema of a text once. It depends only on the text and never changes, so agents that share it
+ * share no state. Throws an error that describes the problem.
  */
 function shareSchema(text: string): SharedSchema {
   const known = shared.get(text);
@@ -228,20 +229,20 @@ function shareSchema(text: string): SharedSchema {
 }
 
 /**
- * The reader of a schema that holds no more than a text, which all agents with the same tool share once one has registered
- * it. A tool is made for each agent, and its schema is most of what it would hold.
+ * A schema reader that holds only the text, which all agents with the same tool share once one has registered it. Each
+ * agent has its own tool objects, and the schema is most of their memory.
  */
 export function schemaReader(schema: ChatTool): () => ChatTool {
   let text: string;
   try {
     text = JSON.stringify(schema);
   } catch {
-    return () => schema; // registration says what is wrong
+    return () => schema; // registration reports the problem
   }
   return readerOf(shared.get(text)?.text ?? text);
 }
 
-/** A separate function, which must not hold the schema. */
+/** A separate function, so that its closure does not hold the schema. */
 function readerOf(text: string): () => ChatTool {
   return () => shared.get(text)?.schema ?? JSON.parse(text);
 }

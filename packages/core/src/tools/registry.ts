@@ -49,17 +49,17 @@ export interface ToolRegistryOptions {
   /** The maximum size of one result in bytes of UTF-8; longer ones are shortened. Default: 1 MiB. */
   readonly maxResultBytes?: number;
   /**
-   * Values that never appear in a result or an error, asked for with every result, besides those of the packs' own secrets.
+   * Values that are redacted in every result and error, in addition to the packs' own secrets; called for every result.
    * Default: the values of the providers' key variables (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, …).
    */
   readonly secrets?: () => readonly string[];
-  /** Only tools with these names run, also among those that are registered or turned on later. */
+  /** Only tools with these names can run, including tools registered or enabled later. */
   readonly only?: readonly string[];
-  /** `true` runs only tools that do nothing but read, also among those that are registered or turned on later. */
+  /** If `true`, only read-only tools can run, including tools registered or enabled later. */
   readonly readOnly?: boolean;
-  /** Gives a pack the values of the variables it declares in `secrets`. Default: what the environment holds. */
+  /** Returns the values of the variables that a pack declares in `secrets`. Default: from the environment. */
   readonly claimSecrets?: (pack: string, variables: readonly string[]) => Readonly<Record<string, string>>;
-  /** Absolute paths below which packs may keep files: each gets a directory with its name. Default: packs get none. */
+  /** An absolute path below which each pack may keep files in a directory with its name. Default: packs get none. */
   readonly directories?: PackDirectories;
 }
 
@@ -75,38 +75,41 @@ export const REGISTRY_OPTIONS: OptionChecks<ToolRegistryOptions> = {
   directories: checkObject,
 };
 
-/** One line of a listing: what a user wants to know about a tool. */
+/** One line of a listing: facts about a tool for the user. */
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
   /** Whether it is switched on. */
   readonly enabled: boolean;
-  /** Why a call of it would not run although it is on: the reason of its pack, or the registry's `only` or `readOnly`. */
+  /**
+   * Why a call would not run although the tool is enabled: the reason of its pack, or the registry's `only` or
+   * `readOnly`.
+   */
   readonly withheld?: string;
   /** The model finds it by searching instead of seeing its schema in every request. */
   readonly deferred?: true;
   readonly capabilities: readonly ToolCapability[];
   /** The kind of work it does, for display. */
   readonly kind: ToolKind;
-  /** Who brought it, where that is known. */
+  /** The pack of the tool, if known. */
   readonly source?: string;
-  /** The tool of the same pack that it replaces where it is offered. */
+  /** The tool of the same pack that it replaces when it is offered. */
   readonly insteadOf?: string;
-  /** The host says that its pack is not one of `@agent`, whatever `source` says. */
+  /** The host knows that its pack is not one of `@agent`, whatever `source` contains. */
   readonly foreign?: true;
 }
 
-/** What rules need to know about a tool. */
+/** Facts about a tool that rules need. */
 export interface RuleFacts {
-  /** The patterns of rules for the tool, if it has its own. */
+  /** The tool's own pattern matcher, if it has one. */
   readonly language: PermissionLanguage | undefined;
-  /** Whether the tool says what its calls act on. */
+  /** Whether the tool describes the targets of its calls. */
   readonly describes: boolean;
   /** The names of its arguments. */
   readonly arguments: readonly string[];
   /** The arguments that name a call. */
   readonly titleFrom: readonly string[];
-  /** The tool that it replaces: rules that deny or ask about that one hold for it too. */
+  /** The tool that it replaces: rules that deny or ask about that one apply to it too. */
   readonly insteadOf?: string | undefined;
 }
 
@@ -119,8 +122,8 @@ export interface ToolDetails extends ToolInfo {
 }
 
 /**
- * Holds tools, says which are on, and runs them. Registration throws on anything malformed; running never
- * throws: every failure comes back as text for the model, with an outcome that cannot be mistaken.
+ * Holds tools, tracks which are enabled, and runs them. Registration throws for malformed tools; running never throws:
+ * every failure is returned as text for the model, with an unambiguous outcome.
  */
 export class ToolRegistry implements PackRegistry {
   /** The packs' services, and the tools that are still loading. */
@@ -153,7 +156,7 @@ export class ToolRegistry implements PackRegistry {
     };
   }
 
-  /** Adds a tool, enabled unless `options.enabled` is `false`. Throws rather than replace one. */
+  /** Adds a tool, enabled unless `options.enabled` is `false`. Throws if the name is taken. */
   register(tool: ExecutableTool, options: RegisterOptions = {}): void {
     if (this.#disposed)
       throw new AgentError("tool_invalid", "The registry was disposed of: it takes no tools.");
@@ -179,7 +182,7 @@ export class ToolRegistry implements PackRegistry {
     return () => void this.#onRegister?.delete(listener);
   }
 
-  /** Removes a tool. An unknown name does nothing. */
+  /** Removes a tool. Does nothing for an unknown name. */
   unregister(name: string): void {
     this.#tools.delete(name);
   }
@@ -194,13 +197,16 @@ export class ToolRegistry implements PackRegistry {
     return this.#change(name, { enabled: false });
   }
 
-  /** Takes a tool away for now, whether it is on or off; a call is answered with the reason. Returns whether it exists. */
+  /**
+   * Makes a tool unavailable, whether it is enabled or not; a call is answered with the reason. Returns whether it
+   * exists.
+   */
   withhold(name: string, reason: string): boolean {
     checkText("reason", reason);
     return this.#change(name, { withheld: reason });
   }
 
-  /** Gives a tool back that was withheld. Returns whether it exists. */
+  /** Makes a withheld tool available again. Returns whether it exists. */
   release(name: string): boolean {
     return this.#change(name, { withheld: undefined });
   }
@@ -214,13 +220,16 @@ export class ToolRegistry implements PackRegistry {
     return this.#tools.has(name);
   }
 
-  /** Whether a call of the tool would run: it is on, and its pack has not withheld it. */
+  /** Whether a call of the tool would run: it is enabled, and its pack has not withheld it. */
   isToolEnabled(name: string): boolean {
     const entry = this.#tools.get(name);
     return entry !== undefined && isUsable(entry);
   }
 
-  /** What the model is sent: schemas of the enabled tools in registration order, as fresh copies. Deferred ones are left out. */
+  /**
+   * The schemas sent to the model: those of the enabled tools in registration order, as fresh copies. Deferred ones are
+   * omitted.
+   */
   getEnabledSchemas(): ChatTool[] {
     const schemas: ChatTool[] = [];
     for (const entry of this.#tools.values()) {
@@ -229,7 +238,7 @@ export class ToolRegistry implements PackRegistry {
     return schemas;
   }
 
-  /** As `getEnabledSchemas`, without the copies: frozen, for a caller that asks in every turn and only reads. */
+  /** Like `getEnabledSchemas`, without the copies: frozen, for a caller that reads them in every turn. */
   getSharedSchemas(): readonly ChatTool[] {
     return [...this.#tools.values()].filter(isOffered).map((entry) => entry.schema.schema);
   }
@@ -244,7 +253,7 @@ export class ToolRegistry implements PackRegistry {
     return found;
   }
 
-  /** What a user may want to know about every tool, in registration order. */
+  /** Facts about every tool for the user, in registration order. */
   describeTools(): ToolInfo[] {
     return [...this.#tools].map(([name, entry]) => this.#describe(name, entry));
   }
@@ -261,17 +270,17 @@ export class ToolRegistry implements PackRegistry {
     };
   }
 
-  /** The capability labels of a tool; none for an unknown one. */
+  /** The capability labels of a tool; empty for an unknown one. */
   getCapabilities(name: string): readonly ToolCapability[] {
     return this.#tools.get(name)?.capabilities ?? [];
   }
 
-  /** Whether an interrupted call of this tool may be run again; not for a tool that is unknown. */
+  /** Whether an interrupted call of this tool may be run again; `false` for an unknown tool. */
   isRepeatable(name: string): boolean {
     return this.#tools.get(name)?.repeatable ?? false;
   }
 
-  /** The title and kind of a call that was not validated yet: for displays of requests and old sessions. */
+  /** The title and kind of a call that is not validated yet, for displays of requests and old sessions. */
   aboutCall(name: string, args: Readonly<Record<string, unknown>>): Pick<CallAbout, "title" | "kind"> {
     const entry = this.#tools.get(name);
     if (!entry) return { title: "", kind: "other" };
@@ -284,7 +293,7 @@ export class ToolRegistry implements PackRegistry {
     return entry ? titleNames(entry) : [];
   }
 
-  /** What rules need to know about a tool; `undefined` for an unknown one. */
+  /** Facts about a tool that rules need; `undefined` for an unknown one. */
   ruleFacts(name: string): RuleFacts | undefined {
     const entry = this.#tools.get(name);
     if (!entry) return undefined;
@@ -303,7 +312,7 @@ export class ToolRegistry implements PackRegistry {
     return { ...describe(name, entry), ...(insteadOf !== undefined && { insteadOf }) };
   }
 
-  /** The tool that another one replaces. A pack has a say only about its own tools. */
+  /** The tool that another one replaces. A pack can only replace its own tools. */
   #replacedBy({ tool: { insteadOf }, source }: RegisteredTool): string | undefined {
     if (insteadOf === undefined) return undefined;
     const replaced = this.#tools.get(insteadOf);
@@ -343,9 +352,9 @@ export class ToolRegistry implements PackRegistry {
   }
 
   /**
-   * Looks a call up and validates its arguments. Has no side effect and never rejects: resolves to the call, or to
-   * the result of one that cannot run (it has an `outcome`). With `repair`, arguments that do not fit are read in the
-   * only way that does, if there is one.
+   * Looks up a call and validates its arguments. Has no side effects and never rejects: resolves to the call, or to the
+   * result of a call that cannot run (it has an `outcome`). With `repair`, invalid arguments are repaired if there is
+   * exactly one way.
    */
   async prepare(
     name: string,
@@ -360,7 +369,7 @@ export class ToolRegistry implements PackRegistry {
     return (await this.run(name, args, call)).text;
   }
 
-  /** As `execute`, with the outcome and the duration. Never rejects. */
+  /** Like `execute`, with the outcome and the duration. Never rejects. */
   async run(name: string, args?: Record<string, unknown>, options: CallOptions = {}): Promise<ToolResult> {
     const prepared = await this.prepare(name, args);
     return "outcome" in prepared ? prepared : await prepared.run(options);
@@ -397,7 +406,7 @@ function describe(name: string, entry: RegisteredTool): ToolInfo {
   };
 }
 
-/** The directories of one pack. Its name may have any character, and must not lead elsewhere. */
+/** The directories of one pack. Its name may contain any character, and must not escape the parent directory. */
 function packDirectories(base: PackDirectories | undefined, pack: string): PackDirectories | undefined {
   if (!base) return undefined;
   const name = encodeURIComponent(pack).replace(/^\./, "%2E");

@@ -3,12 +3,12 @@ import { boundDiffs, copyJson, type FileDiff, isFileDiff } from "./callDescripti
 
 const MAX_VIEW_BYTES = 16 * 1024;
 const MAX_VALUE_BYTES = 64 * 1024;
-// Far more than any view shows, and little enough to copy.
+// Far more than any view shows, and small enough to copy.
 const MAX_GIVEN_BYTES = 64 * 1024 * 1024;
 
 /**
- * How a result is displayed, as data: terminal, web page, editor and export draw the same view. The text of the result
- * stays what the model reads. `more` counts what was left out: lines of a text, or items and rows.
+ * How a result is displayed, as data: terminal, web page, editor and export render the same view. The model still reads
+ * the text of the result. `more` counts what was omitted: lines of a text, or items and rows.
  */
 export type ResultView =
   | { readonly type: "diff"; readonly files: readonly FileDiff[] }
@@ -46,7 +46,7 @@ export type ResultView =
     }
   | { readonly type: "markdown"; readonly text: string; readonly more?: number };
 
-/** Reads a view that a tool reported: redacted, and cut to 16 KB. Throws an `Error` that says what is wrong with it. */
+/** Reads a view that a tool reported: redacted, and cut to 16 KB. Throws an `Error` that names the problem. */
 export function readView(value: unknown, redact: (text: string) => string): ResultView {
   const given = copyJson(value, MAX_GIVEN_BYTES, "the view");
   if (!isView(given)) throw new Error(`the view is not valid: ${describeValue(given)}`);

@@ -1,9 +1,9 @@
 import { KEY_VARIABLES } from "@agent/internal";
 
-/** The variables in which the providers' keys usually are: withheld from commands and hidden in results. */
+/** The variables that usually hold the providers' keys: withheld from commands and redacted in results. */
 export const PROVIDER_KEY_VARIABLES: readonly string[] = KEY_VARIABLES;
 
-/** The values of variables in this process's environment, where it has one: those that are set. */
+/** The values of variables in this process's environment, if it has one, as far as they are set. */
 export function readVariables(names: readonly string[]): Readonly<Record<string, string>> {
   const env = globalThis.process?.env ?? {};
   return Object.fromEntries(

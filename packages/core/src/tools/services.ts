@@ -26,7 +26,7 @@ const NAME = /^[a-z][\w-]{0,63}$/i;
 
 /** A section that a pack adds to the system prompt. */
 export interface PromptSection {
-  /** The pack. */
+  /** The name of the pack. */
   readonly source: string;
   readonly title: string;
   readonly text: string;
@@ -38,13 +38,13 @@ export interface PromptSection {
 
 /** Tools that a pack announced and that are still loading, or failed to load. */
 export interface PendingTools {
-  /** What is loaded: `tools of the server "docs"`. */
+  /** What is being loaded: `tools of the server "docs"`. */
   readonly description: string;
   /** The reason they failed to load. Absent while they load. */
   readonly problem?: string;
 }
 
-/** Tools that are loading, or failed to. */
+/** Tools that are loading or failed to load. */
 interface Loading {
   readonly description: string;
   problem?: string;
@@ -54,12 +54,12 @@ interface Loading {
 /** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
   readonly #services: PackServices[] = [];
-  /** The packs of the services, in the same order. */
+  /** The pack of each service, in the same order. */
   readonly #sources: string[] = [];
-  /** Those with a warm-up that was not called yet. */
+  /** Services whose `warmUp` has not been called yet. */
   readonly #cold: PackServices[] = [];
   readonly #pending: Loading[] = [];
-  // Created with the first of them: most agents have none, and a program may hold thousands.
+  // Created on first use: most agents have none, and a program may hold thousands.
   #refreshers: (() => void)[] | undefined;
   readonly #ended = new LazySignal();
 
@@ -92,19 +92,19 @@ export class PackServiceList {
     return this.#pending.map(({ done: _, ...about }) => about);
   }
 
-  /** Resolves once nothing is loading any more. */
+  /** Resolves once nothing is loading. */
   async loaded(): Promise<void> {
     while (this.#pending.some(({ problem }) => problem === undefined)) {
       await Promise.all(this.#pending.map(({ done }) => done));
     }
   }
 
-  /** Waits a bounded time for aborted loads: they may have started a process. */
+  /** Waits a limited time for aborted loads: they may have started a process. */
   async #loadsEnded(): Promise<void> {
     await withTimeout(this.loaded(), LOAD_GRACE_MS, () => undefined);
   }
 
-  /** The background work of all packs as one, also of packs that are added later. */
+  /** The background work of all packs combined, including packs that are added later. */
   get jobs(): BackgroundJobs {
     const sources = () => this.#services.flatMap(({ jobs }) => jobs ?? []);
     const first = async (end: (jobs: BackgroundJobs) => Promise<boolean> | undefined): Promise<boolean> => {
@@ -123,12 +123,12 @@ export class PackServiceList {
     return this.#services.flatMap(({ hooks }) => hooks ?? []);
   }
 
-  /** The skills of all packs. Of two with the same name, the first counts; `problems` names both packs. */
+  /** The skills of all packs. If two have the same name, the first is used; `problems` names both packs. */
   get skills(): readonly PackSkill[] {
     return this.#named(({ skills }) => skills).found;
   }
 
-  /** The agents that packs define. Of two with the same name, the first counts; `problems` names both packs. */
+  /** The agents that packs define. If two have the same name, the first is used; `problems` names both packs. */
   get agents(): readonly PackAgent[] {
     return this.#named(({ agents }) => agents).found;
   }
@@ -162,7 +162,10 @@ export class PackServiceList {
     return { found: [...found.values()].map(({ one }) => one), problems };
   }
 
-  /** What packs add to the system prompt now. `onProblem` gets the failures of single packs; the others are read all the same. */
+  /**
+   * The current additions of packs to the system prompt. `onProblem` receives the failures of single packs; the others
+   * are still read.
+   */
   prompts(onProblem: (problem: string) => void = () => undefined): readonly PromptSection[] {
     const sections: PromptSection[] = [];
     for (const [index, { prompt }] of this.#services.entries()) {
@@ -192,20 +195,20 @@ export class PackServiceList {
     return this.#services.flatMap(({ mentions }) => mentions ?? []);
   }
 
-  /** Lets packs get ready for their first calls; each is asked once. A failure is left to the first call to report. */
+  /** Warms up the packs for their first calls, each once. The first call reports a failure. */
   warmUp(): void {
     for (const services of this.#cold.splice(0)) {
       (async () => await services.warmUp?.())().catch(() => undefined);
     }
   }
 
-  /** Calls `refresh` each time packs bring their tools up to date. */
+  /** Calls `refresh` each time packs update their tools. */
   onRefresh(refresh: () => void): void {
     this.#refreshers ??= [];
     this.#refreshers.push(refresh);
   }
 
-  /** Lets packs bring their tools up to date. A pack that fails keeps what it has. */
+  /** Lets packs update their tools. A pack that fails keeps its current ones. */
   refresh(): void {
     for (const refresh of this.#refreshers ?? []) {
       try {
@@ -228,18 +231,18 @@ export class PackServiceList {
     return (await Promise.all(found)).flat();
   }
 
-  /** Kills what the packs started, without waiting: for a process that is about to end. Never throws. */
+  /** Kills what the packs started, without waiting, for a process that is about to exit. Never throws. */
   terminate(): void {
     for (const { terminate } of this.#services) {
       try {
         terminate?.();
       } catch {
-        // Continue with the next pack, which also has work to end.
+        // Continue with the next pack, which also has work to stop.
       }
     }
   }
 
-  /** Ends what the packs started: every pack is asked, also after one has failed. */
+  /** Stops what the packs started: every pack is disposed of, even after one has failed. */
   async dispose(): Promise<void> {
     this.#ended.abort();
     this.#cold.length = 0;
@@ -252,7 +255,7 @@ export class PackServiceList {
   }
 }
 
-/** Throws `invalid_argument` unless these are hooks: a misspelt one would let every call pass. */
+/** Throws `invalid_argument` unless these are hooks: a misspelt name would let every call pass. */
 export function checkCallHooks(where: string, hooks: unknown): void {
   checkObject(where, hooks);
   const { name, timeoutMs, ...given } = hooks as Partial<Record<keyof CallHooks, unknown>>;
@@ -282,7 +285,7 @@ const HOOKS = [
 
 const FUNCTIONS = ["dispose", "diagnose", "terminate", "warmUp", "prompt"] as const;
 
-/** Throws `invalid_argument` for services that are not what they should be. */
+/** Throws `invalid_argument` for invalid services. */
 export function checkServices(services: PackServices): void {
   checkObject("services", services);
   if (services.hooks !== undefined) checkCallHooks("services.hooks", services.hooks);
@@ -323,7 +326,10 @@ function describeSkills(skills: readonly PackSkill[]): string {
   return `Instructions for special tasks. Read the file of one before you use it:\n${lines.join("\n")}`;
 }
 
-/** What a pack provides besides tools, by kind and name: `hooks`, `command /deploy`, `skill notes`. Hosts show this before they accept a pack. */
+/**
+ * The services of a pack besides tools, by kind and name: `hooks`, `command /deploy`, `skill notes`. Hosts show this
+ * before they accept a pack.
+ */
 export function serviceNames(services: PackServices): string[] {
   const { commands = [], skills = [], agents = [], hooks, prompt, mentions = [] } = services;
   return [

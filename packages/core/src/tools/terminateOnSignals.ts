@@ -1,19 +1,19 @@
 import { checkFunction, checkObject } from "../toolkit/hostOptions/checks.js";
 
-/** Signals that end a program that has no handler for them, and that a program can handle. */
+/** Signals that terminate a program without a handler for them, and that a program can handle. */
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Distinguishes the handlers of this function from those of the program. */
 const IS_TERMINATOR = Symbol.for("@agent/core/terminateOnSignals");
 
-/** An object with work to end when the process ends, such as `registry.services`. */
+/** An object with work to stop when the process exits, such as `registry.services`. */
 export interface Terminable {
   terminate(): void;
 }
 
 /**
- * Ends what the packs started (commands, servers) when SIGINT, SIGTERM or SIGHUP ends the process, and then lets the signal
- * do so. A signal for which the program has its own handler is left to that handler. Returns a function that removes
- * the handlers.
+ * Stops what the packs started (commands, servers) when SIGINT, SIGTERM or SIGHUP terminates the process, and then lets
+ * the signal do so. A signal with its own handler in the program is left to that handler. Returns a function that
+ * removes the handlers.
  *
  *     const release = terminateOnSignals(agent.registry.services);
  */

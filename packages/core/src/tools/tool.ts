@@ -7,50 +7,50 @@ import type { CallDescription, CallPreview, PermissionLanguage, ToolKind } from 
 import type { ToolResult } from "./execution.js";
 import type { ResultView } from "./resultView.js";
 
-/** What a tool can do to the world: the vocabulary of `--read-only`, call ordering and display. */
+/** The effects a tool can have: used for `--read-only`, call ordering and display. */
 export const TOOL_CAPABILITIES = ["read", "write", "destroy", "execute", "network"] as const;
 export type ToolCapability = (typeof TOOL_CAPABILITIES)[number];
 
-/** How the work of a call ended: `{ ok: false, summary: "exit code 2" }`. A later report replaces the fields it has. */
+/** The outcome of a call's work: `{ ok: false, summary: "exit code 2" }`. A later report replaces the fields it has. */
 export interface ToolReport {
   /** `false` marks the call as failed although `execute` returns normally. */
   readonly ok?: boolean;
   /** One short line for a display. */
   readonly summary?: string;
-  /** How a display draws the result. At most 16 KB; what is longer is cut and counted. */
+  /** How a display renders the result. At most 16 KB; the rest is cut off and counted. */
   readonly view?: ResultView;
-  /** The result as data, for programs. At most 64 KB of JSON; a longer one is dropped. */
+  /** The result as data, for programs. At most 64 KB of JSON; a longer value is dropped. */
   readonly value?: unknown;
 }
 
-/** How far a call has come, for a display. */
+/** The progress of a call, for a display. */
 export interface ToolProgress {
   readonly done?: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** Something a call would do that needs the user's approval: a write outside the project, a read of a secret place. */
+/** An action of a call that needs the user's approval: a write outside the project, a read of a secret file. */
 export interface AccessNeed {
   readonly kind: "read" | "write";
-  /** The canonical path: every link resolved. */
+  /** The canonical path: every symlink resolved. */
   readonly path: string;
   /** Why it needs approval, for the user: `outside the project`. */
   readonly reason: string;
 }
 
 /**
- * Where tools may go without asking. The host makes the rules and passes them to packs; a tool reports what a call
- * needs (`ExecutableTool.describeCall`) and enforces the rules again when it runs.
+ * Where tools may read and write without asking. The host creates the rules and passes them to packs; a tool reports
+ * what a call needs (`ExecutableTool.describeCall`) and enforces the rules again when it runs.
  */
 export interface AccessRules {
   /** Canonical directories in which writing needs no approval. Absent: writing needs no approval anywhere. */
   readonly writable?: readonly string[];
-  /** Canonical files and directories that are read only after approval: keys, credentials, browser profiles. */
+  /** Canonical files and directories that need approval to read: keys, credentials, browser profiles. */
   readonly secret?: readonly string[];
 }
 
-/** What a running tool may use besides its arguments. Every part is optional for the tool to honour. */
+/** Services for a running tool besides its arguments. A tool may ignore any of them. */
 export interface ToolCall<Context = unknown> {
   /** Aborts when the user cancels or the deadline passes. */
   readonly signal: AbortSignal;
@@ -62,33 +62,33 @@ export interface ToolCall<Context = unknown> {
    */
   readonly granted?: readonly AccessNeed[];
   /**
-   * Whether the decision about the call relied on its description as `contained`. Then run it contained, whatever has
+   * Whether the decision about the call relied on `contained` in its description. Then run it contained, whatever has
    * changed since, or not at all.
    */
   readonly contained?: boolean;
   /** The `basis` of the preview that the user saw. Refuse the call if the state has changed since. */
   readonly basis?: string;
-  /** Reports the process that does the work, for a user who wants to see or stop it. Optional for a caller to offer. */
+  /** Reports the process that does the work, for a user who wants to see or stop it. A caller need not provide it. */
   onProcess?(pid: number): void;
-  /** Reports how far the call has come. Optional for a caller to offer. */
+  /** Reports the progress of the call. A caller need not provide it. */
   progress?(progress: ToolProgress): void;
   /**
-   * Marks the call as failed, or sums up a success, although `execute` returns normally: a shell command
-   * that exits with 2 still has output for the model, but must never be shown as a success. Optional for a
-   * caller to offer: `call?.report?.({ ok: false, summary: "exit code 2" })`.
+   * Marks the call as failed, or summarises a success, although `execute` returns normally: a shell command that exits
+   * with 2 still has output for the model, but must never be shown as a success. A caller need not provide it:
+   * `call?.report?.({ ok: false, summary: "exit code 2" })`.
    */
   report?(status: ToolReport): void;
-  /** Whether a view of the result is shown or stored. If not, a tool need not make one. */
+  /** Whether a view of the result is shown or stored. If not, a tool need not create one. */
   readonly wantsView?: boolean;
-  /** Adds an image or a file to the result, after its text. Throws for what no model can be given. */
+  /** Adds an image or a file to the result, after its text. Throws for content that no model accepts. */
   attach?(part: ContentPart): void;
-  /** What the caller of `chat` passed as `context`: the user, the tenant. */
+  /** The `context` that was passed to `chat`: the user, the tenant. */
   readonly context?: Context;
-  /** Starts a child agent for this call. Absent where no agent made the call. */
+  /** Starts a child agent for this call. Absent if no agent made the call. */
   startAgent?(request: ChildAgentRequest): Promise<ChildAgentAnswer>;
   /**
-   * Calls another tool of the agent: it is validated, approved, limited, recorded and shown like any call. Never rejects
-   * for a call that fails; rejects once this call has ended. Absent where no agent made the call.
+   * Calls another tool of the agent: it is validated, approved, limited, recorded and shown like any call. Never
+   * rejects for a call that fails; rejects once this call has finished. Absent if no agent made the call.
    */
   callTool?(name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
@@ -96,41 +96,44 @@ export interface ToolCall<Context = unknown> {
 /** A call as `defineTool` passes it to `execute`: with everything that works without an agent. */
 export type DefinedToolCall<Context = unknown> = ToolCall<Context> &
   Required<Pick<ToolCall, "granted" | "onProcess" | "progress" | "report" | "attach">> & {
-    /** Whether the caller takes attached parts. Without it `attach` does nothing. */
+    /** Whether the caller accepts attached parts. If not, `attach` does nothing. */
     readonly canAttach: boolean;
   } & (unknown extends Context ? object : { readonly context: Context });
 
-/** What a child agent is to do. It has its own conversation, and never more tools than its parent has enabled. */
+/** The task of a child agent. It has its own conversation, and never more tools than its parent has enabled. */
 export interface ChildAgentRequest {
   readonly message: Content;
-  /** Earlier messages of the child, as `ChildAgentAnswer.messages` had them: the child continues that conversation. */
+  /** Earlier messages of the child, from `ChildAgentAnswer.messages`: the child continues that conversation. */
   readonly history?: readonly ChatMessage[];
   readonly systemPrompt?: string;
   /** The tools it may use, among those the parent has enabled. Default: all of them. */
   readonly tools?: readonly string[];
-  /** The maximum number of model requests; the parent's own limit holds as well. */
+  /** The maximum number of model requests; the parent's limit applies as well. */
   readonly maxTurns?: number;
-  /** How much it thinks. Default: as its parent. */
+  /** The reasoning effort. Default: that of its parent. */
   readonly effort?: Effort;
-  /** The model it uses, by a name that the host knows. Default: as its parent. Rejects where the host knows no such model. */
+  /**
+   * The model it uses, by a name that the host knows. Default: that of its parent. Rejects if the host has no such
+   * model.
+   */
   readonly model?: string;
-  /** Lets it use the agent's small model, if there is one: for reading and summing up. */
+  /** Lets it use the agent's small model, if there is one, for reading and summarising. */
   readonly small?: boolean;
-  /** What its requests may cost in dollars. The limits of its parent hold as well. */
+  /** The maximum cost of its requests in dollars. The limits of its parent apply as well. */
   readonly maxCost?: number;
-  /** How many tokens its requests and answers may take together. */
+  /** The maximum number of tokens of its requests and answers. */
   readonly maxTokens?: number;
-  /** The form of its answer, which is then in `output`. */
+  /** The schema of its answer, which is then in `output`. */
   readonly output?: Schema;
-  /** Lets it run only while no other exclusive child of the same parent runs: for children that change files. */
+  /** Lets it run only while no other exclusive child of the same parent runs, for children that change files. */
   readonly exclusive?: boolean;
-  /** A few words for a display: what it is for. */
+  /** A short description for a display. */
   readonly label?: string;
 }
 
 export interface ChildAgentAnswer {
   readonly text: string;
-  /** The value of the form that `output` asked for. */
+  /** The value that matches `output`. */
   readonly output?: unknown;
   readonly finishReason: FinishReason;
   readonly turns: number;
@@ -139,23 +142,23 @@ export interface ChildAgentAnswer {
   readonly messages: readonly ChatMessage[];
 }
 
-/** The agent's live state, read through getters: never a copy, so a tool sees what is true now. */
+/** The agent's live state, read through getters and never copied, so a tool always sees the current values. */
 export interface ToolContext {
   readonly systemPrompt: string;
   readonly sessionContext: readonly ChatMessage[];
   readonly sessionContextFilePath: string;
-  /** Saves the conversation where it is recorded already. Absent: it is written to `sessionContextFilePath`. */
+  /** Saves the conversation where it is already recorded. Absent: it is written to `sessionContextFilePath`. */
   readonly save?: ((reason: string) => Promise<void>) | undefined;
-  /** The answer whose calls wait for a decision, if there is one. */
+  /** The answer with pending calls, if any. */
   readonly pending?: PendingRound | undefined;
-  /** What a pack keeps with the conversation. Absent where nothing is kept. */
+  /** The state that a pack keeps with the conversation. Absent if nothing is stored. */
   packState?(pack: string): PackState;
 }
 
 /** A JSON Schema object. Kept structural so that a pack's types never pull in an SDK. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What the model sees about one tool: the function-tool shape of the chat completions API. */
+/** The description of a tool for the model: the function-tool shape of the chat completions API. */
 export interface ChatTool {
   readonly type: "function";
   readonly function: {
@@ -167,15 +170,15 @@ export interface ChatTool {
   };
 }
 
-/** How a model may write the one argument of a tool as plain text instead of JSON, where its server supports that. */
+/** How a model may write the only argument of a tool as plain text instead of JSON, if its server supports that. */
 export interface FreeformInput {
   /** The argument that the text is for. */
   readonly argument: string;
-  /** The grammar that the text follows, in the syntax of Lark. */
+  /** The grammar of the text, in Lark syntax. */
   readonly lark: string;
 }
 
-/** Valid arguments as the tool wants them, or an error message for the model. */
+/** Valid arguments as the tool expects them, or an error message for the model. */
 export type ParsedArguments = { readonly value: Record<string, unknown> } | { readonly problem: string };
 
 export interface DescribeOptions {
@@ -183,28 +186,28 @@ export interface DescribeOptions {
   readonly signal: AbortSignal;
 }
 
-/** The call of another tool that a call stands for. */
+/** The call of another tool that a call redirects to. */
 export interface RedirectedCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
 /**
- * One thing the model can do. `getSchema().function.name` equals `name`; `execute` resolves to the text
- * the model reads, and throws to fail: the registry alone turns errors into text.
+ * A tool that the model can call. `getSchema().function.name` equals `name`; `execute` resolves to the text the model
+ * reads, and throws to fail: only the registry turns errors into text.
  */
 export interface ExecutableTool {
   readonly name: string;
-  /** What running it can do to the world. Used for read-only mode, ordering and display. */
+  /** The effects of running it. Used for read-only mode, ordering and display. */
   readonly capabilities?: readonly ToolCapability[];
   /**
-   * Milliseconds the registry waits before it gives up on a call, instead of the registry's own default.
-   * `Infinity` is for a tool that enforces its own limit.
+   * Milliseconds the registry waits before it abandons a call, instead of the registry's default. `Infinity` is for a
+   * tool that enforces its own limit.
    */
   readonly deadlineMs?: number;
   /**
-   * Whether a call that was interrupted may simply be run again: its effects are the same the second time, or all its
-   * work is done by child agents. Default: only if `read` is all it does, over the network or not.
+   * Whether an interrupted call may simply be run again: its effects are the same the second time, or all its work is
+   * done by child agents. Default: only if it only reads, over the network or not.
    */
   readonly repeatable?: boolean;
   /**
@@ -213,35 +216,38 @@ export interface ExecutableTool {
    */
   readonly titleFrom?: string | readonly string[];
   /**
-   * The arguments that are paths, or lists of paths. A model sometimes quotes one, ends it with a line break or writes it
-   * as a `file:` address: the agent reads it as it is meant.
+   * The arguments that are paths, or lists of paths. Models sometimes quote a path, end it with a line break or write
+   * it as a `file:` URL: the agent cleans it up.
    */
   readonly pathArguments?: readonly string[];
-  /** The kind of work it does, for display. Default: by its capabilities. */
+  /** The kind of work it does, for display. Default: derived from its capabilities. */
   readonly kind?: ToolKind;
-  /** The JSON Schema of the value that a call reports as its result, if it reports one. */
+  /** The JSON Schema of the value that a call reports as its result, if any. */
   readonly outputSchema?: JsonSchema;
   /**
-   * Another tool of the same pack that this one replaces where it is offered. Lists and rules that name the other tool
-   * turn this one on or off, ask about it and deny it as well; a rule that allows the other one does not.
+   * Another tool of the same pack that this one replaces when it is offered. Lists and rules that name the other tool
+   * enable, disable, ask about and deny this one as well; a rule that allows the other one does not allow this one.
    */
   readonly insteadOf?: string;
   /** For a tool whose only argument is a long text, such as a patch: how a model may write it without JSON around it. */
   readonly freeform?: FreeformInput;
-  /** The patterns of rules for this tool, if its targets are not files, addresses or plain text. */
+  /** Matches rule patterns for this tool, if its targets are not files, addresses or plain text. */
   readonly permissions?: PermissionLanguage;
-  /** How long `describeCall` may take. Default 2000. More is for a tool that has to try something before its first call. */
+  /**
+   * The time limit of `describeCall` in milliseconds. Default 2000. Raise it for a tool that must probe the system
+   * before its first call.
+   */
   readonly describeLimitMs?: number;
   /**
-   * Describes a call with these valid arguments: what it acts on and what it needs approval for under the host's
-   * `AccessRules`. Has no side effect and is cheap: it looks at names and attributes, and reads no files. Called right
-   * before the call is decided about; if it fails or takes longer than `describeLimitMs`, the targets are unknown.
+   * Describes a call with these valid arguments: its targets, and what needs approval under the host's `AccessRules`.
+   * Must be cheap and without side effects: it checks names and attributes, and reads no files. Called right before the
+   * call is decided about; if it fails or takes longer than `describeLimitMs`, the targets are unknown.
    */
   describeCall?(
     args: Readonly<Record<string, unknown>>,
     options: DescribeOptions,
   ): CallDescription | Promise<CallDescription>;
-  /** Shows what a call would change. Called only before the user is asked; it has five seconds, and may read files. */
+  /** Previews the changes of a call. Called only before the user is asked; it has five seconds and may read files. */
   previewCall?(
     args: Readonly<Record<string, unknown>>,
     options: DescribeOptions,
@@ -249,13 +255,13 @@ export interface ExecutableTool {
   /** The needs of a call, for tools that have no `describeCall`. */
   findAccessNeeds?(args: Readonly<Record<string, unknown>>): readonly AccessNeed[];
   /**
-   * Checks the arguments instead of the registry's check by the schema, and gives `execute` what it wants in their
-   * place: a date for a text, defaults filled in. Used by `defineTool` for schema libraries.
+   * Checks the arguments instead of the registry's schema check, and converts them for `execute`: a date for a text,
+   * defaults filled in. Used by `defineTool` for schema libraries.
    */
   parseArguments?(args: Readonly<Record<string, unknown>>): ParsedArguments | Promise<ParsedArguments>;
   /**
-   * The call that is meant by these valid arguments: the tool with that name is looked up, validated, approved and
-   * run instead of this one. For a tool that stands for many, such as those of a large server. Has no side effect.
+   * Redirects to the call that these valid arguments mean: the tool with that name is looked up, validated, approved
+   * and run instead of this one. For a tool that represents many, such as those of a large server. Has no side effects.
    */
   redirect?(args: Readonly<Record<string, unknown>>): RedirectedCall | undefined;
   getSchema(): ChatTool;
@@ -263,8 +269,8 @@ export interface ExecutableTool {
 }
 
 /**
- * A type for the `context` of an agent and its tools, where there is no schema that checks it: a connection, an object of
- * the program's own classes.
+ * Sets the type of the `context` of an agent and its tools without a schema that checks it: a connection, an instance
+ * of a class of the program.
  *
  * @example
  * ```ts
@@ -289,12 +295,12 @@ export function contextType<Context>(): StandardSchema<Context> {
   };
 }
 
-/** Options whose `context` may be left out only if the agent declares no type for it. */
+/** Options whose `context` is optional only if the agent declares no type for it. */
 export type WithContext<Options, Context> = unknown extends Context
   ? [options?: Options & { readonly context?: Context }]
   : [options: Options & { readonly context: Context }];
 
-// Function names that the chat completions API accepts, also inside the history.
+// Function names that the chat completions API accepts, including in the history.
 const MAX_LENGTH = 64;
 const FORBIDDEN = /[^a-zA-Z0-9_-]/g;
 
@@ -302,7 +308,7 @@ export function isToolName(name: string): boolean {
   return name !== "" && name.length <= MAX_LENGTH && name.search(FORBIDDEN) === -1;
 }
 
-/** The name in a form that the API accepts, for names that a model made up. */
+/** Converts a name that a model made up to a form that the API accepts. */
 export function asToolName(name: string): string {
   return name.replace(FORBIDDEN, "_").slice(0, MAX_LENGTH) || "unknown";
 }

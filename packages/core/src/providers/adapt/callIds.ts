@@ -5,8 +5,8 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A tool call's id in the form a server takes. An id that matches `fits` stays; any other, such as one from another
- * provider, is replaced by its hash: the same for the call and its result in every request.
+ * A tool call's id in the format a server accepts. An id that matches `fits` is kept; any other, such as one from
+ * another provider, is replaced with its hash, which is the same for the call and its result in every request.
  */
 export function fitCallId(id: string, fits: RegExp, length = 24): string {
   checkText("id", id);
@@ -25,7 +25,7 @@ export function fitCallId(id: string, fits: RegExp, length = 24): string {
 function hash(bytes: Uint8Array, seed: number): number {
   let value = Math.imul(FNV_OFFSET ^ seed, FNV_PRIME);
   for (const byte of bytes) value = Math.imul(value ^ byte, FNV_PRIME);
-  // Spreads the last bytes over all digits.
+  // Mixes the last bytes into all digits.
   value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d);
   return (value ^ (value >>> 13)) >>> 0;
 }

@@ -10,8 +10,8 @@ export interface JsonText {
 }
 
 /**
- * A cache of the JSON text of objects that never change, such as messages: each request repeats the whole conversation,
- * and serialising all of it takes longer the longer it gets. Keeps no object alive.
+ * A cache of the JSON text of immutable objects, such as messages: each request repeats the whole conversation, and
+ * serialising all of it takes longer the longer it gets. Keeps no object alive.
  *
  * @example
  * ```ts
@@ -25,10 +25,7 @@ export interface JsonText {
 export class JsonTexts<Source extends object, Written extends string | JsonText = string> {
   readonly #kept = new WeakMap<Source, { readonly of: string; readonly written: Written }>();
 
-  /**
-   * The text kept for `source`. `undefined` if there is none, or if `of`, which names what else it depends on, has
-   * changed.
-   */
+  /** The text kept for `source`. `undefined` if there is none, or if `of`, its other dependency, has changed. */
   get(source: Source, of = ""): Written | undefined {
     checkSource(source);
     const kept = this.#kept.get(source);

@@ -2,7 +2,7 @@ import { isRecord } from "@agent/internal";
 import { checkObject, invalidArgument } from "../../toolkit/hostOptions/checks.js";
 import type { JsonSchema } from "../../tools/tool.js";
 
-/** A schema in the form a server takes, and the keywords that were left out. */
+/** A schema in the form a server accepts, and the keywords that were removed. */
 export interface AdaptedSchema {
   readonly schema: JsonSchema;
   readonly leftOut: readonly string[];
@@ -12,7 +12,7 @@ export interface AdaptedSchema {
 const WITH_SCHEMA = new Set(["items", "additionalProperties", "contains", "not"]);
 const WITH_LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProperties"]);
-// Deeper schemas are cut: a pack may declare one that contains itself.
+// Deeper schemas are cut off: a pack may declare one that contains itself.
 const MAX_DEPTH = 64;
 
 /** The earlier name of `$defs`, and the beginning of references into it. */
@@ -20,8 +20,8 @@ const EARLIER_DEFS = "definitions";
 const EARLIER_REF = /^#\/definitions\//;
 
 /**
- * A schema with only the keywords a server knows. `const` becomes an `enum` of one, and `definitions` become `$defs`,
- * where the server knows only the other form.
+ * Returns a schema with only the keywords a server supports. `const` becomes an `enum` of one and `definitions` become
+ * `$defs` if the server supports only the other form.
  */
 export function pickKeywords(schema: JsonSchema, known: ReadonlySet<string>): AdaptedSchema {
   checkObject("schema", schema);

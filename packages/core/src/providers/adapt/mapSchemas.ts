@@ -4,7 +4,7 @@ import { checkFunction } from "../../toolkit/hostOptions/checks.js";
 // The values of the first keywords are not schemas; those of the others map names to schemas.
 const WITH_VALUES = new Set(["enum", "const", "required", "default", "examples"]);
 const WITH_NAMED = new Set(["properties", "$defs", "definitions", "patternProperties"]);
-// Deeper schemas are cut: a pack may declare one that contains itself.
+// Deeper schemas are cut off: a pack may declare one that contains itself.
 const MAX_DEPTH = 64;
 
 /** A schema with `change` applied to every schema inside it and then to itself. */

@@ -3,14 +3,15 @@ import { arrayOf, checkObject } from "../../toolkit/hostOptions/checks.js";
 import type { ChatMessage, ChatRequest } from "../interface.js";
 import type { Notices } from "./notices.js";
 
-/** The images and files a server takes. An absent limit means there is none. */
+/** The images and files a server accepts. An absent limit means there is none. */
 export interface MediaLimits {
   /** The maximum decoded size of one image. */
   readonly imageBytes?: number;
   /** The maximum decoded size of one file. */
   readonly fileBytes?: number;
   /**
-   * The media types of images it takes, compared with the type that the bytes show: a file name may say another one.
+   * The accepted media types of images, compared with the type detected from the bytes: a file name may claim another
+   * one.
    */
   readonly imageTypes?: RegExp;
   /** The maximum length of an image's longer side, in pixels. */
@@ -36,8 +37,9 @@ const READABLE = /^image\/(png|jpeg|gif|webp)$/;
 const SHARE_LEFT_OUT = 1 / 4;
 
 /**
- * Replaces the images and files that a server would refuse by a text that says why and what to do, so that the
- * conversation can continue. The model reads the text and the user gets a notice. If there are too many, the oldest go.
+ * Replaces images and files that a server would refuse with a text that explains why and what to do, so that the
+ * conversation can continue. The model reads the text and the user gets a notice. If there are too many, the oldest are
+ * replaced.
  */
 export class MediaFitter {
   readonly #limits: MediaLimits;
@@ -53,7 +55,7 @@ export class MediaFitter {
     this.#notices = notices;
   }
 
-  /** The request with only the parts its server takes; the same object if that is all of them. */
+  /** The request with only the parts its server accepts; the same object if nothing changes. */
   fit<Request extends Pick<ChatRequest, "messages" | "onNotice">>(request: Request): Request {
     checkObject("request", request);
     checkMessages("request.messages", request.messages);
@@ -94,7 +96,7 @@ export class MediaFitter {
     return refused;
   }
 
-  /** Why a server would refuse this part, whatever else the request holds. */
+  /** Why a server would refuse this part, independent of the rest of the request. */
   #problem(part: MediaPart, side: number): string | undefined {
     const { imageBytes = Infinity, fileBytes = Infinity } = this.#limits;
     const most = isImage(part) ? imageBytes : fileBytes;
@@ -174,7 +176,7 @@ function oldest(
     left -= weigh(part);
     count++;
   }
-  // The newest is what the question is about: it stays, unless it is too large by itself.
+  // The newest part is what the question is about: it stays, unless it is too large by itself.
   return parts.slice(0, Math.min(count, parts.length - 1));
 }
 
@@ -185,7 +187,7 @@ interface ImageHeader {
   readonly height: number;
 }
 
-// The size is in the first bytes; in a JPEG it follows metadata of any length that cameras and programs wrote.
+// The size is in the first bytes, except in a JPEG, where it follows metadata of any length.
 const SHORT_HEADER_BYTES = 64;
 
 const JPEG_HEADER_BYTES = 1024 * 1024;
@@ -228,7 +230,7 @@ function webpHeader(bytes: DataView): ImageHeader | undefined {
   return { mediaType, width: bytes.getUint16(26, true) & 0x3fff, height: bytes.getUint16(28, true) & 0x3fff };
 }
 
-/** Goes from segment to segment until the one with the size. */
+/** Skips from segment to segment to the one with the size. */
 function jpegHeader(bytes: DataView): ImageHeader | undefined {
   let offset = 2;
   while (offset + 9 <= bytes.byteLength) {

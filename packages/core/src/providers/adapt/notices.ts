@@ -1,10 +1,10 @@
 import { checkObject, checkText } from "../../toolkit/hostOptions/checks.js";
 import type { ChatRequest } from "../interface.js";
 
-// A hostile pack could declare new schemas for ever; a user reads the first few notices.
+// A hostile pack could declare new schemas forever; a user reads only the first few notices.
 const MOST_NOTICES = 100;
 
-/** Passes each notice on once in the life of a provider; otherwise every request would repeat it. */
+/** Reports each notice once in the life of a provider; otherwise every request would repeat it. */
 export class Notices {
   readonly #said = new Set<string>();
 

@@ -9,9 +9,9 @@ const REFUSED_ON_TOP = ["oneOf", "anyOf", "allOf", "enum", "not"] as const;
 type Properties = Record<string, unknown>;
 
 /**
- * A tool's parameters as one object schema, for servers that refuse alternatives at its top. It has the properties of
- * all branches; required are only those that the schema requires outside of them. The registry still validates each
- * call against the tool's own schema.
+ * A tool's parameters as one object schema, for servers that refuse alternatives at the top level. It has the
+ * properties of all branches; only those that the schema requires outside of them are required. The registry still
+ * validates each call against the tool's own schema.
  */
 export function objectSchema(schema: JsonSchema | undefined): AdaptedSchema {
   if (schema !== undefined) checkObject("schema", schema);

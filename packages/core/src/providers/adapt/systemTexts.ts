@@ -4,7 +4,7 @@ import type { ChatMessage } from "../interface.js";
 
 const checkMessages = arrayOf("messages");
 
-/** The texts of the system messages, for servers that want them apart from the conversation. */
+/** The texts of the system messages, for servers that take them separately from the conversation. */
 export function systemTexts(messages: readonly ChatMessage[]): string[] {
   checkMessages("messages", messages);
   return messages.filter(({ role }) => role === "system").map(({ content }) => contentText(content ?? ""));

@@ -8,7 +8,7 @@ import type { Notices } from "./notices.js";
 
 const checkTools = arrayOf("tools");
 
-/** A tool with its parameters in the form a server takes. */
+/** A tool with its parameters in the form a server accepts. */
 export interface AdaptedTool {
   readonly name: string;
   readonly description: string | undefined;
@@ -17,8 +17,8 @@ export interface AdaptedTool {
 }
 
 /**
- * Adapts tools to a server, each tool once, and gives a notice of what was left out of a schema. `server` is its name
- * in the notice.
+ * Adapts tools to a server, each tool once, and reports a notice about keywords removed from a schema. `server` is its
+ * name in the notice.
  */
 export class ToolAdapter {
   readonly #server: string;
@@ -43,7 +43,7 @@ export class ToolAdapter {
 
   /**
    * The JSON text of each tool of a request. `write` returns the object to serialise; `nameOf` returns the tool's name
-   * on the server, if that is another one.
+   * on the server, if it differs.
    */
   texts(
     request: Pick<ChatRequest, "tools" | "onNotice">,

@@ -13,9 +13,9 @@ interface OpenCall {
 }
 
 /**
- * Builds an answer in the order it arrives, calls the request's callbacks, and keeps what the provider wants back with
- * the next request (`answerPieces` returns it). Throws an `AttemptError` for an answer that exceeds every sensible
- * size.
+ * Builds an answer in the order it arrives, calls the request's callbacks, and keeps the values that the provider
+ * expects back with the next request (`answerPieces` returns them). Throws an `AttemptError` for an answer that exceeds
+ * every sensible size.
  */
 export class AnswerBuilder {
   readonly #model: string;
@@ -64,7 +64,7 @@ export class AnswerBuilder {
     this.#callbacks.onReasoning?.(text);
   }
 
-  /** Adds a value that only the provider understands and wants back at this place. */
+  /** Adds a value that only the provider understands and expects back at this position. */
   addOwn(value: unknown): void {
     this.endText();
     this.#limits.addCharacters(jsonText(value).length);

@@ -2,10 +2,10 @@ import type { ChatRequest } from "../interface.js";
 
 /**
  * Reports all text of one read as one event. A fast server sends hundreds of pieces in one read: an event for each
- * would cost more than reading them, and no display would show them any earlier.
+ * would cost more than reading them, and no display would show them earlier.
  */
 export class GatheredText {
-  /** The request to read the answer with: it holds text and reasoning back until `report`, in their order. */
+  /** The request to use while reading: it buffers text and reasoning until `report`, in order. */
   readonly request: ChatRequest;
   readonly #given: Pick<ChatRequest, "onText" | "onReasoning">;
   #text = "";
@@ -32,7 +32,7 @@ export class GatheredText {
     const [text, reasoning] = [this.#text, this.#reasoning];
     this.#text = "";
     this.#reasoning = "";
-    // Only one of the two waits at a time.
+    // Only one of the two is buffered at a time.
     if (reasoning !== "") this.#given.onReasoning?.(reasoning);
     if (text !== "") this.#given.onText?.(text);
   }

@@ -1,7 +1,7 @@
 import { checkNumber } from "../../toolkit/hostOptions/checks.js";
 import { AttemptError } from "../http/retry.js";
 
-// Far beyond any answer: a model writes some hundred thousand words, and calls some dozen tools in one answer.
+// Far beyond any answer: a model writes a few hundred thousand words and calls a few dozen tools in one answer.
 const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
 const MAX_TOOL_CALLS = 10_000;
 const MAX_NAME_CHARACTERS = 1024;

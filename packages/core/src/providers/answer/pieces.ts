@@ -27,8 +27,8 @@ export type AnswerPiece =
   | { readonly type: "call"; readonly call: ChatToolCall; readonly with?: unknown };
 
 /**
- * An earlier answer in the order its provider sent it, with everything the provider wants back. An answer of another
- * provider or model is its text, then its calls.
+ * Returns an earlier answer in the order its provider sent it, with everything the provider expects back. For an answer
+ * of another provider or model, returns its text, then its calls.
  */
 export function answerPieces(message: AssistantMessage, model: string): AnswerPiece[] {
   checkObject("message", message);
@@ -37,7 +37,7 @@ export function answerPieces(message: AssistantMessage, model: string): AnswerPi
   const text = content ?? "";
   const layout = readLayout(message.state?.value, model);
   if (layout !== undefined && fits(layout, text, calls)) return layOut(layout, text, calls);
-  // The layout is missing, or the answer was changed since: send the provider's own values first, as servers expect it.
+  // The layout is missing, or the answer has changed since: send the provider's own values first, as servers expect.
   const own = layout?.filter((piece) => "own" in piece).map(({ own }) => toOwn(own)) ?? [];
   const companions = layout?.filter((piece) => "call" in piece) ?? [];
   return [
@@ -70,7 +70,7 @@ function companion(piece: { readonly with?: unknown } | undefined): { readonly w
   return piece?.with === undefined ? {} : { with: piece.with };
 }
 
-/** State comes from a session file, which anybody may have edited: a malformed layout is ignored. */
+/** State comes from a session file, which may have been edited: a malformed layout is ignored. */
 function readLayout(value: unknown, model: string): LayoutPiece[] | undefined {
   if (!isRecord(value) || value.model !== model || !Array.isArray(value.pieces)) return undefined;
   return value.pieces.every(isLayoutPiece) ? value.pieces : undefined;

@@ -17,7 +17,7 @@ export function readTokenUsage(reported: ReportedUsage): TokenUsage {
   };
 }
 
-/** The sum of counts of which each may be missing, for a server that reports parts of its input apart. */
+/** The sum of counts that may be missing, for a server that reports parts of its input separately. */
 export function sumTokens(...counts: readonly unknown[]): number {
   return counts.reduce<number>((sum, count) => sum + (tokens(count) ?? 0), 0);
 }

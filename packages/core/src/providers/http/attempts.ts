@@ -10,9 +10,9 @@ const MAX_MESSAGE_BYTES = 2000;
 export interface AttemptOptions {
   /** The model's name, for the error message. */
   readonly model: string;
-  /** What the model was to do, for the error message. Default: `answer`. */
+  /** The operation, for the error message. Default: `answer`. */
   readonly task?: string;
-  /** The longest silence of the server before an attempt fails. */
+  /** The maximum silence of the server before an attempt fails. */
   readonly timeoutMs: number;
   readonly retries: RetryPolicy;
   /** Removes keys from a text: what `createRedactor` returns. */
@@ -20,9 +20,9 @@ export interface AttemptOptions {
 }
 
 /**
- * Runs the attempts of one request. `attempt` makes the request with `idle.signal`, calls `idle.reset` with everything
- * that arrives, and throws an `AttemptError` for an answer it cannot use. Rejects with what `ChatProvider.respond`
- * promises: an `AgentError` without keys, without control characters and of bounded length.
+ * Runs the attempts of one request. `attempt` makes the request with `idle.signal`, calls `idle.reset` whenever data
+ * arrives, and throws an `AttemptError` for an answer it cannot use. Rejects as specified by `ChatProvider.respond`:
+ * with an `AgentError` without keys, without control characters and of bounded length.
  */
 export async function runAttempts<T>(
   options: AttemptOptions,
@@ -89,7 +89,7 @@ function kindOf(error: unknown): string {
 
 const MOST_CAUSES = 4;
 
-/** Failures of a connection that a retry does not fix: the sign in an error's cause, and what to do about it. */
+/** Connection failures that a retry does not fix: the pattern in an error's cause, and what to do about it. */
 const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] = [
   { sign: /^bad port$/, cure: "HTTP clients refuse this port; let the server listen on another one." },
   {
@@ -105,7 +105,7 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
     sign: /SELF_SIGNED|CERT_|UNABLE_TO_(GET|VERIFY)|ALTNAME_INVALID|HOSTNAME_MISMATCH|INVALID_CA/,
     cure: "The server's certificate is not trusted. If it should be, name its authority in NODE_EXTRA_CA_CERTS.",
   },
-  // A name server that has just lost its own connection answers the same, so one retry is worth it.
+  // A name server that has just lost its own connection gives the same answer, so one retry is worth it.
   { sign: /ENOTFOUND/, cure: "Check the host in baseURL, and the network.", retryable: "once" },
 ];
 
@@ -113,7 +113,7 @@ const LASTING: readonly { sign: RegExp; cure: string; retryable?: Retryable }[] 
 function connectionError(error: unknown): AttemptError {
   if (error instanceof AttemptError) return error;
   const causes = causesOf(error);
-  // What Node's HTTP client and its fetch call a connection that ends inside the body.
+  // The names that Node's HTTP client and `fetch` use for a connection that closes inside the body.
   const isLost = /^(aborted|terminated)$/.test(errorMessage(error));
   const failure = isLost ? "the connection was lost before the answer was complete" : errorMessage(error);
   const reasons = causes.map(({ text }) => text).filter((text) => !failure.includes(text));

@@ -12,7 +12,7 @@ import { AttemptError } from "./retry.js";
 import { readEvents, readText } from "./sse.js";
 import type { AnswerReader } from "./wire.js";
 
-// How much of a text is searched for secrets: far more than a quotation shows, also where most of it is secrets.
+// The length of text that is searched for secrets: far more than a quotation shows, even if most of it is secrets.
 const MAX_QUOTED_CHARACTERS = 64 * 1024;
 
 /** Sends one request to a path below the base URL: a POST with the JSON text, or without one a GET. */
@@ -30,8 +30,8 @@ export interface EndpointOptions
 }
 
 /**
- * One server that answers JSON or streams of JSON events. `attempts` runs a request with retries and turns every
- * failure into what `ChatProvider.respond` promises; the other methods are for one attempt and throw `AttemptError`.
+ * A server that answers JSON or streams of JSON events. `attempts` runs a request with retries and converts every
+ * failure as specified by `ChatProvider.respond`; the other methods are for one attempt and throw `AttemptError`.
  */
 export class HttpEndpoint {
   readonly #options: EndpointOptions;
@@ -72,7 +72,7 @@ export class HttpEndpoint {
 
   /**
    * Passes each event of a stream to `reader`, and calls `onRead` after the events of one read. Resolves to whether the
-   * end mark came.
+   * end marker arrived.
    */
   async readStream(
     response: Response,
@@ -108,12 +108,12 @@ export class HttpEndpoint {
     } catch (error) {
       if (error instanceof AttemptError) throw error;
       if (/^\s*</.test(text)) throw webPage(`it begins with ${this.#quote(text)}`);
-      // Most likely a proxy cut the answer off. The message quotes what came.
+      // Most likely a proxy cut off the answer. The message quotes what arrived.
       throw new AttemptError(`the answer is not JSON: ${this.#quote(text)}`, { retryable: true });
     }
   }
 
-  /** The beginning of a text without secrets. Redact before the cut, which could leave half a secret. */
+  /** The beginning of a text without secrets. Redacts before cutting, which could leave half a secret. */
   #quote(text: string): string {
     return quote(this.#redact(text.slice(0, MAX_QUOTED_CHARACTERS)));
   }
@@ -130,7 +130,7 @@ function fetchBelow({ baseURL, headers, fetch }: EndpointOptions): Send {
   };
 }
 
-/** An address below the base URL, with the parameters of both. */
+/** A URL below the base URL, with the parameters of both. */
 function below(baseURL: string, path: string): string {
   const url = new URL(baseURL);
   const [rest = "", query = ""] = path.split("?");
@@ -139,7 +139,7 @@ function below(baseURL: string, path: string): string {
   return url.href;
 }
 
-/** The error for a web page with a status of success: the address is not that of an API. */
+/** The error for an HTML page with a success status: the URL is not that of an API. */
 function webPage(sign: string): AttemptError {
   return new AttemptError(
     `the answer is a web page, not JSON: ${sign}. Check baseURL; it often has to end in /v1.`,

@@ -4,10 +4,10 @@ import { jsonText, parseJson } from "./json.js";
 import { AttemptError, retryAfterMs } from "./retry.js";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-// Far more than a message shows after keys were removed from it: where this cuts, no one sees it.
+// Far more than a message shows after keys were removed, so cutting here is invisible.
 const MAX_ERROR_CHARACTERS = 1024 * 1024;
 const LONGEST_KEY = 8192;
-// Messages of servers about a conversation that is too long; only OpenAI's own server has a code for it.
+// Server messages about a conversation that is too long; only OpenAI's own server has a code for it.
 const OVERFLOW =
   /context[ _](length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long|exceeds the maximum number of tokens/i;
 const HTML_START = /^\s*(<!--[^>]*-->\s*)*<(!doctype\s+html|html|head|body)\b/i;
@@ -34,9 +34,9 @@ interface ErrorDetails {
 export type Cure = string | { readonly about: RegExp; readonly words: string };
 
 /**
- * The error for an answer with a status that is not a success. `cures` says what to do about a status:
- * `{ 401: "Check the API key (apiKey, or MY_API_KEY)." }`. `redact` removes keys before the text is shortened, which
- * could leave half a key: what `createRedactor` returns.
+ * The error for an answer with a status other than success. `cures` explains what to do about a status: `{ 401: "Check
+ * the API key (apiKey, or MY_API_KEY)." }`. `redact` (from `createRedactor`) removes keys before the text is shortened,
+ * which could leave half a key.
  */
 export async function statusError(
   response: Response,
@@ -76,7 +76,7 @@ function withCure(message: string, cure: Cure | undefined): string {
   return cure.about.test(message) ? withCure(message, cure.words) : message;
 }
 
-/** An error that came inside an answer with status 200, or in the middle of a stream. */
+/** An error inside an answer with status 200, or in the middle of a stream. */
 export function bodyError(content: unknown): AttemptError {
   const { error, message } = describeError(content);
   // Gateways put the status they would have sent into "code", as a number or as text.
@@ -110,7 +110,7 @@ async function readStart(
   return size > MAX_ERROR_BODY_BYTES ? withoutLastWord(text) : text;
 }
 
-/** A text that was cut, without its last word: it may be the beginning of a key, which no redactor recognises. */
+/** A truncated text without its last word: it may be the beginning of a key, which no redactor recognises. */
 function withoutLastWord(cut: string): string {
   const end = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"), cut.length - LONGEST_KEY);
   return cut.slice(0, Math.max(0, end));
@@ -161,7 +161,7 @@ function describeError(content: unknown): { error: ErrorDetails; message: string
   return { error, message: text.slice(0, MAX_ERROR_CHARACTERS) };
 }
 
-/** Google says in the error itself how long to wait: `{ "@type": "…RetryInfo", "retryDelay": "34s" }`. */
+/** Google's errors include the retry delay: `{ "@type": "…RetryInfo", "retryDelay": "34s" }`. */
 function retryInfoMs({ details }: ErrorDetails): number | undefined {
   const delays = Array.isArray(details) ? details.map((detail) => detail?.retryDelay) : [];
   const delay = delays.find((value) => typeof value === "string" && /^[\d.]+s$/.test(value));

@@ -7,10 +7,10 @@ const KEEP_ALIVE_PATIENCE = 12;
 /** Aborts a request whose server sends nothing for too long. */
 export interface IdleTimeout {
   readonly signal: AbortSignal;
-  /** Why the timer ended the request, as text; `undefined` if it did not. */
+  /** Why the timer aborted the request; `undefined` if it did not. */
   readonly expired: string | undefined;
   /**
-   * Restarts the wait, because something arrived. A keep-alive sign (a comment, a blank) restarts it for a limited time
+   * Restarts the timer because data arrived. Keep-alive data (a comment, whitespace) restarts it for a limited time
    * only.
    */
   reset(isData?: boolean): void;

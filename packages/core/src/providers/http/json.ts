@@ -2,10 +2,10 @@ import { checkText } from "../../toolkit/hostOptions/checks.js";
 import { isNestedDeeper } from "../../toolkit/jsonDepth.js";
 import { AttemptError } from "./retry.js";
 
-// Answers are a dozen levels deep.
+// Real answers are about a dozen levels deep.
 const MAX_DEPTH = 1000;
 
-/** As `JSON.parse`, for a text from a server: throws an `AttemptError` if it is nested too deeply. */
+/** Like `JSON.parse`, for text from a server: throws an `AttemptError` if it is nested too deeply. */
 export function parseJson(text: string): unknown {
   checkText("text", text);
   if (isNestedDeeper(text, MAX_DEPTH)) {

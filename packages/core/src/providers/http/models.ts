@@ -4,11 +4,11 @@ import type { ModelInfo } from "../factory.js";
 import type { HttpEndpoint } from "./endpoint.js";
 import { AttemptError } from "./retry.js";
 
-// Far beyond any real list; a server may offer a next page for ever.
+// Far beyond any real list; a server may offer next pages forever.
 const MAX_PAGES = 50;
 const MAX_MODELS = 10_000;
 
-/** How one server lists its models: which pages there are, and what a page holds. */
+/** How a server lists its models: the paths of its pages and their content. */
 export interface ModelPages {
   /** The path of the first page. */
   readonly first: string;
@@ -33,7 +33,7 @@ export async function listModelPages(
   const models: ModelInfo[] = [];
   const read = new Set<string>();
   let path: string | undefined = pages.first;
-  // A server may also offer the same next page for ever.
+  // A server may offer the same next page forever.
   while (path !== undefined && !read.has(path) && read.size < MAX_PAGES) {
     const address: string = path;
     read.add(address);

@@ -16,18 +16,16 @@ export interface OptionRules<Options extends ProviderOptions>
   extends Pick<ProviderFactory, "keyVariables" | "baseURLVariable" | "baseURL" | "options"> {
   /** The name in messages: `AnthropicProvider`. */
   readonly owner: string;
-  /**
-   * Fields of the body that the conversation decides. They are refused in the option `body`, which could not set them.
-   */
+  /** Body fields that the conversation sets. They are refused in the option `body`, which could not override them. */
   readonly ownFields: readonly string[];
-  /** Checks of the options that only this provider has and that no JSON can hold, such as a client. */
+  /** Checks for options that only this provider has and that JSON Schema cannot describe, such as a client. */
   readonly checks?: { readonly [Name in Exclude<keyof Options, keyof ProviderOptions>]?: ValueCheck };
 }
 
 /** `ProviderOptions` with their defaults. */
 export interface CheckedOptions {
   readonly model: string;
-  /** Empty where the server wants none. */
+  /** Empty if the server needs none. */
   readonly apiKey: string;
   readonly baseURL: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -40,8 +38,8 @@ export interface CheckedOptions {
 }
 
 /**
- * The options with their defaults, the environment included. Throws `invalid_argument`, naming the option; a key is
- * never echoed. No key is needed where the address is not the provider's own.
+ * Returns the options with their defaults, including the environment. Throws `invalid_argument`, naming the option; a
+ * key is never echoed. A key is optional if the base URL is not the provider's own.
  */
 export function readProviderOptions<Options extends ProviderOptions>(
   options: Options,
@@ -94,7 +92,7 @@ export function invalidOption(owner: string, problem: string): AgentError {
   return new AgentError("invalid_argument", `${owner}: ${problem}${/[.?]$/.test(problem) ? "" : "."}`);
 }
 
-/** Checks by the schemas of a provider's own options. */
+/** Checks options with the schemas of a provider's own options. */
 function schemaChecks(
   owner: string,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -135,7 +133,7 @@ function decodeBase64(text: string): string {
   }
 }
 
-/** The secrets in an address: some gateways take a key there, as in `https://host/v1?api-key=…`. */
+/** The secrets in a URL: some gateways take a key there, as in `https://host/v1?api-key=…`. */
 function addressSecrets(baseURL: string): string[] {
   return [...new URL(baseURL).searchParams].filter(([name]) => isSecretName(name)).map(([, value]) => value);
 }

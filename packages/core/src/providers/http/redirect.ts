@@ -11,8 +11,8 @@ const REPEATING: ReadonlySet<number> = new Set([307, 308]);
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * As `fetch`, but never follows a redirect to another origin, which would get the conversation and the key. Throws an
- * `AttemptError` for such a redirect.
+ * Like `fetch`, but never follows a redirect to another origin, which would receive the conversation and the key.
+ * Throws an `AttemptError` for such a redirect.
  */
 export async function fetchSameOrigin(
   url: string,

@@ -48,15 +48,15 @@ export function incompleteAnswer(): AttemptError {
 
 export interface RetryPolicy {
   readonly maxRetries: number;
-  /** The first wait; each further one is twice as long. */
+  /** The first delay; each further one is twice as long. */
   readonly baseDelayMs: number;
-  /** The longest wait. If the server asks for more, the request fails immediately with that reason. */
+  /** The maximum delay. If the server asks for more, the request fails immediately with that reason. */
   readonly maxDelayMs: number;
 }
 
 /**
- * Runs `attempt` until it succeeds, fails permanently, or the policy is used up. Throws the last `AttemptError`,
- * or an `aborted` error as soon as the signal fires, also while waiting.
+ * Runs `attempt` until it succeeds, fails permanently, or the retries are used up. Throws the last `AttemptError`, or
+ * an `aborted` error as soon as the signal fires, including during a delay.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -110,7 +110,7 @@ function backoff(failures: number, policy: RetryPolicy): number {
   return Math.min(policy.maxDelayMs, Math.round(wait * (1 - Math.random() / 4)));
 }
 
-/** The wait a response asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** The delay a response asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function retryAfterMs(headers: Headers | undefined): number | undefined {
   const milliseconds = Number(headers?.get("retry-after-ms") || Number.NaN);
   if (milliseconds >= 0) return milliseconds;

@@ -5,24 +5,25 @@ import { AttemptError } from "./retry.js";
 const END_MARK = "[DONE]";
 const SPACE = 0x20;
 const UTF8 = new TextDecoder();
-// Far beyond any answer, although in a stream each word comes with some hundred bytes around it.
+// Far beyond any answer, even though each word in a stream has some hundred bytes of overhead.
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 const MAX_EVENTS = 1_000_000;
-// The limit of comments, blanks and empty events in a row: servers send some to keep a connection alive.
+// The maximum number of consecutive comments, blank lines and empty events: servers send some to keep a connection
+// alive.
 const MAX_IDLE_CHARACTERS = 1024 * 1024;
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-// The limit of one event, or of a whole answer sent instead of events. Each line counts some characters extra.
+// The maximum size of one event, or of a whole answer sent instead of events. Each line counts some extra characters.
 const MAX_EVENT_CHARACTERS = MAX_TEXT_BYTES;
 const LINE_OVERHEAD = 16;
 const LONGEST_START = "data: ".length;
-// How long to read on after the end mark. A connection that ends properly in this time can be reused.
+// How long to continue reading after the end marker. A connection that closes properly within this time can be reused.
 const END_GRACE_MS = 100;
 
 /**
- * Reads server-sent events and passes on the data of each; calls `onBytes` after each read. Resolves to
- * whether the end mark came; what follows it is ignored. Understands every line ending, comments, and characters split
- * between two reads. A body that begins like a JSON object or a web page is one event with its end: the whole answer of
- * a server that does not stream.
+ * Reads server-sent events and passes on the data of each; calls `onBytes` after each read. Resolves to whether the end
+ * marker arrived; anything after it is ignored. Supports every line ending, comments, and characters split between two
+ * reads. A body that begins like a JSON object or an HTML page is treated as one complete event: the whole answer of a
+ * server that does not stream.
  */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
@@ -49,7 +50,7 @@ export async function readEvents(
     if (!timer) events.finish(decoder.decode());
     return events.isEnded;
   } catch (error) {
-    // The answer was complete: how the connection ended no longer matters.
+    // The answer was complete, so it does not matter how the connection ended.
     if (timer) return true;
     cancel(reader);
     throw error;
@@ -109,10 +110,10 @@ class EventParser {
   #data: string | undefined;
   #dataSize = 0;
   #isData = false;
-  // The beginning of `#line`. Kept apart because slicing a long concatenated string copies all of it.
+  // The beginning of `#line`. Stored separately because slicing a long concatenated string copies all of it.
   #lineStart = "";
   #begun = false;
-  // Whether the body is one JSON or HTML text and no stream. The first character decides: content types are often
+  // Whether the body is one JSON or HTML text instead of a stream. The first character decides: content types are often
   // wrong.
   #isWhole = false;
   #isEnded = false;
@@ -123,12 +124,12 @@ class EventParser {
     this.#onData = onData;
   }
 
-  /** Whether the end mark came, or a whole answer that needs none. What follows is ignored. */
+  /** Whether the end marker arrived, or a whole answer that needs none. Anything after it is ignored. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Takes more text. Returns whether it holds anything but comments and blanks. */
+  /** Adds text. Returns whether it contains anything but comments and blank lines. */
   add(text: string): boolean {
     this.#isData = false;
     if (!this.#begun) this.#begin(text.trimStart());
@@ -136,7 +137,7 @@ class EventParser {
       this.#isData = /\S/.test(text);
       this.#extendLine(text);
     } else if (!this.#endsInReturn && !/[\r\n]/.test(text)) {
-      // A long line comes in many pieces: do not search the earlier ones again with each new piece.
+      // A long line arrives in many pieces: do not search the earlier ones again with each new piece.
       this.#extendLine(text);
     } else {
       this.#lines(this.#line + text);
@@ -149,7 +150,7 @@ class EventParser {
     return isData;
   }
 
-  /** The end of the stream, which completes an event. */
+  /** Handles the end of the stream, which completes an event. */
   finish(text: string): void {
     this.add(text);
     if (this.#isWhole) this.#data = this.#line;
@@ -171,7 +172,7 @@ class EventParser {
 
   /** Reads the lines of a text and keeps the last one, which may be incomplete. */
   #lines(given: string): void {
-    // A carriage return at the very end may be the first half of "\r\n": leave it until more text comes.
+    // A carriage return at the end may be the first half of "\r\n": keep it until more text arrives.
     const text = given.includes("\r") ? given.replace(/\r\n|\r(?!$)/g, "\n") : given;
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {

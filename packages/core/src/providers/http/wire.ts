@@ -18,8 +18,8 @@ export interface Wire {
   /** A reader for one answer to `request`. */
   reader(request: ChatRequest): AnswerReader;
   /**
-   * Adapts later requests to a refusal, such as by leaving out a field the server does not know. Returns whether it
-   * did; then the request is built and sent again immediately.
+   * Adapts later requests to a refusal, for example by leaving out a field the server does not support. Returns whether
+   * it did; then the request is built and sent again immediately.
    */
   learn?(refusal: AttemptError, request: ChatRequest): boolean;
 }
@@ -28,7 +28,7 @@ export interface Wire {
 export interface AnswerReader {
   /** The answer of a request that does not stream. */
   whole(answer: unknown): ChatResponse;
-  /** One event of a stream. A server that does not stream sends its whole answer instead, as the only event. */
+  /** Handles one event of a stream. A server that does not stream sends its whole answer as the only event. */
   add(event: unknown): void;
   /**
    * Reads an event without parsing it as JSON, and returns whether it could; otherwise the event is parsed and passed
@@ -40,7 +40,8 @@ export interface AnswerReader {
 }
 
 /**
- * The `respond` of a provider on HTTP: sends the request in the format of `wire` and reads the answer, with retries.
+ * Implements `respond` for a provider on HTTP: sends the request in the format of `wire` and reads the answer, with
+ * retries.
  */
 export async function askWire(endpoint: HttpEndpoint, wire: Wire, given: ChatRequest): Promise<ChatResponse> {
   checkObject("endpoint", endpoint);

@@ -4,8 +4,8 @@ import * as shared from "@agent/internal";
 export type HeldLock = shared.HeldLock;
 
 /**
- * Takes a lock against other processes if it is free or its holder has ended; else returns `undefined`. The lock is a link at
- * `path`, in a directory that only this user can write.
+ * Acquires a lock against other processes if it is free or its holder has exited; otherwise returns `undefined`. The
+ * lock is a symlink at `path`, in a directory that only this user can write.
  *
  * @example
  * ```ts
@@ -33,7 +33,7 @@ export const tryAcquireLock = shared.tryAcquireLock;
 export const lockHolder = shared.lockHolder;
 
 /**
- * The directory of this user for locks, in which no other user can write.
+ * The user's lock directory, which no other user can write.
  *
  * @example
  * ```ts
@@ -72,7 +72,8 @@ export const lockFile = shared.lockFile;
 export const prepareLockDirectory = shared.prepareLockDirectory;
 
 /**
- * Names this process among all that may share a file system with it, for files that should not outlive their process.
+ * Identifies this process among all that may share a file system with it, for files that should not outlive their
+ * process.
  *
  * @example
  * ```ts
@@ -84,7 +85,7 @@ export const prepareLockDirectory = shared.prepareLockDirectory;
 export const processTag = shared.processTag;
 
 /**
- * Whether the process with this tag has ended; `undefined` if that cannot be told from here.
+ * Whether the process with this tag has exited; `undefined` if that cannot be determined from here.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import { nodeFs, nodePath } from "./nodeModules.js";
 
 /**
- * Makes a directory and the missing ones above it. Node's own `recursive` never returns where no directory can be made,
+ * Creates a directory and its missing parents. Node's own `recursive` never returns where no directory can be created,
  * such as below /proc.
  */
 export function makeDirectory(path: string, mode?: number): void {

@@ -1,8 +1,8 @@
 import * as shared from "@agent/internal";
 
 /**
- * Opens a directory and keeps it open, so that what is done below its `path` cannot be redirected by a swapped parent. A link in
- * the last place is refused. With `expected`, the directory must be found under exactly that canonical path.
+ * Opens a directory and keeps it open, so that operations below its `path` cannot be redirected by a replaced parent. A
+ * symlink as the last component is refused. With `expected`, the directory must be at exactly that canonical path.
  *
  * @example
  * ```ts
@@ -23,8 +23,8 @@ import * as shared from "@agent/internal";
 export const pinDirectory = shared.pinDirectory;
 
 /**
- * The canonical path of an open file or directory, of which `path` is what was passed to `open`. `undefined` if something else is
- * there by now.
+ * The canonical path of an open file or directory; `path` is what was passed to `open`. `undefined` if something else
+ * is there by now.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export const pinDirectory = shared.pinDirectory;
 export const openedPath = shared.openedPath;
 
 /**
- * Whether the system names open files and directories: on Linux, with /proc mounted.
+ * Whether the system can name open files and directories: on Linux, with /proc mounted.
  *
  * @example
  * ```ts
@@ -51,8 +51,8 @@ export const openedPath = shared.openedPath;
 export const namesOpenFiles = shared.namesOpenFiles;
 
 /**
- * The id of the mount that an open file lies on: it differs between two mounts of one file system. `undefined` where the system
- * does not tell.
+ * The id of the mount of an open file: it differs between two mounts of one file system. `undefined` if the system does
+ * not report it.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export const namesOpenFiles = shared.namesOpenFiles;
 export const mountOf = shared.mountOf;
 
 /**
- * As `mountOf`, of a directory by its path, which may be that of a pinned one.
+ * Like `mountOf`, for a directory by its path, which may be that of a pinned one.
  *
  * @example
  * ```ts
@@ -109,8 +109,8 @@ type FileBytes = Uint8Array & { toString(encoding?: "utf8" | "latin1"): string }
 export const temporaryName = shared.temporaryName;
 
 /**
- * The unsaved text of a file that is open in an editor (`host.editorFiles`), with the line breaks of the file; `undefined` if the
- * editor has no changes.
+ * The unsaved text of a file that is open in an editor (`host.editorFiles`), with the line endings of the file;
+ * `undefined` if the editor has no changes.
  *
  * @example
  * ```ts

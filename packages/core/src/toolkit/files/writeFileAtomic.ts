@@ -26,12 +26,11 @@ const SET_ID_BITS = 0o6000;
 const SMALL_BYTES = 1024 * 1024;
 
 /**
- * Replaces a file so that a crash, a full disk or a reader at any moment finds the old content or the new,
- * never a part: a temporary file in the same directory is written, flushed and renamed. An existing file
- * keeps its mode and owner; one that may not be written is refused, as a plain write would be. A symlink is
- * written through and stays a link, unless `follow` is `false`: then the name itself is replaced, whatever
- * it is. Nothing is left behind on failure (where a directory lets nothing be removed, the error names it as
- * `leftBehind`); what a writer that was killed left in the directory is removed.
+ * Replaces a file atomically: a crash, a full disk or a concurrent reader finds the old content or the new, never a
+ * part. A temporary file in the same directory is written, synced and renamed. An existing file keeps its mode and
+ * owner; a read-only one is refused, as with a plain write. A symlink is written through and stays a symlink, unless
+ * `follow` is `false`: then the name itself is replaced. No temporary file remains after a failure (if it cannot be
+ * removed, the error names it as `leftBehind`), and temporary files of killed writers in the directory are removed.
  * `beforeRename` is called last; if it throws, the old file stays. The directory must exist. `mode` is for new files
  * (default 0666, reduced by the umask).
  *
@@ -105,7 +104,7 @@ function checkReplaceable(path: string, target: string, existing: Stats): void {
   if (!existing.isFile()) {
     throw new Error(`${path} is ${existing.isDirectory() ? "a directory" : "not a regular file"}.`);
   }
-  // A rename needs no permission on the file itself: without this, read-only files would be replaced.
+  // A rename needs no permission on the file itself: without this check, read-only files would be replaced.
   nodeFs.accessSync(target, nodeFs.constants.W_OK);
 }
 
@@ -138,7 +137,9 @@ function removeAtExit(path: string): () => void {
   };
 }
 
-/** Raises the listener limit by one for each write: Node prints a warning at the eleventh listener. 0 is no limit. */
+/**
+ * Raises the listener limit by one for each write: Node prints a warning at the eleventh listener. 0 means no limit.
+ */
 function allowListeners(more: number): void {
   const limit = process.getMaxListeners();
   if (limit > 0) process.setMaxListeners(limit + more);

@@ -9,9 +9,9 @@ import {
 } from "./checks.js";
 
 /**
- * Checks of single values that a program passed in. Each throws `invalid_argument` with the name of the value and what
- * came instead: `timeoutMs must be a number greater than 0, got string "1s".` With `checkOptions` they check a whole
- * object of options.
+ * Checks for single values that a program passed in. Each throws `invalid_argument` with the name of the value and what
+ * was passed instead: `timeoutMs must be a number greater than 0, got string "1s".` Combine them with `checkOptions` to
+ * check a whole options object.
  *
  * @example
  * ```ts

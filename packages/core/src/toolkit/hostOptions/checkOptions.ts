@@ -2,13 +2,13 @@ import { didYouMean, quote } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import { checkObject, type ValueCheck } from "./checks.js";
 
-/** A check for each option there is. */
+/** A check for each option. */
 export type OptionChecks<Options> = { readonly [Name in keyof Required<Options>]: ValueCheck };
 
 /**
- * Checks an object of options: each option that is given must pass its check, and none may be unknown, so that a
- * misspelt one never silently means the default. `owner` is the function or class that takes them, for the message.
- * `prefix` comes before the names of options within options: `servers.docs.`.
+ * Checks an options object: each option must pass its check, and none may be unknown, so that a misspelt one never
+ * silently means the default. `owner` is the function or class that takes them, for the message. `prefix` is put before
+ * the names of nested options: `servers.docs.`.
  *
  * @example
  * ```ts

@@ -4,17 +4,18 @@ import type { ChatRequest, Effort } from "../../providers/interface.js";
 import type { PackRegistry } from "../../tools/pack.js";
 import { isRecord } from "../isRecord.js";
 
-/** The reasoning efforts, from the least to the most. */
+/** The reasoning efforts, from least to most. */
 export const EFFORTS: readonly Effort[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /**
- * The error for an argument or option that is not what it must be, with the code `invalid_argument`.
+ * The error for an invalid argument or option, with the code `invalid_argument`.
  *
  * @example
  * ```ts
  * import { invalidArgument } from "@agent/core/toolkit";
  *
- * console.log(invalidArgument("hosts", "an array of host names", null).message); // hosts must be an array of host names, got null.
+ * console.log(invalidArgument("hosts", "an array of host names", null).message); // hosts must be an array of host
+ * names, got null.
  * ```
  */
 export function invalidArgument(name: string, expected: string, value: unknown): AgentError {
@@ -32,7 +33,7 @@ export const checkNumber: ValueCheck = (name, value) => {
   if (typeof value !== "number") throw invalidArgument(name, "a number", value);
 };
 
-/** A number greater than 0; `Infinity` is one. */
+/** A number greater than 0, including `Infinity`. */
 export const checkPositive: ValueCheck = (name, value) => {
   if (typeof value !== "number" || !(value > 0))
     throw invalidArgument(name, "a number greater than 0", value);
@@ -67,7 +68,7 @@ export function arrayOf(items: string): ValueCheck {
   };
 }
 
-/** An array of strings, which `items` calls by their meaning. */
+/** An array of strings; `items` describes them in the message. */
 export function textsOf(items: string): ValueCheck {
   const checkWhole = arrayOf(items);
   return (name, value) => {
@@ -76,7 +77,7 @@ export function textsOf(items: string): ValueCheck {
   };
 }
 
-/** An `AbortSignal` of any origin: another copy of the class is one, too. */
+/** An `AbortSignal` of any origin, including another copy of the class. */
 export const checkSignal: ValueCheck = (name, value) => {
   const { addEventListener } = (value ?? {}) as Partial<AbortSignal>;
   if (typeof addEventListener !== "function") throw invalidArgument(name, "an AbortSignal", value);
@@ -94,8 +95,8 @@ const checkTools = arrayOf("tools");
 const CALLBACKS = ["onText", "onReasoning", "onToolDraft", "onRetry", "onNotice"] as const;
 
 /**
- * Throws `invalid_argument` unless a provider of core got a whole request. It is here and not next to the providers
- * because the build makes its own file for what only some entries share: one more to load with each import.
+ * Throws `invalid_argument` unless a provider of core got a complete request. Not next to the providers: the bundler
+ * creates a separate file for code that only some entries share, which every import would have to load.
  */
 export function checkRequest(request: ChatRequest): void {
   checkObject("request", request);

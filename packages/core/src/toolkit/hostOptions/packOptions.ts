@@ -5,8 +5,8 @@ import { checkOnce } from "../jsonSchema/compile.js";
 import { checkObject, checkText } from "./checks.js";
 
 /**
- * Checks a pack's options block and returns it typed. An unknown or mistyped option is an error that names
- * the pack, so that a typing mistake never silently means "no limit".
+ * Checks a pack's options and returns them typed. An unknown or mistyped option is an error that names the pack, so
+ * that a typo never silently means "no limit".
  *
  * @example
  * ```ts
@@ -29,14 +29,14 @@ export function packOptions<Options extends object>(
   return readOptions(packName, options, schema) as Options;
 }
 
-/** The options of a pack, which fit its schema. Throws `invalid_argument`, naming the pack and the option. */
+/** The options of a pack, checked against its schema. Throws `invalid_argument`, naming the pack and the option. */
 export function readOptions(packName: string, given: unknown, schema: JsonSchema): Record<string, unknown> {
   const options = optionsObject(packName, given);
-  // A preset passes an options block to each pack, and most are empty.
+  // A preset passes options to each pack, and most are empty.
   if (schema.required === undefined && Object.keys(options).length === 0) return options;
   let problem: string | undefined;
   try {
-    // An unknown option is a mistake, whether or not the schema says so.
+    // An unknown option is an error, whether or not the schema forbids it.
     const closed = isRecord(schema.properties) ? { additionalProperties: false, ...schema } : schema;
     problem = checkOnce(closed, "options", options);
   } catch (error) {
@@ -49,7 +49,7 @@ export function readOptions(packName: string, given: unknown, schema: JsonSchema
   return options;
 }
 
-/** The options block, which may be absent. Throws `invalid_argument` for anything but an object. */
+/** The options object, which may be absent. Throws `invalid_argument` for anything but an object. */
 export function optionsObject(packName: string, options: unknown): Record<string, unknown> {
   if (options === undefined) return {};
   if (isRecord(options)) return options;

@@ -6,7 +6,7 @@ import { COST, type Work } from "./work.js";
 
 type ArrayCheck = (value: readonly unknown[]) => ReturnType<Check>;
 
-/** Every keyword that speaks of arrays, but for `contains`. */
+/** All array keywords except `contains`. */
 export function arrayChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): Check[] {
   const checks: ArrayCheck[] = [
     ...itemChecks(keywords, where, compile, work),
@@ -35,7 +35,7 @@ export function containsCheck(keywords: JsonSchema, where: string, compile: Comp
   ];
 }
 
-/** Items by position (`prefixItems`, or draft 7's array form of `items`), then all the others. */
+/** Items by position (`prefixItems`, or draft 7's array form of `items`), then all others. */
 function itemChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): ArrayCheck[] {
   const oldForm = Array.isArray(keywords.items);
   const positions = oldForm ? keywords.items : keywords.prefixItems;

@@ -4,7 +4,7 @@ import { arrayOf, type CompileSub, SchemaError } from "./keywords.js";
 import { type Check, type Problem, problem } from "./problem.js";
 import { COST, type Work } from "./work.js";
 
-// How many alternatives a message lists.
+// The number of alternatives a message lists.
 const MOST_SHOWN = 30;
 
 /** `allOf`, `anyOf`, `oneOf`, `not` and `if`/`then`/`else`. */
@@ -81,7 +81,7 @@ function mostTelling(problems: readonly Problem[]): Problem {
   });
 }
 
-/** What was expected, without what came. */
+/** The expectation alone, without the actual value. */
 function expectation({ message }: Problem): string {
   return message()
     .replace(/, got .*$/s, "")

@@ -18,9 +18,9 @@ const MAX_VALUE_DEPTH = 500;
 const UNSUPPORTED = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
 /**
- * Compiles a JSON Schema (2020-12, and draft 7 where they differ only in spelling) into a function that
- * returns one sentence about the first thing that does not fit, or `undefined`. `format` and other
- * annotations are not checked. Throws for what is not a valid schema.
+ * Compiles a JSON Schema (2020-12, and draft 7 where they differ only in spelling) into a function that returns one
+ * sentence about the first mismatch, or `undefined`. `format` and other annotations are not checked. Throws for an
+ * invalid schema.
  *
  * @example
  * ```ts
@@ -39,8 +39,8 @@ export function compileSchema(schema: JsonSchema, where = "schema"): (value: unk
 }
 
 /**
- * Checks one value by a schema that is used once, such as the options of a pack: only the parts of the schema that the value
- * reaches are compiled. Returns the same sentence as `compileSchema`.
+ * Checks one value against a schema that is used once, such as the options of a pack: only the parts of the schema that
+ * the value reaches are compiled. Returns the same sentence as `compileSchema`.
  */
 export function checkOnce(schema: JsonSchema, where: string, value: unknown): string | undefined {
   const work = new Work();
@@ -126,16 +126,16 @@ function compiler(root: JsonSchema, work: Work, { onFirstUse = false } = {}): Co
     const target = resolvePointer(root, ref, where);
     const known = references.get(target);
     if (known) return known;
-    // Entered before compiling, so that a schema that contains itself refers back to this very check.
+    // Registered before compiling, so that a recursive schema refers back to this check.
     let compiled: Check | undefined;
     const active: unknown[] = [];
     const check: Check = (value) => {
       work.spend(COST.reference);
-      // A reference to itself about the same value: infinite recursion.
+      // A reference to itself for the same value: infinite recursion.
       const endless = active.length > 0 && active.at(-1) === value;
       if (endless)
         return problem(() => `cannot be checked: the schema's "${ref}" refers to itself without end.`);
-      // Only references lead deeper than the schema itself: counting them ends long before the stack does.
+      // Only references nest deeper than the schema itself: counting them stops long before the stack overflows.
       if (work.references > MAX_VALUE_DEPTH) return problem(() => `is nested too deeply for "${ref}".`);
       active.push(value);
       work.references++;

@@ -20,7 +20,10 @@ export function isDeepEqual(a: unknown, b: unknown, work: Work): boolean {
   );
 }
 
-/** A set of JSON values, compared by their JSON text: a look-up costs the size of the value, not of the set. */
+/**
+ * A set of JSON values, compared by their JSON text: the cost of a look-up depends on the size of the value, not of the
+ * set.
+ */
 export class ValueSet {
   readonly #scalars = new Set<unknown>();
   readonly #objects = new Set<string>();

@@ -3,9 +3,8 @@ import type { ChatTool, JsonSchema } from "../../tools/tool.js";
 import { checkObject, checkText, textsOf } from "../hostOptions/checks.js";
 
 /**
- * Builds a tool's schema. Every property is required unless listed in `optional`, and unknown arguments
- * are refused, so that a misspelt one is an error instead of being ignored. Throws if `optional` names a
- * property that is not there.
+ * Builds a tool's schema. Every property is required unless listed in `optional`, and unknown arguments are refused, so
+ * that a misspelt one is an error instead of being ignored. Throws if `optional` names an unknown property.
  *
  * @example
  * ```ts

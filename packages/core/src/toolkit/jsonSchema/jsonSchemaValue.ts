@@ -3,11 +3,12 @@ import { checkObject } from "../hostOptions/checks.js";
 
 declare const valueType: unique symbol;
 
-/** A JSON Schema whose values have a type that was written by hand. */
+/** A JSON Schema with a hand-written type of its values. */
 export type TypedSchema<Value> = JsonSchema & { readonly [valueType]: Value };
 
 /**
- * Gives a JSON Schema the type of its values: for members with documentation, and for what the keywords alone do not say.
+ * Sets the value type of a JSON Schema, for documented members and for constraints that keywords cannot express as
+ * types.
  *
  * @example
  * ```ts
@@ -30,8 +31,8 @@ export function typedSchema<Value>(schema: JsonSchema): TypedSchema<Value> {
 }
 
 /**
- * The type of a value that fits a JSON Schema that is written out where it is used, as far as `type`, `enum`, `const`,
- * `properties`, `required` and `items` say. `unknown` for any other schema.
+ * The type of a value that matches an inline JSON Schema, as far as `type`, `enum`, `const`, `properties`, `required`
+ * and `items` define it. `unknown` for any other schema.
  */
 export type JsonSchemaValue<S> = S extends { readonly [valueType]: infer Value }
   ? Value
@@ -47,7 +48,7 @@ export type JsonSchemaValue<S> = S extends { readonly [valueType]: infer Value }
 
 type TypeName = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
 
-/** A JSON Schema that is written out, with only the types there are. A text that is not known before is accepted. */
+/** An inline JSON Schema that allows only existing types. A string that is not known at compile time is accepted. */
 export type CheckedSchema<S> = S extends { readonly "~standard": unknown }
   ? unknown
   : S extends { readonly [keyword: string]: unknown }
@@ -98,5 +99,5 @@ type ObjectOf<S> = S extends { readonly properties: infer Properties }
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** One object type instead of an intersection: that is what an editor shows. */
+/** One object type instead of an intersection, which is what an editor shows. */
 type Flat<T> = { [Name in keyof T]: T[Name] };

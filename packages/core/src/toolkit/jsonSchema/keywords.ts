@@ -59,10 +59,10 @@ export function patternOf(source: unknown, where: string, work: Work): TextPatte
   throw new SchemaError(`${where} is not a valid regular expression: ${source}`);
 }
 
-// V8 matches by backtracking. Beyond this number of steps (some 50 milliseconds) a text is left to the tool.
+// V8 matches by backtracking. Beyond this number of steps (about 50 milliseconds) checking a text is left to the tool.
 const MAX_STEPS = 20_000_000;
 
-// A step of the matcher, compared with a step of `Work`.
+// The cost of a step of the matcher in steps of `Work`.
 const STEP_COST = 0.1;
 
 // One token of a pattern: an escape, a class, the start of a group, or a quantifier.
@@ -77,16 +77,16 @@ const FIXED = /^\{\d+\}/;
 
 const LEAST_COUNT = /^\{(\d+)/;
 
-// Patterns of ordinary length count as one step for each start of a match.
+// Patterns of ordinary length count as one step for each start position.
 const FREE_SIZE = 64;
 
 /** A regular expression of a schema. */
 interface TextPattern {
-  /** Whether a match is anywhere in `text`; `undefined` if finding out could take too long. */
+  /** Whether `text` contains a match; `undefined` if finding out could take too long. */
   test(text: string): boolean | undefined;
 }
 
-/** Compiles an ECMAScript pattern. Returns `undefined` for what is not a regular expression. */
+/** Compiles an ECMAScript pattern. Returns `undefined` if it is not a regular expression. */
 function compilePattern(source: string, work: Work): TextPattern | undefined {
   const expression = toExpression(source);
   if (!expression) return undefined;
@@ -120,11 +120,11 @@ function toExpression(source: string): RegExp | undefined {
 }
 
 interface BacktrackingCost {
-  /** The power of the text's length: one for each repetition, and one for the start of a match. */
+  /** The power of the text's length: one for each repetition, and one for the start position. */
   readonly degree: number;
   /** The number of combinations of alternatives and optional parts. */
   readonly choices: number;
-  /** How much longer the pattern is with its counted parts written out: `(a{9}b){9}` has 90 parts. */
+  /** The factor by which the pattern grows when its counted parts are expanded: `(a{9}b){9}` has 90 parts. */
   readonly size: number;
 }
 
@@ -132,7 +132,7 @@ interface Group {
   /** Whether the same text can match in several ways: the group must not be repeated. */
   hasChoice: boolean;
   alternatives: number;
-  /** The number of its parts, counted parts written out. */
+  /** The number of its parts, with counted parts expanded. */
   size: number;
 }
 

@@ -6,7 +6,7 @@ import { COST, type Work } from "./work.js";
 
 type ObjectCheck = (value: Record<string, unknown>) => ReturnType<Check>;
 
-/** Every keyword that speaks of objects and their properties. */
+/** All keywords about objects and their properties. */
 export function objectChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): Check[] {
   const checks: ObjectCheck[] = [
     ...requiredCheck(keywords, where, work),
@@ -35,7 +35,7 @@ function requiredCheck(keywords: JsonSchema, where: string, work: Work): ObjectC
   ];
 }
 
-/** A property set to undefined in code is one left out: JSON has no such value. */
+/** A property set to `undefined` in code is treated as absent: JSON has no such value. */
 function has(value: Record<string, unknown>, name: string): boolean {
   return Object.hasOwn(value, name) && value[name] !== undefined;
 }
@@ -45,7 +45,7 @@ function kind(properties: Record<string, unknown>, name: string): string {
   return isRecord(schema) && typeof schema.type === "string" ? ` (${schema.type})` : "";
 }
 
-/** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`, which decide together. */
+/** `properties`, `patternProperties`, `additionalProperties` and `propertyNames`, which depend on each other. */
 function propertyChecks(keywords: JsonSchema, where: string, compile: CompileSub, work: Work): ObjectCheck[] {
   const named = new Map(
     keywords.properties === undefined

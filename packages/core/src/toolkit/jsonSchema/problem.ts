@@ -1,12 +1,12 @@
 import { quotePath } from "@agent/internal";
 
-/** Why a value does not fit: where it is, and what to say about it. */
+/** Why a value does not match: its location and the message. */
 export interface Problem {
-  /** Keys and indexes from the top down to the value. */
+  /** Keys and indexes from the root to the value. */
   readonly path: readonly (string | number)[];
   /**
-   * Completes the sentence that starts with the value's name: `must be a string, got number 4.` Made only when it is
-   * shown: in a list of alternatives most problems are found and forgotten.
+   * Completes the sentence that starts with the value's name: `must be a string, got number 4.` Created only when it is
+   * shown: with alternatives, most problems are found and discarded.
    */
   readonly message: () => string;
 }
@@ -18,7 +18,7 @@ export function problem(message: () => string): Problem {
   return { path: [], message };
 }
 
-/** The same problem, seen from one level up. */
+/** The same problem with a path from one level up. */
 export function under(key: string | number, inner: Problem): Problem {
   return { path: [key, ...inner.path], message: inner.message };
 }

@@ -30,25 +30,25 @@ interface StandardIssue {
 /** A JSON Schema, or a schema of a library. */
 export type Schema = JsonSchema | StandardSchema;
 
-/** The type of a value that fits the schema: what its library says, or what the keywords of a JSON Schema say. */
+/** The type of a value that matches the schema, from its library or from the keywords of a JSON Schema. */
 export type SchemaValue<S> =
   S extends StandardSchema<infer _Input, infer Output> ? Output : JsonSchemaValue<S>;
 
-/** The type of a value that the schema takes, before it fills in defaults or transforms it. */
+/** The type of a value that the schema accepts, before it fills in defaults or transforms it. */
 export type SchemaInput<S> =
   S extends StandardSchema<infer Input, infer _Output> ? Input : JsonSchemaValue<S>;
 
 export type Parsed = { readonly value: unknown } | { readonly problem: string };
 
-/** A schema in the two forms that are needed: for a model, and to check a value once. */
+/** A schema in the two forms that are needed: as JSON Schema for a model, and as a function to check values. */
 export interface SchemaReader {
   readonly jsonSchema: JsonSchema;
   parse(value: unknown): Parsed | Promise<Parsed>;
 }
 
 /**
- * Reads a schema of either kind. Throws `invalid_argument`, naming `where`, for what is none. With `mayLackJsonSchema`, a schema
- * of a library need not be one that a model can read.
+ * Reads a schema of either kind. Throws `invalid_argument`, naming `where`, for anything else. With
+ * `mayLackJsonSchema`, a library's schema does not need a JSON Schema for models.
  */
 export function readSchema(
   schema: unknown,
@@ -63,7 +63,7 @@ export function readSchema(
   );
 }
 
-/** The context as its schema reads it. Throws `invalid_argument` if it does not fit. */
+/** Returns the context as parsed by its schema. Throws `invalid_argument` if it does not match. */
 export async function parseContext(schema: StandardSchema, context: unknown): Promise<unknown> {
   const result = await schema["~standard"].validate(context);
   if (!result.issues) return result.value;
@@ -78,7 +78,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (isRecord(schema) || typeof schema === "function") && "~standard" in schema;
 }
 
-// Tools are often defined for each agent, with the same schema: it is compiled once.
+// Tools are often defined per agent with the same schema: it is compiled once.
 const compiled = new WeakMap<JsonSchema, (value: unknown) => string | undefined>();
 
 function readJsonSchema(jsonSchema: JsonSchema, where: string): SchemaReader {
@@ -114,7 +114,7 @@ function jsonSchemaOrNone(schema: StandardSchema, where: string): JsonSchema {
   }
 }
 
-// Libraries write a new object each time, and frozen ones are shared between agents.
+// Libraries create a new object each time; frozen ones are shared between agents.
 const written = new WeakMap<StandardSchema, JsonSchema>();
 
 function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
@@ -128,7 +128,7 @@ function jsonSchemaOf(schema: StandardSchema, where: string): JsonSchema {
       methods.toJSONSchema?.() ??
       methods.toJsonSchema?.();
     if (converted !== undefined) {
-      // `$schema` tells a model nothing, and some servers refuse it.
+      // `$schema` is useless to a model, and some servers refuse it.
       const { $schema: _, ...rest } = converted;
       written.set(schema, rest);
       return rest;

@@ -5,7 +5,7 @@ import { arrayOf, patternOf, SchemaError, sizeOf, stringsOf } from "./keywords.j
 import { type Check, problem } from "./problem.js";
 import { COST, type Work } from "./work.js";
 
-// How many allowed values a message lists.
+// The number of allowed values a message lists.
 const MOST_SHOWN = 30;
 const LONGEST_SHOWN = 500;
 
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, { readonly is: (value: unknown) => boolean;
     null: { is: (value) => value === null, words: "null" },
   };
 
-/** `type`, `enum`, `const`, and what limits numbers and strings. */
+/** `type`, `enum`, `const`, and the limits of numbers and strings. */
 export function valueChecks(keywords: JsonSchema, where: string, work: Work): Check[] {
   const checks: Check[] = [];
   if (keywords.type !== undefined) checks.push(typeCheck(keywords, where));
@@ -49,7 +49,7 @@ function typeCheck(keywords: JsonSchema, where: string): Check {
       : problem(() => `must be ${words}, got ${describeValue(value)}.`);
 }
 
-// What other type systems call these, seen in real-world tool definitions.
+// The names other type systems use, seen in real-world tool definitions.
 const COMMON_MISTAKES: ReadonlyMap<string, string> = new Map([
   ["dict", "object"],
   ["map", "object"],
@@ -62,7 +62,7 @@ const COMMON_MISTAKES: ReadonlyMap<string, string> = new Map([
   ["str", "string"],
 ]);
 
-/** "an array" becomes "an array of strings" where the schema says so. */
+/** "an array" becomes "an array of strings" if the schema defines its items. */
 function expectedWords(keywords: JsonSchema, words: string): string {
   const items = keywords.items;
   return words === "an array" && isRecord(items) && items.type === "string" ? "an array of strings" : words;
@@ -85,7 +85,7 @@ function constCheck(wanted: unknown, work: Work): Check {
       : problem(() => `must be ${shortJson(wanted)}, got ${describeValue(value)}.`);
 }
 
-/** A value of the schema, as much of it as a message can show. */
+/** A value of the schema, shortened for a message. */
 function shortJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
@@ -130,7 +130,7 @@ function stringChecks(keywords: JsonSchema, where: string, work: Work): Check[] 
   const max = sizeOf(keywords, "maxLength", where);
   if (min !== undefined) {
     checks.push((value) => {
-      // A character is one or two UTF-16 units: most texts need no counting.
+      // A character is one or two UTF-16 units, so most texts need no counting.
       if (typeof value !== "string" || value.length >= min * 2 || countCharacters(value, work) >= min)
         return undefined;
       return problem(() =>

@@ -1,4 +1,4 @@
-// A step is some 25 nanoseconds, so this is about a second. A check of real arguments takes a few thousand.
+// A step is about 25 nanoseconds, so this is about a second. Checking real arguments takes a few thousand.
 const MAX_STEPS = 40_000_000;
 
 /** The measured cost of larger operations, in steps. */
@@ -12,10 +12,10 @@ export const COST = {
   character: 0.5,
 };
 
-/** The steps one validation may take, counted over all of its parts: no schema can make a value cost more. */
+/** The number of steps one validation may take, over all of its parts: no schema can make a value cost more. */
 export class Work {
   #left = MAX_STEPS;
-  /** How many references are being followed, one inside the other. */
+  /** The number of nested references being followed. */
   references = 0;
 
   begin(): void {
@@ -30,7 +30,7 @@ export class Work {
   }
 }
 
-/** Ends a validation that would take too long; `message` completes "checking them against the schema …". */
+/** Stops a validation that would take too long; `message` completes "checking them against the schema …". */
 export class TooMuchWork extends Error {
   override readonly name = "TooMuchWork";
 }

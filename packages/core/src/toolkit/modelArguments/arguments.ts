@@ -5,8 +5,8 @@ import { checkBoolean, checkObject, checkText } from "../hostOptions/checks.js";
 type Args = Readonly<Record<string, unknown>>;
 
 /**
- * The string argument `name`. Throws if it is missing, not a string, or empty; `allowEmpty` is for those that may be
- * empty, such as the content of a file.
+ * The string argument `name`. Throws if it is missing, not a string, or empty; `allowEmpty` accepts an empty string,
+ * such as the content of a file.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function optionalBoolean(args: Args, name: string, fallback: boolean): bo
 }
 
 /**
- * The whole-number argument `name` within `min`…`max`, or `fallback` if it is absent.
+ * The integer argument `name` within `min`…`max`, or `fallback` if it is absent.
  *
  * @example
  * ```ts

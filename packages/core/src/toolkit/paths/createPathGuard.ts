@@ -5,16 +5,16 @@ import { checkObject, checkText } from "../hostOptions/checks.js";
 // As a path, a URL would silently mean a directory named "file:" in the working directory.
 const FILE_URL = /^file:\//i;
 
-/** Turns a path argument into an absolute path, and refuses what leads outside the root, if there is one. */
+/** Resolves a path argument to an absolute path, and refuses paths outside the root, if there is one. */
 export interface PathGuard {
   /** The canonical root, or `undefined` when paths are not confined. */
   readonly root: string | undefined;
-  /** Where relative paths start: the working directory, or the root where the working directory lies outside of it. */
+  /** The base of relative paths: the working directory, or the root if the working directory lies outside of it. */
   readonly base: string;
   /**
-   * The absolute path for an argument. With a root, every link on the way is resolved first and the result
-   * is canonical, also when the path does not exist yet. `follow: false` leaves a link in the last place
-   * alone (to remove or rename the link itself).
+   * The absolute path for an argument. With a root, every symlink on the way is resolved first and the result is
+   * canonical, even if the path does not exist yet. `follow: false` does not resolve a symlink in the last component
+   * (to remove or rename the symlink itself).
    */
   resolve(path: string, options?: { readonly follow?: boolean }): string;
   /** Whether an absolute, canonical path lies inside the root. Always true without one. */
@@ -22,7 +22,7 @@ export interface PathGuard {
 }
 
 /**
- * Creates the guard. A root that does not exist is an error immediately, not at the first call.
+ * Creates the guard. Throws immediately if the root does not exist.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ class RootGuard implements PathGuard {
     checkObject("options", options);
     if (path.includes("\0")) throw new Error(`The path ${quote(path)} contains a NUL character.`);
     if (!path.isWellFormed()) {
-      // A lone surrogate would become U+FFFD in the system call: another file name.
+      // A lone surrogate would become U+FFFD in the system call, which is another file name.
       throw new Error(`The path ${quote(path)} contains half a character (an unpaired surrogate).`);
     }
     const problem = process.platform === "win32" ? windowsNameProblem(path) : undefined;
@@ -86,8 +86,8 @@ class RootGuard implements PathGuard {
 }
 
 /**
- * A server may confine an agent to a directory outside its own working directory: the model's "notes.txt" is then in
- * the root.
+ * A server may confine an agent to a directory outside its own working directory: the model's "notes.txt" then resolves
+ * to the root.
  */
 function baseOf(root: string | undefined): string {
   const cwd = process.cwd();

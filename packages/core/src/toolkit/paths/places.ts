@@ -1,7 +1,7 @@
 import * as shared from "@agent/internal";
 
 /**
- * The path with every link resolved, as far as it exists; what does not exist yet is appended as it is.
+ * The path with every symlink resolved, as far as it exists; components that do not exist yet are appended unchanged.
  *
  * @example
  * ```ts
@@ -41,7 +41,8 @@ export const canonicalPaths = shared.canonicalPaths;
 export const isInside = shared.isInside;
 
 /**
- * A path for comparing, with "/" between its names. Ignores case, composition and invisible characters, as some file systems do.
+ * Normalises a path for comparison, with "/" as the separator. Ignores case, composition and invisible characters, as
+ * some file systems do.
  *
  * @example
  * ```ts

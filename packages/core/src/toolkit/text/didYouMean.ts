@@ -1,7 +1,7 @@
 import { didYouMean as helpWith } from "@agent/internal";
 import { checkObject, checkText, invalidArgument } from "../hostOptions/checks.js";
 
-/** How a hint is written. */
+/** Options of a hint. */
 export interface HintOptions {
   /** How a name is shown. Default: quoted. */
   readonly show?: (name: string) => string;
@@ -10,8 +10,8 @@ export interface HintOptions {
 }
 
 /**
- * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or what there is if nothing is close:
- * `Known: "read_file", "mkdir".`
+ * A hint after an unknown name: `Did you mean "run_bash"?`, or the known names if none is close: `Known: "read_file",
+ * "mkdir".`
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import { errorMessage as messageOf } from "@agent/internal";
 
 /**
- * The message of anything that was thrown, an Error or not. Never throws, never returns "".
+ * The message of any thrown value, an Error or not. Never throws, never returns "".
  *
  * @example
  * ```ts

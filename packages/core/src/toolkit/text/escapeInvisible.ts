@@ -2,8 +2,8 @@ import { escapeInvisible as makeVisible } from "@agent/internal";
 import { checkText } from "../hostOptions/checks.js";
 
 /**
- * Makes control and invisible characters visible (`\x1b`, `\u202e`), so that what a tool found can neither control a
- * terminal nor hide words; keeps tabs and newlines.
+ * Makes control and invisible characters visible (`\x1b`, `\u202e`), so that tool output can neither control a terminal
+ * nor hide text; keeps tabs and newlines.
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ import * as shared from "@agent/internal";
 export const countOf = shared.countOf;
 
 /**
- * As `escapeInvisible`, and on one line whatever the text holds: for names and titles in listings. Plain names stay as they are.
+ * Like `escapeInvisible`, but always on one line, for names and titles in listings. Plain names are unchanged.
  *
  * @example
  * ```ts
@@ -25,7 +25,7 @@ export const countOf = shared.countOf;
 export const escapeToLine = shared.escapeToLine;
 
 /**
- * As `quote`, for a path: whole, as far as a path can be long.
+ * Like `quote`, for a path, which is never shortened.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export const escapeToLine = shared.escapeToLine;
 export const quotePath = shared.quotePath;
 
 /**
- * Names what arrived, short enough for an error message. Never throws.
+ * Describes a value, short enough for an error message. Never throws.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export const quotePath = shared.quotePath;
 export const describeValue = shared.describeValue;
 
 /**
- * The longest start of a text within a number of bytes of UTF-8, never cut inside a character.
+ * The longest prefix of a text within a number of UTF-8 bytes, never cut inside a character.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export const describeValue = shared.describeValue;
 export const truncateUtf8 = shared.truncateUtf8;
 
 /**
- * The longest end of a text within a number of bytes of UTF-8, never cut inside a character.
+ * The longest suffix of a text within a number of UTF-8 bytes, never cut inside a character.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export const truncateUtf8 = shared.truncateUtf8;
 export const truncateUtf8Start = shared.truncateUtf8Start;
 
 /**
- * The number of bytes up to a limit that end on a character border.
+ * The largest number of bytes up to a limit that does not split a character.
  *
  * @example
  * ```ts

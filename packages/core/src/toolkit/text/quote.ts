@@ -2,7 +2,7 @@ import { quote as quoteText } from "@agent/internal";
 import { checkText } from "../hostOptions/checks.js";
 
 /**
- * Quotes a text for a message on one line: control and invisible characters visible, a long text cut.
+ * Quotes a text for a one-line message: makes control and invisible characters visible and shortens a long text.
  *
  * @example
  * ```ts

@@ -2,11 +2,10 @@ import { createRedactor as redactorFor } from "@agent/internal";
 import { checkFunction } from "../hostOptions/checks.js";
 
 /**
- * Returns a function that replaces every known secret of at least 8 characters by `[secret]`: as it is, in any
- * letter case, and URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in
- * hex.
- * `secrets` is asked with each text, so a list may grow. Redact before shortening a text: half a secret is
- * not recognised.
+ * Returns a function that replaces every known secret of at least 8 characters with `[secret]`: verbatim, in any letter
+ * case, URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in hex.
+ * `secrets` is called for each text, so the list may grow. Redact before shortening a text: half a secret is not
+ * recognised.
  *
  * @example
  * ```ts

@@ -26,8 +26,8 @@ export function titleLine(text: string): string {
 }
 
 /**
- * The title of a call whose arguments are still being written. `titleFrom` comes with the first `tool_draft` event of the
- * call, `json` is what its events have brought so far. Not escaped: a model may write anything.
+ * The title of a call whose arguments are still being written. `titleFrom` is in the first `tool_draft` event of the
+ * call, `json` is the concatenated text of its events. Not escaped: a model may write anything.
  *
  * @example
  * ```ts
@@ -41,11 +41,11 @@ export function draftTitle(titleFrom: readonly string[], json: string): string {
   return args === undefined ? "" : titleOf(titleFrom, args);
 }
 
-/** The complete members of the outermost object in the start of a JSON text, and the last one as far as it is written. */
+/** The complete members of the outermost object in a partial JSON text, and the last member as far as it is written. */
 function readStart(json: string): Record<string, unknown> | undefined {
   const closing: string[] = [];
   let inString = false;
-  // Where the last complete member ends, with what closes the object there.
+  // The end of the last complete member, with the brackets that close the object there.
   let complete = "{}";
   for (let at = 0; at < json.length; at++) {
     const character = json[at] as string;

@@ -2,8 +2,9 @@ import { truncateMiddle as shorten } from "@agent/internal";
 import { checkNumber, checkText } from "../hostOptions/checks.js";
 
 /**
- * Shortens `text` to about `maxBytes` of UTF-8, keeping its start and its end with a notice between them that gives the
- * full size; `hint` ends the notice and says how to get the rest. A text within the limit comes back as it is.
+ * Shortens `text` to about `maxBytes` of UTF-8, keeping its start and end with a notice between them that states the
+ * full size; `hint` is appended to the notice and explains how to get the rest. A text within the limit is returned
+ * unchanged.
  *
  * @example
  * ```ts
