@@ -25,7 +25,7 @@ export {
   writeFileTool,
 };
 
-/** The tools this pack brings. */
+/** The names of this pack's tools. */
 export type FsToolName =
   | "read_file"
   | "write_file"
@@ -46,7 +46,7 @@ const USE_PATCH =
   'files are changed with apply_patch here: {"input": "*** Begin Patch\\n*** Update File: PATH\\n@@\\n context\\n-old\\n+new\\n*** End Patch"}';
 const USE_EDIT = "files are changed with edit_file here: pass path, old_text and new_text";
 
-/** The file tools; `remove` starts disabled. Throws on an unknown or mistyped option. */
+/** Registers the file tools; `remove` starts disabled. Throws for an unknown or mistyped option. */
 export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,

@@ -3,21 +3,21 @@ import { packOptions } from "@agent/core/toolkit";
 
 export const PACK_NAME = "@agent/tools-fs";
 
-/** The pack's own block in the config. */
+/** The pack's options in the config. */
 export interface FsOptions {
-  /** Confines every path to this directory, after resolving links. Default: not confined. */
+  /** Confines every path to this directory, after resolving symlinks. Default: not confined. */
   readonly root?: string;
-  /** Paths that are never written, moved or removed; replaces the built-in list. `[]` lifts it. */
+  /** Paths that are never written, moved or removed; replaces the built-in list. `[]` disables it. */
   readonly protect?: readonly string[];
-  /** The most bytes of a file one `read_file` returns. Default 65536 (64 KiB). */
+  /** The maximum number of bytes one `read_file` returns. Default 65536 (64 KiB). */
   readonly maxReadBytes?: number;
-  /** The most lines one `read_file` returns. Default 2000. */
+  /** The maximum number of lines one `read_file` returns. Default 2000. */
   readonly maxReadLines?: number;
-  /** The most entries one `list_dir` returns. Default 1000. */
+  /** The maximum number of entries one `list_dir` returns. Default 1000. */
   readonly maxEntries?: number;
   /**
-   * How the model changes files: with `edit_file` ("replace"), with `apply_patch` ("patch"), or with the one that its family
-   * was trained on ("auto", the default).
+   * How the model changes files: with `edit_file` ("replace"), with `apply_patch` ("patch"), or with the one that its
+   * model family was trained on ("auto", the default).
    */
   readonly edit?: "auto" | "replace" | "patch";
 }
@@ -46,7 +46,7 @@ const PROPERTIES = {
 
 export const OPTIONS = typedSchema<FsOptions>({ type: "object", properties: PROPERTIES });
 
-/** The options of a workspace that is made without the pack. Throws on anything unknown or mistyped. */
+/** Checks the options of a workspace that is created without the pack. Throws for anything unknown or mistyped. */
 export function checkedOptions(options: FsOptions | undefined): FsOptions {
   return packOptions<FsOptions>(PACK_NAME, options, PROPERTIES);
 }

@@ -24,17 +24,17 @@ import { withProcessLocks } from "./write/processLocks.js";
 /** The effect of a call on one canonical path. `move` removes it and makes it readable elsewhere. */
 type Action = "read" | "move" | ProtectedChange;
 
-/** One step of a call: what is done, and the canonical path it is done to. */
+/** One step of a call: the operation and its canonical path. */
 export interface WorkspaceStep {
   readonly action: Action;
   readonly path: string;
-  /** What the file would contain, for files of which a part is protected. */
+  /** The new content, for files that are partly protected. */
   readonly newContent?: NewContent;
-  /** The path with its last name as written, if a link there was followed. */
+  /** The path with its last component as written, if a symlink there was followed. */
   readonly entry?: string;
-  /** Whether everything below the path is part of it. */
+  /** Whether the step includes everything below the path. */
   readonly tree?: boolean;
-  /** The first line that the call is about. */
+  /** The first line that the call affects. */
   readonly line?: number;
 }
 
@@ -42,16 +42,16 @@ export interface WorkspaceStep {
 export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames" | "editorFiles">;
 
 /**
- * The state that the tools of one registry share: the root, protected paths, and which files were read. What grows is
- * created on first use: a server has many agents that never touch a file.
+ * The state that the tools of one registry share: the root, protected paths, and which files were read. Growing
+ * collections are created on first use: a server has many agents that never touch a file.
  */
 export class Workspace {
   readonly limits: FsLimits;
   readonly guard: PathGuard;
-  /** The files of the editor the user works in, if there is one. */
+  /** The files of the user's editor, if there is one. */
   readonly editorFiles: EditorFiles | undefined;
   readonly #access: AccessRules | undefined;
-  /** Whether paths are confined or under rules, so that directories are opened and checked before they are used. */
+  /** Whether paths are confined or subject to rules, so that directories are opened and checked before use. */
   readonly pins: boolean;
   readonly #protectionOptions: ProtectionOptions;
   #protection: Protection | undefined;
@@ -59,7 +59,7 @@ export class Workspace {
   #lineIndexes: LineIndexes | undefined;
   #locks: PathLocks | undefined;
 
-  /** Throws on an unknown or mistyped option, and if `root` does not exist. */
+  /** Throws for an unknown or mistyped option, and if `root` does not exist. */
   constructor(given?: FsOptions, host: WorkspaceHost = {}) {
     const { access, protectedPaths = [], protectedNames = [], editorFiles } = host;
     const options = checkedOptions(given);
@@ -100,21 +100,21 @@ export class Workspace {
     return this.#lineIndexes;
   }
 
-  /** The canonical path of a path argument, with links followed. The path need not exist yet. */
+  /** The canonical path of a path argument, with symlinks followed. The path need not exist yet. */
   locate(path: string): string {
     const resolved = this.guard.resolve(path);
-    // With a root, `resolved` is already canonical and checked. Resolving it again could lead to an unchecked place.
+    // With a root, `resolved` is already canonical and checked. Resolving it again could reach an unchecked path.
     return this.guard.root === undefined ? canonicalPath(resolved) : resolved;
   }
 
-  /** Like `locate`, but a link as the last name is not followed: the call is about the link itself. */
+  /** Like `locate`, but a symlink as the last component is not followed: the call acts on the symlink itself. */
   locateEntry(path: string): string {
     const resolved = this.guard.resolve(path, { follow: false });
     if (this.guard.root !== undefined) return resolved;
     return join(canonicalPath(dirname(resolved)), basename(resolved));
   }
 
-  /** Both: where a path leads, and its last name as written. */
+  /** Both: the resolved path, and the path with its last component as written. */
   locateBoth(path: string): { readonly path: string; readonly entry: string } {
     return { path: this.locate(path), entry: this.locateEntry(path) };
   }
@@ -123,7 +123,7 @@ export class Workspace {
   locateToWrite(path: string, call: ToolCall | undefined): string {
     const target = this.locate(path);
     const written = resolve(this.guard.base, path);
-    // "sub/.git/hooks" may be a link to a directory whose own name is not protected.
+    // "sub/.git/hooks" may be a symlink to a directory whose own name is not protected.
     if (written !== target) this.protection.check("write", written);
     this.assertAllowed({ action: "write", path: target }, call);
     return target;
@@ -131,7 +131,7 @@ export class Workspace {
 
   /** The access that the user has to grant before a step, under the host's access rules. */
   findNeeds({ action, path, newContent }: WorkspaceStep): AccessNeed[] {
-    // Nothing is done then.
+    // The step does nothing in that case.
     if (action === "makeDirectory" && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
     const withContents = action === "move" || action === "takeAway";
     const reads = action === "read" || action === "move";
@@ -146,7 +146,7 @@ export class Workspace {
     return needs.filter((need) => need !== undefined);
   }
 
-  /** Throws unless the host's access rules and the protection let a step pass, or a user granted it for this call. */
+  /** Throws unless the host's access rules and the protection allow a step, or the user granted it for this call. */
   assertAllowed({ action, path }: WorkspaceStep, call: Pick<ToolCall, "granted"> | undefined): void {
     const withContents = action === "move" || action === "takeAway";
     if (action === "read" || action === "move") {
@@ -158,8 +158,8 @@ export class Workspace {
   }
 
   /**
-   * Throws unless the open file is inside the root and may be read by the access rules. `path` is the canonical path that
-   * was opened. Final: an open file cannot be swapped.
+   * Throws unless the open file is inside the root and the access rules allow reading it. `path` is the canonical path
+   * that was opened. Final: an open file cannot be swapped.
    */
   assertOpened(fd: number, path: string, shown: string, call: Pick<ToolCall, "granted"> | undefined): void {
     if (!this.pins) return;
@@ -173,15 +173,15 @@ export class Workspace {
     this.assertAllowed({ action: "read", path: place }, call);
   }
 
-  /** Throws if a canonical path now leads elsewhere. For work that another program (an editor) does by path. */
+  /** Throws if a canonical path now resolves elsewhere. For work that another program (an editor) does by path. */
   assertStillAt(target: string): void {
     if (canonicalPath(target) === target) return;
     throw new Error(`${showPath(target)} was replaced by a link to another place while it was in use.`);
   }
 
   /**
-   * Opens a directory by its canonical path for work inside it. Where paths are confined or under rules, the directory
-   * is checked after it was opened, so that nothing can be swapped in between the check and the use.
+   * Opens a directory by its canonical path for work inside it. If paths are confined or subject to rules, the
+   * directory is checked after it was opened, so that nothing can be swapped between the check and the use.
    */
   pin(directory: string): { readonly path: string; close(): void } {
     if (!this.pins) return { path: directory, close: () => undefined };

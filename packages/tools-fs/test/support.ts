@@ -55,7 +55,7 @@ export async function inAnotherProcess(calls: readonly Call[]): Promise<void> {
 }
 
 /**
- * Runs calls in a process with a small file system of its own mounted at `directory`. The shell command `prepare` runs
+ * Runs calls in a process with a separate small file system mounted at `directory`. The shell command `prepare` runs
  * there first and `check` last; the output of `check` is returned. Needs the built package.
  */
 export function onDiskOf(
@@ -75,7 +75,7 @@ export function onDiskOf(
   return { results: JSON.parse(output.slice(0, end)), check: output.slice(end + 1) };
 }
 
-/** Makes a FIFO: opening it normally waits for the other end. */
+/** Creates a FIFO: opening it normally waits for the other end. */
 export function makeFifo(path: string): void {
   execFileSync(MKFIFO, [path]);
 }

@@ -7,7 +7,7 @@ const MAX_HUNKS = 20;
 const MAX_DIFF_LINES = 200;
 const LONGEST_LINE = 300;
 const MAX_HUNK_CHARACTERS = 4 * 1024 * 1024;
-// About 50 ms of work; a text with more changed lines is shown as removed and added whole.
+// About 50 ms of work; a text with more changed lines is shown as fully removed and added.
 const MAX_EDITS = 700;
 
 /** A compact unified diff of the changes, in order and capped. `regions` are sorted and do not overlap. */
@@ -15,7 +15,7 @@ export function compactDiff(text: string, regions: readonly Region[]): string {
   const out: string[] = [];
   let [shift, shown, rest] = [0, 0, 0];
   for (const group of groupByLines(text, regions)) {
-    // What is not shown is only counted.
+    // The rest is only counted.
     const hunk = rest === 0 && shown < MAX_HUNKS ? hunkOf(text, group) : undefined;
     const lines = hunk && hunkLines(hunk, shift);
     if (lines === undefined || out.length + lines.length > MAX_DIFF_LINES + CONTEXT_LINES * 2) {
@@ -30,7 +30,7 @@ export function compactDiff(text: string, regions: readonly Region[]): string {
   return out.join("\n");
 }
 
-/** Changes that are shown together: the text from `start` to `end`, with its context lines. */
+/** Changes in one hunk: the text from `start` to `end`, with its context lines. */
 interface Group {
   readonly start: number;
   readonly end: number;
@@ -79,7 +79,7 @@ function hunkOf(text: string, { start, end, first, regions }: Group): Hunk | und
   return { first, before: split(before), after: split(applied(before, regions, start)) };
 }
 
-/** `text` with the regions replaced; positions count from `base`. */
+/** Returns `text` with the regions replaced; positions count from `base`. */
 export function applied(text: string, regions: readonly Region[], base = 0): string {
   const parts: string[] = [];
   let done = 0;

@@ -2,9 +2,9 @@ import type { DiffHunk, FileDiff } from "@agent/core";
 import { applied, CONTEXT_LINES, diffLines, groupByLines } from "./diff.js";
 import type { Region } from "./match.js";
 
-/** What a display gets of one diff. Lines past it are only counted. */
+/** The maximum size of one diff for a display. Further lines are only counted. */
 const MAX_CHARACTERS = 64 * 1024;
-/** Ends a last line without a line break while lines are compared. */
+/** Marks a last line without a newline while lines are compared. */
 const NO_NEWLINE = "\n";
 
 /** The diff of a file in which `regions` of its text are replaced. `toShown` makes a line readable. */
@@ -65,13 +65,13 @@ function lengthOf(lines: readonly string[]): number {
 
 type OpenSides = DiffHunk["noFinalNewline"];
 
-/** Which of two texts that reach the end of a file do not end with a line break. */
+/** Which of two texts that reach the end of a file lack a final newline. */
 function openSides(before: string, after: string): OpenSides {
   const [old, fresh] = [before, after].map((text) => text !== "" && !text.endsWith("\n"));
   return old && fresh ? "both" : old ? "old" : fresh ? "new" : undefined;
 }
 
-/** The lines of both texts, marked. Last lines of which only one has a line break differ. */
+/** The lines of both texts, marked. Last lines differ if only one of them has a newline. */
 function markLines(before: string, after: string, open: OpenSides): string[] {
   const [old, fresh] = split(before, after);
   if (open === undefined || open === "both") return diffLines(old, fresh);
@@ -93,7 +93,7 @@ function split(before: string, after: string): [string[], string[]] {
   return [linesOf(before), linesOf(after)];
 }
 
-/** Cuts marked lines into hunks: unchanged lines far from a change are left out. */
+/** Splits marked lines into hunks: unchanged lines far from a change are omitted. */
 function hunksOf(marked: readonly string[], oldFirst: number, newFirst: number, open: OpenSides): DiffHunk[] {
   const hunks: DiffHunk[] = [];
   let [oldLine, newLine, at] = [oldFirst, newFirst, 0];

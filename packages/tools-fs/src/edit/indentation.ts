@@ -1,9 +1,11 @@
 const LONGEST_INDENT = 200;
 
-/** Indentation that the caller wrote, and what the file has in its place. */
+/** Maps the caller's indentation to the file's. */
 export type IndentMap = ReadonlyMap<string, string>;
 
-/** Why new lines cannot be indented: they have a level that `old_text` does not show, and nothing tells the file's. */
+/**
+ * Thrown if new lines cannot be indented: they have a level that is not in `old_text`, so the file's level is unknown.
+ */
 class IndentationError extends Error {}
 
 /**
@@ -22,7 +24,7 @@ export function indentMap(wanted: readonly string[], actual: readonly string[]):
   return map;
 }
 
-/** The text with the file's indentation. Throws an `IndentationError` if the level of a line is not clear. */
+/** Returns the text with the file's indentation. Throws an `IndentationError` if the level of a line is ambiguous. */
 export function reindent(text: string, map: IndentMap, file: string): string {
   const lines = text.split("\n");
   const levels = [...map.keys(), ...lines.filter((line) => line.trim() !== "").map(indentOf)];
@@ -34,14 +36,18 @@ export function reindent(text: string, map: IndentMap, file: string): string {
   return lines.map(translate).join("\n");
 }
 
-/** An indentation that `old_text` does not have: as far from the nearest known one as the file's steps are wide. */
+/**
+ * The file's indentation for a level that is not in `old_text`: derived from the nearest known level and the width of
+ * the file's steps.
+ */
 function translateLevel(indent: string, map: IndentMap, levels: readonly string[], file: string): string {
   const known = [...map].sort(
     ([a], [b]) => Math.abs(a.length - indent.length) - Math.abs(b.length - indent.length),
   );
   const [from, to] = known[0] ?? ["", ""];
   if (!isUniform([indent, ...map.keys()]) || !isUniform([...map.values()])) throw unclear(indent);
-  // Less indented than all of old_text: one known level does not tell whether it is meant from there or from the margin.
+  // Less indented than all of old_text: with one known level it is unclear whether it counts from there or from the
+  // margin.
   if (map.size === 1 && indent.length < from.length) throw unclear(indent);
   const width = (indent.length - from.length) * ratio(map, levels, file);
   if (!Number.isInteger(width) || to.length + width < 0) throw unclear(indent);
@@ -49,12 +55,12 @@ function translateLevel(indent: string, map: IndentMap, levels: readonly string[
   return character.repeat(to.length + width);
 }
 
-/** How many characters of the file's indentation stand for one of the caller's. */
+/** How many characters of the file's indentation correspond to one of the caller's. */
 function ratio(map: IndentMap, levels: readonly string[], file: string): number {
   const pairs = [...map].map(([from, to]) => [from.length, to.length] as const).sort(([a], [b]) => a - b);
   const [first, last] = [pairs[0], pairs.at(-1)];
   if (first && last && last[0] > first[0]) return (last[1] - first[1]) / (last[0] - first[0]);
-  // One known level says nothing about the width of a step: compare the caller's step with the file's.
+  // One known level does not show the width of a step: compare the caller's step with the file's.
   const own = smallestStep(levels.map((level) => level.length));
   return (stepOf(file)?.width ?? own) / own;
 }
@@ -75,8 +81,8 @@ function smallestStep(widths: readonly number[]): number {
 }
 
 /**
- * Writes tabs for the spaces that indent a text. `undefined` unless the file is indented with tabs alone, `old_text` has
- * no such spaces, and those of `new_text` are steps of one width.
+ * Replaces the spaces that indent a text with tabs. `undefined` unless the file is indented only with tabs, `old_text`
+ * has no such spaces, and those of `new_text` are multiples of one width.
  */
 export function tabWriter(
   oldText: string,
@@ -94,8 +100,8 @@ export function tabWriter(
 }
 
 /**
- * Throws if a text for a part of a line continues at the margin although that line is indented: in some languages that
- * is another block, and more often the caller left out the indentation.
+ * Throws if a replacement for part of a line continues at the margin although that line is indented: in some languages
+ * that starts another block, and usually the caller left out the indentation.
  */
 export function checkMargin(replacement: string, text: string, start: number): void {
   const [, next = ""] = replacement.split("\n");

@@ -13,10 +13,10 @@ import { plainTypography } from "./typography.js";
 // Every match is kept in memory, so their number is limited.
 const MAX_PLACES = 1_000_000;
 const TOO_MANY = `old_text occurs more than ${MAX_PLACES} times; nothing was changed. Make it longer, or use a program for this.`;
-// A short argument can become long text by being put in many places. An edit at one place is not limited by this.
+// A short argument can become long text by being inserted in many places. An edit at one place is not limited by this.
 const MAX_REPEATED_BYTES = 16 * 1024 * 1024;
 
-/** Counts what the edits of one call produce together, before it is built. Throws above a limit. */
+/** Counts the combined output size of all edits of a call before it is built. Throws above a limit. */
 export class EditLimits {
   readonly #sizeOf: (text: string) => number;
   #places = 0;
@@ -33,7 +33,7 @@ export class EditLimits {
   }
 
   addRepeated(replacement: string): void {
-    // Mostly the same string as before, which costs only a comparison.
+    // Usually the same string as before, which costs only a comparison.
     if (replacement !== this.#last.text) this.#last = { text: replacement, size: this.#sizeOf(replacement) };
     this.#repeated += this.#last.size;
     if (this.#repeated <= MAX_REPEATED_BYTES) return;
@@ -71,7 +71,7 @@ export function findMatch(
 ): Match {
   const lineBreakAt = lineBreakFinder(text);
   const withBreaks = lineBreakVariants(newText);
-  // The replacement gets the line breaks used at its place, unless the caller looked for carriage returns.
+  // The replacement gets the line endings used at its place, unless the caller searched for carriage returns.
   const region = ({ start, end }: Place, index: number, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = withBreaks(eol);
@@ -104,7 +104,7 @@ export function findMatch(
   return matchLines(text, oldText, newText, limits) ?? NONE;
 }
 
-/** Whether a place starts within the indentation of its line. */
+/** Whether a match starts within the indentation of its line. */
 function startsInIndent(text: string): (place: Place) => boolean {
   return ({ start }) =>
     /[ \t]/.test(text[start - 1] ?? "") && text.slice(lineStart(text, start), start).trim() === "";
@@ -125,7 +125,7 @@ function placesOf(text: string, wanted: string, limits: EditLimits): Place[] {
   return found;
 }
 
-/** Finds `wanted` as if every line break were "\n". A place never begins or ends in the middle of a CRLF. */
+/** Finds `wanted` as if every line ending were "\n". A match never begins or ends in the middle of a CRLF. */
 function placesByLine(text: string, wanted: string, limits: EditLimits): Place[] {
   const plain = withLineBreaks(wanted, "\n");
   if (!plain.includes("\n") || !text.includes("\r\n")) return placesOf(text, plain, limits);
@@ -159,7 +159,7 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
   const wanted = oldText.split(/\r?\n/);
   const closed = wanted.length > 1 && wanted.at(-1) === "";
   if (closed) wanted.pop();
-  // Blank lines alone match everywhere, so they identify no place.
+  // Blank lines alone match everywhere, so they do not identify a place.
   if (wanted.every((line) => line.trim() === "")) return undefined;
   if (newlinesBetween(text, 0, text.length) > MAX_LINES) return undefined;
   const lines = linesOf(text);
@@ -203,8 +203,8 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
 }
 
 /**
- * The indexes at which `wanted` occurs in `lines` as a block; of blocks that overlap only the first counts. Linear
- * time even if all lines are the same (Knuth-Morris-Pratt).
+ * The indexes at which `wanted` occurs in `lines` as a block; of overlapping blocks only the first counts. Linear time
+ * even if all lines are the same (Knuth-Morris-Pratt).
  */
 function runs(lines: readonly string[], wanted: readonly string[]): number[] {
   const fallback = fallbacks(wanted);
@@ -232,7 +232,7 @@ function fallbacks(wanted: readonly string[]): number[] {
   return fallback;
 }
 
-/** The span of `count` lines; it includes the last line break if the block is closed. */
+/** The span of `count` lines; it includes the last line ending if the block is closed. */
 function spanOf(lines: readonly Line[], first: number, count: number, closed: boolean): Omit<Line, "next"> {
   const last = lines[first + count - 1];
   const start = lines[first]?.start ?? 0;
@@ -245,8 +245,8 @@ function withoutSpacing(line: string): string {
 }
 
 /**
- * New text for lines that were found although their blanks differ. A line that the edit keeps is written as the file has
- * it; a changed line keeps the file's blanks before and after what changed.
+ * New text for lines that matched although their whitespace differs. A line that the edit keeps is written as in the
+ * file; a changed line keeps the file's whitespace before and after the change.
  */
 function keepSpacing(newText: string, wanted: readonly string[], actual: readonly string[]): string {
   const kept = new Map(wanted.map((line, index) => [withoutSpacing(line), actual[index] ?? line]));
@@ -259,7 +259,7 @@ function keepSpacing(newText: string, wanted: readonly string[], actual: readonl
     .join("\n");
 }
 
-/** The line with the blanks of the file's line that has the most words in common with it at both ends. */
+/** The line with the whitespace of the file's line that shares the most words with it at both ends. */
 function spaceLike(line: string, wanted: readonly string[], actual: readonly string[]): string {
   const words = partsOf(line);
   let best = { shared: 0, text: line };

@@ -77,7 +77,7 @@ const MAX_CANDIDATES = 3;
 
 const ALIKE_ENOUGH = 0.4;
 
-// By how many lines a place may be longer or shorter than the wanted text.
+// How many lines longer or shorter a place may be than the wanted text.
 const MAX_SHIFT = 4;
 
 // In a line longer than this (of a minified file, say) only the text around the hit is compared.
@@ -99,11 +99,11 @@ interface Candidate {
 /**
  * The parts of a text most similar to `wanted`, best first. Searches the text for pieces of `wanted` (whole lines,
  * words). Each hit votes for the position where all of `wanted` would start; rare pieces weigh more than frequent ones.
- * Then compares the words at the positions with the most votes. The time grows linearly with the text.
+ * Then compares the words at the positions with the most votes. Takes linear time.
  */
 function findCandidates(text: string, wanted: string): Candidate[] {
   const byWords = rank(text, wanted, piecesOf(wanted), wordsOf);
-  // No word was found, perhaps because each has a typing mistake: fall back to pieces of four characters.
+  // No word was found, perhaps because each has a typo: fall back to pieces of four characters.
   return byWords.length > 0 ? byWords : rank(text, wanted, shredsOf(wanted), pairsOf);
 }
 
@@ -137,8 +137,8 @@ function rank(
 }
 
 /**
- * The place, longer or shorter by a few lines if the first or the last line of `wanted` is there: `wanted` may lack
- * lines of the file, or have lines that the file lacks.
+ * Extends or shrinks the place by a few lines if the first or last line of `wanted` is there: `wanted` may lack lines
+ * of the file, or have lines that the file lacks.
  */
 function alignedToEnds(text: string, { start, end }: Span, wanted: string): Span {
   const lines = wanted.split("\n").map((line) => line.trimEnd());
@@ -206,7 +206,10 @@ function occurrences(text: string, piece: string): number[] {
   return found;
 }
 
-/** Where `wanted` would start if its piece at offset `at` is at `place`: at the start of a line if one is near. */
+/**
+ * The position where `wanted` would start if its piece at offset `at` is at `place`: at the start of a line if one is
+ * near.
+ */
 function startOf(text: string, place: number, wanted: string, at: number): number {
   const start = lineStart(text, place, newlinesBetween(wanted, 0, at));
   const column = at - lineStart(wanted, at);
@@ -223,13 +226,13 @@ function overlap(a: { start: number; end: number }, b: { start: number; end: num
   return a.start < b.end && b.start < a.end;
 }
 
-/** How often each word or punctuation mark occurs; white space is not counted. */
+/** Counts each word or punctuation mark; whitespace is ignored. */
 function wordsOf(text: string): Map<string, number> {
   const parts = new RegExp(`${WORD}|${SIGN}`, "gu");
   return tally(text.slice(0, MAX_COMPARED_CHARACTERS).match(parts) ?? []);
 }
 
-/** How often each pair of neighbouring characters occurs. */
+/** Counts each pair of neighbouring characters. */
 function pairsOf(text: string): Map<string, number> {
   const plain = text.slice(0, MAX_COMPARED_CHARACTERS).trim().toLowerCase();
   return tally(Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2)));

@@ -1,17 +1,17 @@
 const LEADER = String.raw`(?:\/\/+|#+|--+|;+|%+|\/\*+|\*|<!--|\{\/\*|"""|''')`;
 const DOTS = String.raw`(?:\.{3,}|…)`;
 const WORDS = "(?:existing|rest|remaining|unchanged|omitted|previous|same|as before|other|keep|code here)";
-/** A comment that stands for code: `// ... existing code ...`, `# rest of the function unchanged`. */
+/** A comment that replaces code: `// ... existing code ...`, `# rest of the function unchanged`. */
 const STRONG = new RegExp(
   String.raw`^\s*${LEADER}\s*(?:[([]\s*)?(?:${DOTS}.*\b${WORDS}\b|.*\b${WORDS}\b.*${DOTS}|(?:the )?(?:rest of|remaining|existing) (?:the |this |of )*(?:code|file|function|method|class|implementation|body|logic|imports?)\b|.*\b(?:remains?|stays?|is|are) (?:unchanged|the same)\b)`,
   "i",
 );
-/** A comment with nothing but dots. */
+/** A comment that contains only dots. */
 const WEAK = new RegExp(String.raw`^\s*${LEADER}\s*${DOTS}\s*(?:\*\/\}?|-->)?\s*$`);
 
 /**
- * A line of the new text that stands for code which the edit would delete, if there is one. Such a line is meant where
- * the old text or the file has it as well.
+ * Finds a line of the new text that is a placeholder for code which the edit would delete. A line that the old text or
+ * the file also contains is meant literally.
  */
 export function findPlaceholder(oldText: string, newText: string, file: string): string | undefined {
   if (!/\.{3}|…|unchanged|same|existing|rest of|remaining/i.test(newText)) return undefined;

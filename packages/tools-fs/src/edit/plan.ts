@@ -30,8 +30,8 @@ export interface EditPlan {
 
 /**
  * Finds where every edit applies, all against the same text. Throws if the text of one edit is absent or ambiguous, if
- * two edits overlap, or if the result would be too large; the error names the places. Also throws for a new text that is
- * clearly not what the file should hold. The caller then changes nothing. `path` tells prose and markup from code.
+ * two edits overlap, or if the result would be too large; the error names the places. Also throws for new text that is
+ * clearly not meant for the file. The caller then changes nothing. `path` distinguishes prose and markup from code.
  */
 export function planEdits(file: TextFile, edits: readonly Edit[], path: string): EditPlan {
   if (edits.length * file.text.length > MAX_SEARCHED) {
@@ -64,7 +64,10 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
   return { regions, remarks: [...remarks] };
 }
 
-/** Where an edit applies, with its texts as they were read. Several readings are tried only if the first finds nothing. */
+/**
+ * The place where an edit applies, with its texts as interpreted. Other interpretations are tried only if the first
+ * finds nothing.
+ */
 function findEdit(
   file: TextFile,
   edit: Edit,

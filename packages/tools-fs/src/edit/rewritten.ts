@@ -1,10 +1,10 @@
-/** Both texts of an edit, read in another way, and what was done for it. */
+/** Both texts of an edit in another interpretation, and what was changed. */
 export interface Rewritten {
   readonly oldText: string;
   readonly newText: string;
-  /** What both texts lost: `line numbers`. */
+  /** What was removed from both texts: `line numbers`. */
   readonly without: string;
-  /** Why the new text cannot be read in the same way, although the old one can. */
+  /** Why the new text cannot be interpreted the same way, although the old one can. */
   readonly problem?: string;
 }
 
@@ -30,14 +30,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const ESCAPE = /\\([ntr"'\\])/g;
 
-/** Other readings of an edit whose old text was not found: what models wrap around text, or encode once too often. */
+/**
+ * Other interpretations of an edit whose old text was not found: text that models wrapped or encoded once too often.
+ */
 export function rewrittenTexts(oldText: string, newText: string): Rewritten[] {
   return [withoutNumbers, withoutFences, withoutEntities, withoutEscapes].flatMap(
     (rewrite) => rewrite(oldText, newText) ?? [],
   );
 }
 
-/** Why a new text should not be written as it is, if it is clearly not what the caller meant. */
+/** Why a new text should not be written verbatim, if it is clearly not what the caller meant. */
 export function newTextProblem(oldText: string, newText: string, isMarkup: boolean): string | undefined {
   if (!isMarkup && FENCED.test(newText) && !/```|~~~/.test(oldText)) return "is inside a Markdown fence";
   if (areNumbered(newText, 2) && !areNumbered(oldText, 1)) return "has line numbers";
@@ -89,7 +91,7 @@ function withoutFences(oldText: string, newText: string): Rewritten | undefined 
 function withoutEntities(oldText: string, newText: string): Rewritten | undefined {
   const decode = (text: string): string => text.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity);
   if (decode(oldText) === oldText) return undefined;
-  // A raw character next to entities: the caller encoded one part and not the other.
+  // A raw character next to entities: the caller encoded only one part.
   const isMixed = /&(lt|gt);/.test(newText) && /[<>]/.test(newText);
   return {
     oldText: decode(oldText),
@@ -103,7 +105,7 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
   const kinds = new Set([...oldText.matchAll(ESCAPE)].map(([, kind]) => kind));
   if (kinds.size === 0) return undefined;
   const decode = (text: string): string => text.replace(ESCAPE, (_, kind: string) => ESCAPES[kind] ?? kind);
-  // An escape that old_text does not show may be meant: "\n" in a string.
+  // An escape that is not in old_text may be intended: "\n" in a string.
   const other = [...newText.matchAll(ESCAPE)].find(([, kind]) => !kinds.has(kind));
   return {
     oldText: decode(oldText),
@@ -113,7 +115,7 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
   };
 }
 
-/** Whether the new text has entities for characters that the old text has as they are. */
+/** Whether the new text has entities for characters that the old text contains unencoded. */
 function encodesEntities(oldText: string, newText: string): boolean {
   if (ENTITY_IN.test(oldText)) return false;
   return [...newText.matchAll(ENTITY)].some(([entity]) => {
@@ -140,7 +142,7 @@ function escapesQuotes(oldText: string, newText: string): boolean {
   });
 }
 
-/** A literal `\n` before indentation or a closing bracket, outside of quotes, where the old text has no such thing. */
+/** A literal `\n` before indentation or a closing bracket, outside of quotes, that the old text does not contain. */
 function escapesBreaks(oldText: string, newText: string): boolean {
   if (/\\n/.test(oldText)) return false;
   return newText.split("\n").some((line) => {

@@ -3,7 +3,7 @@ import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
 import { isTypographic, plainTypography } from "./typography.js";
 
-// Above this many pairs of tokens, only the equal start and end of two texts are compared.
+// Above this many pairs of tokens, only the common prefix and suffix of two texts are compared.
 const MAX_PAIRS = 4_000_000;
 const TOKEN = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 
@@ -16,9 +16,9 @@ export interface EditTexts {
 }
 
 /**
- * Returns a function that fits a replacement to the file where the edit did not mean to change its conventions: line
- * breaks, indentation by tabs, typographic characters. It adds to `remarks` what it did, and throws if the meaning is not
- * clear. An edit may apply at a million places, so what does not depend on the place is computed once.
+ * Returns a function that adapts a replacement to the file's conventions if the edit did not mean to change them: line
+ * endings, indentation by tabs, typographic characters. It adds its changes to `remarks`, and throws if the intent is
+ * unclear. An edit may apply at a million places, so everything that does not depend on the place is computed once.
  */
 export function regionSettler(
   text: string,
@@ -104,7 +104,7 @@ function tokensOf(text: string): string[] {
   return text.match(TOKEN) ?? [];
 }
 
-/** For each token of `b`, the index of the token of `a` that it continues, by the longest common subsequence. */
+/** For each token of `b`, the index of the token of `a` that it corresponds to, by the longest common subsequence. */
 function align(a: readonly string[], b: readonly string[]): (number | undefined)[] {
   const partner: (number | undefined)[] = b.map(() => undefined);
   const most = Math.min(a.length, b.length);

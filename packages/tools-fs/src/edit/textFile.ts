@@ -6,14 +6,16 @@ const UTF16_BYTES = 2;
 /** A file's bytes as text that can be edited and encoded again; bytes outside the edit stay the same. */
 export interface TextFile {
   readonly text: string;
-  /** Whether `text` holds characters. If not, each code unit is one byte: half a character may look like a quote. */
+  /**
+   * Whether `text` holds characters. If not, each code unit is one byte, and part of a character may look like a quote.
+   */
   readonly isDecoded: boolean;
-  /** Converts an argument of the call to the form that `text` has. */
+  /** Converts an argument of the call to the form of `text`. */
   fromArgument(argument: string): string;
   /** Converts a piece of `text` to readable characters. */
   toShown(piece: string): string;
   toBytes(text: string): Buffer;
-  /** How many bytes a piece of `text` has in the file. */
+  /** The number of bytes of a piece of `text` in the file. */
   sizeOf(piece: string): number;
 }
 

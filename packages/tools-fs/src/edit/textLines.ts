@@ -3,7 +3,7 @@ const NEWLINE = 10;
 /** One line of a text: its characters are `start`…`end`, the next line starts at `next`. */
 export interface Line {
   readonly start: number;
-  /** Where its line break begins: `\n`, `\r\n` or the end of the text. */
+  /** Where its line ending begins: `\n`, `\r\n` or the end of the text. */
   readonly end: number;
   readonly next: number;
 }
@@ -28,7 +28,7 @@ export function newlinesBetween(text: string, start: number, end: number): numbe
   return count;
 }
 
-/** Where the line that holds a position starts, or the line `linesBack` lines before it. */
+/** The start of the line that contains a position, or of the line `linesBack` lines before it. */
 export function lineStart(text: string, position: number, linesBack = 0): number {
   let start = position;
   for (let line = 0; line <= linesBack; line++) {
@@ -40,7 +40,7 @@ export function lineStart(text: string, position: number, linesBack = 0): number
   return start;
 }
 
-/** Where the line after the one that holds a position starts, or the line `linesOn` lines further on. */
+/** The start of the line after the one that contains a position, or of the line `linesOn` lines further. */
 export function nextLine(text: string, position: number, linesOn = 0): number {
   let end = position;
   for (let line = 0; line <= linesOn; line++) {
@@ -51,14 +51,14 @@ export function nextLine(text: string, position: number, linesOn = 0): number {
   return end;
 }
 
-/** The text with every line break written as `eol`. */
+/** The text with every line ending replaced with `eol`. */
 export function withLineBreaks(text: string, eol: string): string {
   return text.replace(/\r\n|\n/g, eol);
 }
 
 /**
- * Returns a function that writes `text` with a kind of line breaks; `undefined` leaves it as it is. Each variant is built
- * once: a text may be needed at a million places.
+ * Returns a function that returns `text` with a kind of line ending; `undefined` leaves it unchanged. Each variant is
+ * built once: a text may be needed at a million places.
  */
 export function lineBreakVariants(text: string): (eol: string | undefined) => string {
   const variants = new Map<string, string>();
@@ -71,8 +71,8 @@ export function lineBreakVariants(text: string): (eol: string | undefined) => st
 }
 
 /**
- * Finds the line break in use at a region: the first one from its start, else the last one of the text. Keeps
- * the last newline found, so that regions in ascending order cost one pass: a line may be as long as the file.
+ * Finds the line ending in use at a region: the first one from its start, else the last one of the text. Keeps the last
+ * newline found, so that regions in ascending order cost one pass: a line may be as long as the file.
  */
 export function lineBreakFinder(text: string): (start: number) => string | undefined {
   // The first newline at or after `from`.

@@ -9,15 +9,15 @@ export interface EditorSave {
   /** The same file below its pinned directory. */
   readonly place: string;
   readonly content: Buffer;
-  /** Throws if the file is no longer what the content was made from. */
+  /** Throws if the file has changed since the content was computed. */
   readonly assertUnchanged: () => void;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Lets the user's editor write a file, so that its open buffer has the text too. `isExact` tells whether the disk now
- * holds exactly that text: an editor may format what it saves. `undefined` if there is no editor or it refuses the file:
- * the caller then writes it to the disk.
+ * Lets the user's editor write a file, so that its open buffer is updated too. `isExact` tells whether the disk now
+ * holds exactly that text: an editor may format on save. `undefined` if there is no editor or it refuses the file: the
+ * caller then writes it to the disk.
  */
 export async function saveInEditor(
   workspace: Workspace,

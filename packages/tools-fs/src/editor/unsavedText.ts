@@ -19,11 +19,11 @@ export async function readUnsaved(
   try {
     text = await editorFiles.readText(target, signal);
   } catch {
-    // An editor opens only what belongs to its project; everything else is read from the disk.
+    // An editor opens only files of its project; everything else is read from the disk.
     signal?.throwIfAborted();
     return undefined;
   }
-  // If the path was replaced by a link meanwhile, the editor may have read another file.
+  // If the path was replaced with a symlink meanwhile, the editor may have read another file.
   workspace.assertStillAt(target);
   const unsaved = unsavedText(onDisk.toString("utf8"), text);
   return unsaved === undefined ? undefined : Buffer.from(unsaved);

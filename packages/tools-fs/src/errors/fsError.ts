@@ -38,7 +38,7 @@ export function isMissing(thrown: unknown): boolean {
 }
 
 /**
- * The cause in words: `permission denied (EACCES)`. Adds whether the directory refused a new file, and names the
+ * The cause as text: `permission denied (EACCES)`. Adds whether the directory refused a new file, and names the
  * temporary file that could not be removed, if any.
  */
 export function fsCause(thrown: unknown): string {

@@ -7,8 +7,8 @@ import { errorCode, fsError, isMissing } from "./fsError.js";
 const MAX_CANDIDATES = 20_000;
 
 /**
- * Like `fsError`; for a path that does not exist, the error also says which part of it is missing and suggests the
- * nearest existing name. `target` is the canonical path of `path`.
+ * Like `fsError`; for a path that does not exist, the error also names the missing part and suggests the nearest
+ * existing name. `target` is the canonical path of `path`.
  */
 export async function missingError(
   thrown: unknown,
@@ -35,13 +35,15 @@ export async function missingError(
   return error;
 }
 
-/** The name that looks the same but has another Unicode composition ("é" as one character or two) or blanks around it. */
+/**
+ * The name that looks the same but has another Unicode composition ("é" as one character or two) or surrounding blanks.
+ */
 function sameLook(name: string, names: readonly string[]): string | undefined {
   const look = (text: string): string => text.normalize("NFC").trim();
   return names.find((one) => one !== name && look(one) === look(name));
 }
 
-/** The path as shown, or as escaped JSON if it looks like another path. */
+/** The path as displayed, or as escaped JSON if it looks like another path. */
 function unmistakable(path: string): string {
   if (path === path.normalize("NFC").trim()) return showPath(path);
   return JSON.stringify(path).replace(/[^ -~]/g, (unit) => {

@@ -7,16 +7,16 @@ import { plainTypography } from "../edit/typography.js";
 import type { Chunk } from "./parsePatch.js";
 
 const MAX_PLACES_NAMED = 10;
-// Each block searches all lines. About a second of work.
+// Each chunk searches all lines. About a second of work.
 const MAX_COMPARED = 200_000_000;
 
-/** A text after the blocks of a patch, and which differences were ignored to place them. */
+/** A text after the chunks of a patch, and which differences were ignored to place them. */
 export interface PatchedText {
   readonly text: string;
   readonly remarks: readonly string[];
 }
 
-/** How lines are compared, from exactly to leniently. */
+/** How lines are compared, from exact to lenient. */
 const TOLERANCES: readonly {
   readonly ignoring: string | undefined;
   readonly simplify: (line: string) => string;
@@ -31,9 +31,9 @@ const TOLERANCES: readonly {
 ];
 
 /**
- * Applies the blocks of a patch in their order, each after the one before. Lines that a block only shows as context stay
- * as the file has them; added lines get the line breaks of the file. Throws if a block is not found, or without a context
- * is found at several places. `isDocument` says that text such as `...` belongs to the file.
+ * Applies the chunks of a patch in order, each after the previous one. Context lines stay as in the file; added lines
+ * get the file's line endings. Throws if a chunk is not found, or is ambiguous without a context. `isDocument` means
+ * that text such as `...` belongs to the file.
  */
 export function applyChunks(
   file: TextFile,
@@ -79,7 +79,7 @@ export function applyChunks(
   return { text: result.join(""), remarks: [...remarks] };
 }
 
-/** The line after the contexts of a block. */
+/** The line after the contexts of a chunk. */
 function afterContexts(
   bare: readonly string[],
   contexts: readonly string[],
@@ -118,7 +118,7 @@ function findPlace(
   if (wanted.length === 0)
     return { at: contexts.length > 0 && !atEnd ? from : bare.length, ignoring: undefined };
   const tolerances = file.isDecoded ? TOLERANCES : TOLERANCES.slice(0, 2);
-  // A blank line at the end of the block is often the end of the file, which has no line of its own.
+  // A blank line at the end of the chunk is often the end of the file, which is not a line.
   const shorter = wanted.at(-1) === "" ? [wanted, wanted.slice(0, -1)] : [wanted];
   for (const lines of shorter) {
     if (lines.length === 0) continue;
@@ -134,7 +134,7 @@ function findPlace(
       for (let at = from; at <= last; at++) if (isAt(at)) places.push(at);
       const [first] = places;
       if (first === undefined) continue;
-      // A context, or blank lines alone, make the next place the one that is meant.
+      // With a context, or with blank lines only, the next match is the intended one.
       if (places.length > 1 && contexts.length === 0) throw ambiguous(places, name);
       return { at: first, ignoring };
     }
@@ -171,7 +171,7 @@ function checkPlaceholders(
   );
 }
 
-/** The line break that a text has most often; of several the first. */
+/** The most frequent line ending of a text; the first if there are several. */
 function commonBreak(text: string): string {
   const counts = new Map<string, number>();
   for (const [eol] of text.matchAll(/\r\n|\n|\r/g)) counts.set(eol, (counts.get(eol) ?? 0) + 1);

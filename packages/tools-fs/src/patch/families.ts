@@ -12,7 +12,7 @@ const PATCH_FAMILIES: {
   except: ["oss"],
 };
 
-/** Whether a model edits files with patches by training. `openai/gpt-5.1` counts by its last part. */
+/** Whether a model was trained to edit files with patches. `openai/gpt-5.1` is matched by its last part. */
 export function writesPatches(model: string | undefined): boolean {
   const name = (model ?? "").toLowerCase().split("/").at(-1) ?? "";
   const { startsWith, includes, except } = PATCH_FAMILIES;

@@ -1,13 +1,13 @@
 /** One block of changed lines in a file. Each line begins with " ", "-" or "+". */
 export interface Chunk {
-  /** The lines that the block comes after, in order: what follows `@@`. */
+  /** The context lines that the block follows, in order: the text after `@@`. */
   readonly contexts: readonly string[];
   readonly lines: readonly string[];
   /** Whether the block is at the end of the file. */
   readonly atEnd: boolean;
 }
 
-/** What a patch does to one file. */
+/** The change of a patch to one file. */
 export type FilePatch =
   | { readonly type: "add"; readonly path: string; readonly lines: readonly string[] }
   | { readonly type: "delete"; readonly path: string }
@@ -26,7 +26,7 @@ const MOVE = /^\*\*\* Move to: ?(.+)$/;
 
 const SHAPE = `Expected: ${BEGIN}, then "*** Add File: PATH", "*** Delete File: PATH" or "*** Update File: PATH" with their lines, then ${END}.`;
 
-/** The format of a patch for servers that hold a model to a grammar, in the syntax of Lark. */
+/** The grammar of a patch, in Lark syntax, for servers that constrain a model to a grammar. */
 export const PATCH_GRAMMAR = `start: "${BEGIN}" LF file+ "${END}" LF?
 file: added | deleted | updated
 added: "*** Add File: " PATH LF ("+" TEXT? LF)+
@@ -41,7 +41,7 @@ TEXT: /[^\\n]+/
 %import common.LF
 `;
 
-/** Reads a patch. Throws an `Error` that names the line which cannot be read. Nothing is looked up on disk. */
+/** Parses a patch. Throws an `Error` that names the invalid line. Does not access the disk. */
 export function parsePatch(text: string): FilePatch[] {
   const lines = withoutWrapper(text.split(/\r?\n/));
   if (lines[0]?.trim() !== BEGIN) throw malformed(`the first line must be "${BEGIN}"`);
@@ -93,7 +93,7 @@ function parseUpdate(lines: readonly string[], from: number, end: number, path: 
     else if (trimmed === "@@" || trimmed.startsWith("@@ ")) {
       if (changed.length > 0) close(false);
       const context = trimmed.slice(3).replace(/\s*@@$/, "");
-      // The line numbers of a unified diff name no line.
+      // The line numbers of a unified diff are ignored.
       if (context !== "" && !/^-\d+(,\d+)? \+\d+(,\d+)?/.test(context)) contexts.push(context);
     } else if (line === "") changed.push(" ");
     else if (/^[ +-]/.test(line)) changed.push(line);

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 interface Holders {
   /** The last call that holds the path itself. */
   own: Promise<unknown> | undefined;
-  /** The calls since then that hold something below the path. */
+  /** The calls after it that hold something below the path. */
   readonly below: Set<Promise<unknown>>;
 }
 
@@ -16,8 +16,8 @@ export class PathLocks {
   readonly #holders = new Map<string, Holders>();
 
   /**
-   * Runs `work` once no other call holds any of `paths`, which are absolute. Rejects as `work` does. If the call was
-   * aborted while it waited, rejects without running `work`; the calls queued behind it still run.
+   * Runs `work` once no other call holds any of `paths`, which are absolute. Rejects like `work`. If the call was
+   * aborted while it waited, rejects without running `work`; the calls queued after it still run.
    */
   async run<T>(
     paths: readonly string[],

@@ -2,24 +2,24 @@ import { lstatSync, opendirSync, statSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { foldPath } from "@agent/core/toolkit";
 
-// A directory that changed more recently could change again within the same tick of the file system's clock, unnoticed.
+// A directory that changed more recently could change again within the same file-system timestamp, undetected.
 const SETTLED_AFTER_MS = 100;
-// Listing a directory takes as long as looking at this many single entries of it.
+// Listing a directory takes as long as checking this many of its entries.
 const LIST_FROM = 12;
 // A directory with more entries than this is not listed.
 const MAX_LISTED = 200;
 
-/** A directory with entries that may be links. */
+/** A directory with entries that may be symlinks. */
 interface Directory {
   readonly entries: Set<string>;
-  /** The state of the directory when it was looked at; `undefined` if it may have changed since without a trace. */
+  /** The directory's state when it was checked; `undefined` if it may have changed since without a new timestamp. */
   stamp: string | undefined;
   links: readonly string[];
 }
 
 /**
- * Knows which of the given paths contain a symbolic link. Checking every path would take longer than the write itself,
- * so it stats the directories and checks the paths again only if a directory changed.
+ * Tracks which of the given paths contain a symlink. Checking every path would take longer than the write itself, so it
+ * stats the directories and checks the paths again only if a directory changed.
  */
 export class LinkWatch {
   /** For every path, the path itself and its ancestors. */
@@ -27,7 +27,7 @@ export class LinkWatch {
   readonly #directories = new Map<string, Directory>();
   #linked: ReadonlySet<string> = new Set();
 
-  /** Looks for links below `base`, and from the root of the file system for paths outside `base`. */
+  /** Looks for symlinks below `base`, and from the root of the file system for paths outside `base`. */
   constructor(base: string, paths: readonly string[]) {
     this.#ways = new Map(paths.map((path) => [path, wayTo(path, base)]));
     for (const entry of [...this.#ways.values()].flat()) {
@@ -48,7 +48,7 @@ export class LinkWatch {
     return this.#linked;
   }
 
-  /** Looks at the directories that changed, and returns whether there were any. */
+  /** Checks the directories that changed, and returns whether there were any. */
   #look(): boolean {
     const latest = Date.now() - SETTLED_AFTER_MS;
     let hasChanged = false;
@@ -68,7 +68,7 @@ export class LinkWatch {
 function findLinks(directory: string, entries: ReadonlySet<string>): string[] {
   const names = entries.size < LIST_FROM ? undefined : listLinks(directory);
   if (names?.size === 0) return [];
-  // The file system may ignore the case of a name: compare folded names, then look at the entry itself.
+  // The file system may ignore case: compare folded names, then check the entry itself.
   const mayBeLink = (entry: string): boolean => names?.has(foldPath(basename(entry))) ?? true;
   return [...entries].filter((entry) => mayBeLink(entry) && isLink(entry));
 }

@@ -25,17 +25,20 @@ import {
 export interface ProtectionOptions {
   /** The base directory of relative rules. */
   readonly base: string;
-  /** The user's own rules instead of the table's. */
+  /** The user's rules, which replace those of the table. */
   readonly protect: readonly string[] | undefined;
-  /** Whether a root confines the tools: then restricted files (which other programs run or follow) are protected too. */
+  /**
+   * Whether a root confines the tools: then restricted files (which other programs run or read as configuration) are
+   * protected too.
+   */
   readonly confined: boolean;
-  /** Whether a user can be asked: then, without a root, restricted files can be changed after the user agreed. */
+  /** Whether the user can be asked: then, without a root, restricted files can be changed after approval. */
   readonly asks: boolean;
-  /** Directories of the project besides the base: at the top of each, new dot files are asked about. */
+  /** Project directories besides the base: new dot files at the top of each need approval. */
   readonly tops: readonly string[];
-  /** Absolute paths of the host, protected whatever the user's rules say. */
+  /** Absolute paths of the host, protected regardless of the user's rules. */
   readonly hostPaths: readonly string[];
-  /** Names of the host, protected in every directory whatever the user's rules say. */
+  /** Names of the host, protected in every directory regardless of the user's rules. */
   readonly hostNames: readonly string[];
 }
 
@@ -50,10 +53,10 @@ const PLAIN_DOT_FILES = new Set([
   ...[".prettierignore", ".ignore", ".rgignore", ".editorconfig", ".mailmap", ".env.example"],
 ]);
 
-/** The content that a call would give a file, from the content it has; `undefined` if the call would fail. */
+/** Computes the new content of a file from its current content; `undefined` if the call would fail. */
 export type NewContent = (before: string | undefined) => string | undefined;
 
-/** Decides which paths may not be changed, or only after the user agreed. Every method takes a canonical path. */
+/** Decides which paths may not be changed, or only after approval. Every method takes a canonical path. */
 export class Protection {
   readonly #rules: readonly ProtectionRule[];
   readonly #asked: readonly ProtectionRule[];
@@ -88,12 +91,12 @@ export class Protection {
     );
   }
 
-  /** Throws if a path may not be changed, whatever a user granted. The error names the rule and how to lift it. */
+  /** Throws if a path may not be changed, even with approval. The error names the rule and how to lift it. */
   check(change: ProtectedChange, path: string): void {
     this.#check(change, path, this.#links.current());
   }
 
-  /** As `check`, and throws if the change needs the user's permission and this call was not granted it. */
+  /** Like `check`, and also throws if the change needs approval that this call does not have. */
   checkGranted(change: ProtectedChange, path: string, granted: readonly AccessNeed[] = []): void {
     const linked = this.#links.current();
     this.#check(change, path, linked);
@@ -107,7 +110,7 @@ export class Protection {
     return this.#asked.length === 0 ? undefined : this.#need(change, path, this.#links.current());
   }
 
-  /** The access that a user has to grant before a file gets new content that changes a restricted part of it. */
+  /** The access that a user has to grant before new content changes a restricted part of a file. */
   findContentNeed(path: string, newContent: NewContent): AccessNeed | undefined {
     if (!this.#askedKeys.some((rule) => isAbout(rule, path))) return undefined;
     const before = readRegularFile(path, LARGEST_JSON)?.toString("utf8");
@@ -144,8 +147,8 @@ export class Protection {
   }
 
   /**
-   * The first rule that forbids the change: by the rule's own path or, if that contains a link, by its canonical path.
-   * `linked` are the paths that contain one.
+   * The first rule that forbids the change: by the rule's own path or, if that contains a symlink, by its canonical
+   * path. `linked` are the paths that contain one.
    */
   #find(
     rules: readonly ProtectionRule[],
@@ -156,7 +159,7 @@ export class Protection {
     const folded = foldPath(path);
     const isForbidden = (rule: ProtectionRule, real: string): boolean => {
       const exists = (below?: string): boolean => {
-        // ".git" may be a file or a link that redirects git to another directory.
+        // ".git" may be a file or a symlink that redirects git to another directory.
         if (below !== undefined && !isDirectory(path)) return true;
         return existsSync(below === undefined ? real : resolve(path, below));
       };
@@ -184,7 +187,7 @@ export class Protection {
     return key === undefined ? undefined : { ...git, reason: `git's configuration names it in ${key}` };
   }
 
-  /** Refuses a link in place of a file that is protected in part: the target of a link can get any content later. */
+  /** Refuses a symlink in place of a file that is partly protected: its target can get any content later. */
   checkLink(path: string): void {
     if (!this.hasContentRule(path)) return;
     const text = [...this.#hostKeys, ...this.#keys, ...this.#askedKeys]
@@ -218,7 +221,7 @@ export class Protection {
   }
 }
 
-/** The first rule whose key differs between two contents of a file. A key that is gone runs nothing. */
+/** The first rule whose key differs between two contents of a file. A removed key runs nothing. */
 function changedKey(
   rules: readonly string[],
   path: string,
@@ -247,7 +250,7 @@ function isKeyRule(text: string): boolean {
   return KEY_RULE.test(text);
 }
 
-/** Whether a rule about a key is about this file. */
+/** Whether a rule about a key applies to this file. */
 function isAbout(rule: string, path: string): boolean {
   return foldPath(basename(path)) === rule.slice(0, rule.indexOf("#"));
 }
@@ -281,9 +284,9 @@ function refusal(path: string, { text, reason }: Pick<ProtectionRule, "text" | "
 const PARTS = ["HEAD", "objects", "commondir"];
 
 /**
- * Whether git would use a directory as a git directory, whatever its name: the target of a `.git` link, the directory
- * that a `.git` file names, or a bare repository. That of a worktree has `commondir` instead of objects. `added` is the
- * name of an entry that the call is about to create.
+ * Whether git would use a directory as a git directory, whatever its name: the target of a `.git` symlink, the
+ * directory that a `.git` file names, or a bare repository. A worktree has `commondir` instead of objects. `added` is
+ * the name of an entry that the call is about to create.
  */
 function isGitDirectory(directory: string, added?: string): boolean {
   // Use `lstat`: git also accepts a HEAD that is a dangling symbolic link to "refs/heads/main".
@@ -300,8 +303,8 @@ function isGitDirectory(directory: string, added?: string): boolean {
 
 /**
  * For a path inside a git directory that is not named ".git": `inside` is the rest of the path below it, folded
- * ("hooks/x"). `completes` means that creating the path would turn the directory into a git directory; checking it keeps
- * a repository from being assembled file by file. `undefined` for a path outside of git directories.
+ * ("hooks/x"). `completes` means that creating the path would turn the directory into a git directory; checking it
+ * prevents a repository from being assembled file by file. `undefined` for a path outside of git directories.
  */
 function inGitDirectory(path: string): { readonly inside: string; readonly completes: boolean } | undefined {
   const parts = path.split(sep);
@@ -320,7 +323,7 @@ function ignoresCase(): boolean {
   return process.platform !== "linux";
 }
 
-/** The value of a top-level key of a JSON text, as text to compare; `undefined` if there is none. */
+/** The value of a top-level key of a JSON text, as comparable text; `undefined` if absent. */
 function jsonKey(text: string | undefined, key: string): string | undefined {
   if (text === undefined) return undefined;
   try {

@@ -2,20 +2,20 @@ import { resolve } from "node:path";
 import { canonicalPath, foldPath, matchesName, PROTECTED_FILES } from "@agent/core/toolkit";
 
 /**
- * The effect of a call on a path: `write` creates, changes or replaces a file; `place` puts a directory or a link there that was
- * made elsewhere; `takeAway` moves or removes what is there.
+ * The effect of a call on a path: `write` creates, changes or replaces a file; `place` moves a directory or symlink
+ * there; `takeAway` moves or removes it.
  */
 export type ProtectedChange = "write" | "place" | "makeDirectory" | "takeAway";
 
-/** A file, or a directory with all it holds, that is not to be changed. */
+/** A protected file, or a directory with all its content. */
 export interface ProtectionRule {
   /** The rule as written in the option `protect`, for messages. */
   readonly text: string;
   readonly reason: string;
-  /** The absolute path the rule means, as written, and folded for comparing. */
+  /** The absolute path of the rule as written, and folded for comparison. */
   readonly path: string;
   readonly folded: string;
-  /** Folded names that are protected in every directory; empty for a rule that means one path. */
+  /** Folded names that are protected in every directory; empty for a rule about one path. */
   readonly names: readonly string[];
   /** Exceptions below the rule, folded. */
   readonly except: readonly string[];
@@ -42,14 +42,17 @@ export function toRule(text: string, base: string): ProtectionRule {
 
 const OF_HOST = { reason: "it belongs to the agent's host", except: [] };
 
-/** Rules for the paths of the host. They are resolved again for every change, since a link can be replaced. */
+/** Rules for the host's paths. They are resolved again for every change, since a symlink can be replaced. */
 export function hostPathRules(paths: readonly string[]): ProtectionRule[] {
   return paths
     .flatMap((path) => [...new Set([resolve(path), reachablePath(path)])])
     .map((path) => ({ ...OF_HOST, text: path, path, folded: foldPath(path), names: [] }));
 }
 
-/** The canonical path. One that this user may not look up stays as it is: no tool can change anything there either. */
+/**
+ * The canonical path. A path that this user may not look up is returned unchanged: no tool can change anything there
+ * either.
+ */
 function reachablePath(path: string): string {
   try {
     return canonicalPath(path);
@@ -58,7 +61,7 @@ function reachablePath(path: string): string {
   }
 }
 
-/** The rule for a name that the host keeps for itself in every directory. */
+/** The rule for a name that the host reserves in every directory. */
 export function hostNameRule(text: string, base: string): ProtectionRule {
   return { ...toRule(text, base), ...OF_HOST, names: text.split("/").map(foldPath) };
 }
@@ -79,7 +82,7 @@ export function forbids(
   if (change === "makeDirectory") return false;
   if (holds(path, place) && (change !== "takeAway" || exists())) return true;
   if (change === "takeAway") return takesAlong(rule, path, exists);
-  // A file named ".git" redirects git to another directory. A file named ".config", say, redirects nothing.
+  // A file named ".git" redirects git to another directory. A file named ".config" redirects nothing.
   return (change === "place" || rule.names[0] === ".git") && hasPrefix(rule.names, path);
 }
 
@@ -90,7 +93,7 @@ function insideOf(rule: ProtectionRule, path: string, place: string): string | u
 
 function isExcepted({ except }: ProtectionRule, inside: string, change: ProtectedChange): boolean {
   if (except.includes(inside)) return change !== "place";
-  // Making a parent directory of an exception is allowed.
+  // Creating a parent directory of an exception is allowed.
   return change === "makeDirectory" && inside !== "" && except.some((path) => path.startsWith(`${inside}/`));
 }
 

@@ -1,4 +1,4 @@
-/** The first bytes of common binary formats (as latin1 text, "?" for any byte) and what they are. */
+/** The signatures of common binary formats (as latin1 text, "?" for any byte) and their names. */
 const SIGNATURES: readonly (readonly [signature: string, type: string, at?: number])[] = [
   ["\xff\xfe\0\0", "UTF-32 text, little-endian: convert it to UTF-8 to read it"],
   ["\0\0\xfe\xff", "UTF-32 text, big-endian: convert it to UTF-8 to read it"],
@@ -44,7 +44,7 @@ export function binaryType(head: Uint8Array): string {
   return found?.[1] ?? "unknown type";
 }
 
-/** Whether `text`, bytes as latin1, holds the signature; "?" in it stands for any byte. */
+/** Whether `text`, bytes as latin1, starts with the signature; "?" matches any byte. */
 export function hasSignature(text: string, signature: string, at = 0): boolean {
   return [...signature].every((byte, index) => byte === "?" || text[at + index] === byte);
 }

@@ -7,7 +7,7 @@ import { cutBoundary, isBinaryToText, type TextEncoding } from "./textEncoding.j
 export interface WindowRequest {
   readonly line: number;
   readonly byte: number | undefined;
-  /** The number of lines that the caller wants. */
+  /** The number of lines requested. */
   readonly limit: number;
   readonly maxBytes: number;
   readonly maxLines: number;
@@ -19,7 +19,7 @@ export interface FileWindow {
   /** The byte of the file at which it starts. */
   readonly start: number;
   readonly lines: number;
-  /** `caps`: the caps ended it after a whole line. `inLine`: one line alone was longer than the cap. */
+  /** `caps`: a limit was reached after a whole line. `inLine`: one line alone exceeds the limit. */
   readonly cut: "no" | "caps" | "inLine";
 }
 

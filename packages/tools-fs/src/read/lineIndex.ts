@@ -38,7 +38,7 @@ export class LineIndex {
     return position === -1 ? undefined : span * SPAN_BYTES + position;
   }
 
-  /** The number of lines of the file, or `undefined` if counting them would mean reading more than `maxBytes` more. */
+  /** The number of lines of the file, or `undefined` if counting them would require reading more than `maxBytes`. */
   async total(fd: number, size: number, maxBytes: number, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#lines === undefined && size - this.#scanned > maxBytes) return undefined;
     await this.#extend(fd, (_, bytes) => bytes > size + maxBytes, signal);
@@ -57,7 +57,7 @@ export class LineIndex {
     return low;
   }
 
-  /** Scans on, one caller at a time, until `enough` or the end. */
+  /** Continues scanning, one caller at a time, until `enough` or the end. */
   #extend(
     fd: number,
     enough: (newlines: number, bytes: number) => boolean,

@@ -3,7 +3,7 @@ import { countOf } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 import { hasSignature } from "./fileType.js";
 
-/** Media types besides text that models take, with their first bytes (as latin1 text, "?" for any byte). */
+/** Media types besides text that models accept, with their signatures (as latin1 text, "?" for any byte). */
 const MEDIA = {
   "image/png": { signature: "\x89PNG\r\n\x1a\n", noun: "PNG image" },
   "image/jpeg": { signature: "\xff\xd8\xff", noun: "JPEG image" },
@@ -14,27 +14,27 @@ const MEDIA = {
 
 export type MediaType = keyof typeof MEDIA;
 
-// The strictest of the large servers takes 5 MiB of base64 and 8000 pixels a side. A larger picture would make it
-// refuse this request and all that follow.
+// The strictest of the large servers accepts 5 MiB of base64 and 8000 pixels per side. A larger picture would make it
+// refuse this request and all later ones.
 const MAX_IMAGE_BYTES = (5 * 1024 * 1024 * 3) / 4;
 const MAX_PIXELS_A_SIDE = 8000;
 const MAX_PDF_BYTES = 10 * 1024 * 1024;
-// How far from the end of a PDF its end marker may stand.
+// The maximum distance of a PDF's end marker from its end.
 const PDF_END_BYTES = 1024;
 
-/** The media type of a file by its first bytes, if models take that type. */
+/** The media type of a file by its signature, if models accept that type. */
 export function mediaTypeOf(head: Buffer): MediaType | undefined {
   const start = head.toString("latin1", 0, 16);
   const types = Object.keys(MEDIA) as MediaType[];
   return types.find((type) => hasSignature(start, MEDIA[type].signature));
 }
 
-/** The most bytes that a file of this type may have to be attached. */
+/** The maximum size of an attached file of this type. */
 export function maxMediaBytes(type: MediaType): number {
   return type === "application/pdf" ? MAX_PDF_BYTES : MAX_IMAGE_BYTES;
 }
 
-/** The content part for the model and a text that describes it; without a part, the text says why. */
+/** The content part for the model and a text that describes it; without a part, the text explains why. */
 export interface Media {
   readonly part?: ContentPart;
   readonly text: string;
@@ -59,7 +59,7 @@ export function toMedia(path: string, type: MediaType, bytes: Buffer): Media {
   };
 }
 
-/** Says that a file of this type is too large to be shown. */
+/** The message for a file of this type that is too large to be attached. */
 export function tooLargeNotice(path: string, type: MediaType, size: number): string {
   return refusal(path, type, size, `is larger than ${maxMediaBytes(type)} bytes`);
 }
@@ -89,8 +89,9 @@ interface ImageSize {
 }
 
 /**
- * Reads the size of a picture from its header; `undefined` if the file is damaged or cut off. Servers refuse a request
- * with a damaged picture, and every later request of the conversation repeats it: such a picture must not be attached.
+ * Reads the size of a picture from its header; `undefined` if the file is damaged or truncated. Servers refuse a
+ * request with a damaged picture, and every later request of the conversation repeats it, so such a picture must not be
+ * attached.
  */
 function imageSize(bytes: Buffer, mediaType: MediaType): ImageSize | undefined {
   const size = readSize(bytes, mediaType);

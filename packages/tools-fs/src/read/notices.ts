@@ -19,7 +19,7 @@ interface Asked {
   readonly request: WindowRequest;
 }
 
-/** How much of the file is shown, and the arguments to read on. `size` and `total` are absent if they are not known. */
+/** How much of the file is shown, and the arguments to continue reading. `size` and `total` are absent if unknown. */
 export function cutNotice(
   asked: Asked,
   window: FileWindow,

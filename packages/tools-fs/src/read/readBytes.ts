@@ -26,8 +26,8 @@ export async function readFullyAsync(fd: number, buffer: Buffer, position: numbe
 }
 
 /**
- * Like `readFullyAsync` from the start of the file, for kernel files, which claim to be empty. A read of some of them
- * never returns: that is an error after three seconds.
+ * Like `readFullyAsync` from the start of the file, for kernel files, which report a size of 0. A read of some of them
+ * never returns: it fails after three seconds.
  */
 export async function readWithPatience(fd: number, buffer: Buffer): Promise<number> {
   return await withTimeout(readFullyAsync(fd, buffer, 0), LONGEST_WAIT_MS, () => {

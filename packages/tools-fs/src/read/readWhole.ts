@@ -12,7 +12,7 @@ export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A whole file in memory: with unsaved changes (`bytes`), as stored (`onDisk`), and its stat. */
 export interface WholeFile {
-  /** The content as the user sees it: with changes that are not saved in the editor yet. */
+  /** The content as the user sees it, including unsaved changes in the editor. */
   readonly bytes: Buffer;
   readonly onDisk: Buffer;
   readonly info: BigIntStats;

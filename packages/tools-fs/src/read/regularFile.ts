@@ -4,7 +4,7 @@ import { assertNotProcessSecret, assertOpenedIsNotProcessSecret } from "@agent/c
 import { showPath } from "../paths/pathText.js";
 import type { Workspace } from "../workspace.js";
 
-// The open never waits for a writer (FIFO), never makes a terminal the controlling one (tty), and never follows a link.
+// The open never waits for a writer (FIFO), never acquires a controlling terminal, and never follows a symlink.
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
 
 /** A regular file open for reading. */
@@ -15,8 +15,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens a canonical path for reading if it is a regular file that may be read. Checks this before opening and again
- * on the open file. `shown` is the path as the caller wrote it, for messages.
+ * Opens a canonical path for reading if it is a readable regular file. Checks this before opening and again on the open
+ * file. `shown` is the path as the caller wrote it, for messages.
  */
 export function openRegularFile(
   workspace: Workspace,
@@ -40,7 +40,7 @@ export function openRegularFile(
   }
 }
 
-/** The kind of a directory entry, in one word. */
+/** The kind of a directory entry, as one word. */
 export function kindOf(info: KindOfEntry): string {
   if (info.isFile()) return "file";
   if (info.isDirectory()) return "directory";

@@ -11,7 +11,7 @@ export interface FileState {
   readonly ctimeNs: bigint;
 }
 
-/** A file at one moment: the digest of its content if it was read whole, and its stamp. */
+/** The state of a file at one moment: the digest of its content if it was read whole, and its stamp. */
 interface Seen {
   readonly digest: string | undefined;
   readonly stamp: string;

@@ -37,7 +37,7 @@ const DESCRIPTION = `Change files with a patch: all of its changes are made, or 
 *** End Patch
 "Move to" and "@@ LINE" are optional. Show about three unchanged lines around each change; "@@ LINE" names a line further up if that is not unique.`;
 
-/** One file while a patch is worked out: what is on disk, and what would be there. */
+/** The state of one file while a patch is computed: on disk, and after the patch. */
 interface PatchedFile {
   readonly path: string;
   readonly target: string;
@@ -64,7 +64,7 @@ const INPUT = {
 
 /**
  * Adds, changes, moves and deletes files with one patch. Everything is checked before the first file is written.
- * `mayDelete` says whether the user has opted in to deleting files. Without that, a deletion is asked about.
+ * `mayDelete` means that the user enabled deleting files. Otherwise, a deletion needs approval.
  */
 export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boolean = () => false) {
   checkWorkspace(workspace);
@@ -98,7 +98,7 @@ export function applyPatchTool(workspace = new Workspace(), mayDelete: () => boo
         const patches = readPatch(input);
         const isSecret = patches.some(({ path }) => isReadWithApproval(workspace, workspace.locate(path)));
         const { files, basis } = await plan(workspace, patches, call);
-        // The errors of a patch quote the file, and so would the diff.
+        // The error messages of a patch quote the file, and so would the diff.
         if (isSecret) return { changes: [], basis };
         const changes = files.map((file) => diffOf(workspace, file));
         const isShown = changes.every((diff) => diff.change !== "edited" || showsAll(diff));
@@ -139,7 +139,7 @@ function targetsOf(workspace: Workspace, patch: FilePatch): string[] {
   return [workspace.locate(patch.path), ...(moved ? [workspace.locate(patch.moveTo)] : [])];
 }
 
-/** Works out all changes without writing anything. Throws if one of them cannot or must not be made. */
+/** Computes all changes without writing anything. Throws if one of them is impossible or not allowed. */
 async function plan(
   workspace: Workspace,
   patches: readonly FilePatch[],
@@ -333,7 +333,7 @@ function isSame({ whole, file, text, movedFrom }: PatchedFile): boolean {
   return whole === undefined ? text === undefined : text === file.text;
 }
 
-/** The text after one patch, for the rules about contents; `undefined` if it does not fit. */
+/** The text after one patch, for rules about contents; `undefined` if the patch does not apply. */
 function patchedText(before: string | undefined, patch: FilePatch): string | undefined {
   if (patch.type === "delete") return undefined;
   if (patch.type === "add") return addedText(patch.lines);

@@ -11,7 +11,7 @@ const ACCESS = {
   takeAway: "delete",
 } as const satisfies Record<WorkspaceStep["action"], string>;
 
-/** Describes a call by its steps. `findSteps` throws what the call would throw. */
+/** Describes a call by its steps. `findSteps` throws the errors that the call would throw. */
 export function describeSteps(
   workspace: Workspace,
   findSteps: () => readonly WorkspaceStep[],
@@ -20,7 +20,7 @@ export function describeSteps(
   try {
     steps = findSteps();
   } catch (error) {
-    // An error of the system may be gone when the call runs, so that only the pack's own errors are a refusal.
+    // A system error may no longer occur when the call runs, so only the pack's own errors count as refusals.
     return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
   }
   return {

@@ -72,7 +72,7 @@ export function editFileTool(workspace = new Workspace()) {
       let target = path;
       try {
         target = workspace.locateToWrite(path, call);
-        // The errors of an edit quote the file, so that nothing is tried before the user has approved reading it.
+        // The error messages of an edit quote the file, so nothing is tried before the user has approved reading it.
         if (isReadWithApproval(workspace, target)) {
           return { changes: [], basis: (await readVersion(workspace, target, path, call)).token };
         }
@@ -122,7 +122,7 @@ async function edit(
   return `${head}\n${file.toShown(compactDiff(file.text, regions))}`;
 }
 
-/** Reads the file and finds what the edits change in it. Throws if they cannot or must not be made. */
+/** Reads the file and computes the changes of the edits. Throws if they are impossible or not allowed. */
 async function plan(
   workspace: Workspace,
   path: string,
@@ -150,7 +150,7 @@ async function plan(
   return { whole, file, regions, remarks, content };
 }
 
-/** The text after the edits of a call; `undefined` if they do not fit. */
+/** The text after the edits of a call; `undefined` if they do not apply. */
 function edited(before: string | undefined, args: Readonly<Record<string, unknown>>): string | undefined {
   const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
   if (file === undefined) return undefined;

@@ -16,7 +16,7 @@ import { checkWorkspace, Workspace } from "../workspace.js";
 import { READS } from "./capabilities.js";
 import { describeSteps } from "./describeSteps.js";
 
-// More than a view holds.
+// More entries than a view shows.
 const MAX_VIEW_ITEMS = 1000;
 // Nearly every name needs no escaping, and this test is much cheaper than escaping.
 const PLAIN_NAME = /^[ -~]*$/;
@@ -34,7 +34,7 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** Lists one directory: one entry a line, sorted by name, whatever the names contain. */
+/** Lists one directory: one entry per line, sorted by name, whatever the names contain. */
 export function listDirTool(workspace = new Workspace()) {
   checkWorkspace(workspace);
   return defineTool({
@@ -78,7 +78,7 @@ export function listDirTool(workspace = new Workspace()) {
 
 interface Listing {
   readonly text: string;
-  /** The same for a display. The directory was opened under another name than `target`. */
+  /** The same list for a display. The directory was opened under another name than `target`. */
   readonly view: (target: string) => ToolReport;
 }
 
@@ -126,7 +126,7 @@ async function list(
   };
 }
 
-/** `names` and `lines` are the same entries; `all` counts them and those that are not shown. */
+/** `names` and `lines` are the same entries; `all` counts them and the omitted ones. */
 function listView(
   lines: readonly string[],
   names: readonly string[],
@@ -172,7 +172,7 @@ function detailed(directory: string, name: string, line: string): string {
 /** The `lstat` of an entry, or why it failed: the entry was removed meanwhile, or permission is missing. */
 function lookAt(path: string): Stats | "missing" | "unreadable" {
   try {
-    // Node replaces bytes of a name that are not UTF-8 by U+FFFD, and the system does not find the changed name.
+    // Node replaces invalid UTF-8 in a name with U+FFFD, and the system does not find the changed name.
     return lstatSync(path, { throwIfNoEntry: false }) ?? (path.includes("\ufffd") ? "unreadable" : "missing");
   } catch {
     return "unreadable";

@@ -39,7 +39,7 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** Moves or renames a file, a link or a directory, also to another device. Replaces nothing without `overwrite`. */
+/** Moves or renames a file, a symlink or a directory, also to another device. Replaces nothing without `overwrite`. */
 export function moveTool(workspace = new Workspace()) {
   checkWorkspace(workspace);
   return defineTool({
@@ -99,7 +99,7 @@ function stepsOf(source: string, target: string, info: Stats): WorkspaceStep[] {
   const tree = info.isDirectory();
   return [
     { action: "move", path: source, tree },
-    // A moved directory brings its contents along and a moved link points elsewhere: both are `place`.
+    // A moved directory includes its contents and a moved symlink points elsewhere: both are `place`.
     { action: info.isFile() ? "write" : "place", path: target, tree },
   ];
 }
@@ -180,7 +180,7 @@ async function checkContent(
   );
 }
 
-/** Where to move, like `mv`: into `destination` if it is an existing directory, else to that exact name. */
+/** The target of the move, like `mv`: inside `destination` if it is an existing directory, else that exact name. */
 function findTarget(workspace: Workspace, source: string, info: Stats, destination: string): string {
   const followed = workspace.locate(destination);
   const entry = workspace.locateEntry(destination);
@@ -236,7 +236,7 @@ function refuseReplacing(
   }
 }
 
-/** The target as the caller would write it: with the file's name where only a directory was given. */
+/** The target as the caller would write it: with the file name if only a directory was given. */
 function inWordsOf(destination: string, target: string): string {
   return basename(resolve(destination)) === basename(target)
     ? destination

@@ -65,7 +65,7 @@ interface Reading {
   readonly given: BufferEncoding | undefined;
   readonly request: WindowRequest;
   readonly signal: AbortSignal | undefined;
-  /** Adds an image or a document to the result, if the caller takes one. */
+  /** Adds an image or a document to the result, if the caller accepts one. */
   readonly attach: DefinedToolCall["attach"] | undefined;
   /** Receives the text that is shown, if the caller displays it. */
   readonly onText: ((text: string) => void) | undefined;
@@ -73,7 +73,7 @@ interface Reading {
 
 /**
  * Reads a text file, whole or some of its lines, or attaches an image or a PDF for a model that can see it. Returns the
- * text unchanged; a notice says where it was cut.
+ * text unchanged; a notice tells where it was cut off.
  */
 export function readFileTool(workspace = new Workspace()) {
   checkWorkspace(workspace);
@@ -169,7 +169,7 @@ async function read(workspace: Workspace, file: OpenFile, reading: Reading): Pro
     const buffer = Buffer.allocUnsafe(size + 1);
     const length = readFully(file.fd, buffer, 0);
     const bytes = buffer.subarray(0, length);
-    // The file is longer than `fstat` said: another program appends to it. Read it like a file past the cap.
+    // The file is longer than `fstat` reported: another program appends to it. Read it like a file above the limit.
     if (length <= size && !hasMoreLines(bytes, reading)) return present(workspace, file, reading, bytes);
   }
   return await readPart(workspace, file, reading, size);

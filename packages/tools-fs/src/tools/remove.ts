@@ -21,7 +21,7 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** Removes a file, a link (never its target) or a directory with everything in it. */
+/** Removes a file, a symlink (never its target) or a directory with everything in it. */
 export function removeTool(workspace = new Workspace()) {
   checkWorkspace(workspace);
   return defineTool({
@@ -79,7 +79,7 @@ async function removeEntry(
   }
 }
 
-/** The diff of a removed file with its text, as far as that can be shown. */
+/** The diff of a removed file with its text, as far as it can be shown. */
 function deletion(path: string, version: FileVersion | undefined): FileDiff {
   const file = version?.whole && asTextFile(version.whole.bytes);
   const text = file?.isDecoded ? file.text : "";

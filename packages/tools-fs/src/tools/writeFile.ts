@@ -30,7 +30,7 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** Writes a whole file, atomically: a crash or a full disk leaves the old content or the new, never a part. */
+/** Writes a whole file atomically: a crash or a full disk leaves the old content or the new, never a part. */
 export function writeFileTool(workspace = new Workspace()) {
   checkWorkspace(workspace);
   const describe = (input: { readonly path: string; readonly content: string }): CallDescription =>
@@ -57,7 +57,7 @@ export function writeFileTool(workspace = new Workspace()) {
         const version = await readVersion(workspace, target, path, call);
         const diff = diffOf(workspace, path, version, content);
         const basis = version.token;
-        // What is replaced cannot be shown: the user sees the whole argument instead.
+        // The replaced content cannot be shown: the user sees the whole argument instead.
         if (diff === undefined) return { changes: [], basis };
         return { changes: [diff], basis, ...(showsAll(diff) && { shows: ["content"] }) };
       } catch (error) {
@@ -121,7 +121,7 @@ async function write(
   return remark === undefined ? done : `${done}. ${remark}`;
 }
 
-/** The change of a file to the new content; `undefined` if what is replaced cannot be shown. */
+/** The change of a file to the new content; `undefined` if the replaced content cannot be shown. */
 function diffOf(
   workspace: Workspace,
   path: string,
@@ -135,7 +135,7 @@ function diffOf(
   return fileDiff(workspace.locateEntry(path), change, before, differingRegion(before, content));
 }
 
-/** The version that the user was shown. Throws if the file has changed since. */
+/** The version that the user saw. Throws if the file has changed since. */
 async function findBasis(
   workspace: Workspace,
   path: string,

@@ -38,7 +38,7 @@ export interface Copied {
   readonly entries: readonly Copied[];
 }
 
-/** Where an entry is copied from and to; both directories are pinned or plain paths. */
+/** Source and target of a copied entry; both directories are pinned or plain paths. */
 interface CopyStep {
   readonly from: string;
   readonly name: string;
@@ -46,7 +46,7 @@ interface CopyStep {
   readonly newName: string;
   /** The source as the caller wrote it, for messages. */
   readonly shown: string;
-  /** The path of the copy that stays valid; `to` is the path of a descriptor, which is closed once its directory is done. */
+  /** The permanent path of the copy; `to` is the path of a descriptor, which is closed once its directory is done. */
   readonly lasting: string;
   /** The result of `lstat` for `from`. */
   readonly holder: BigIntStats;
@@ -61,9 +61,9 @@ interface Run {
 }
 
 /**
- * Copies a file, a link or a directory tree with modes, times, hard links among its files and (where allowed)
- * owners; files are flushed to the disk. Throws, leaving a partial copy to the caller, on anything that cannot be
- * copied faithfully and, as far as that can be checked, on anything that cannot be removed afterwards.
+ * Copies a file, a symlink or a directory tree with modes, times, hard links among its files and (if allowed) owners;
+ * files are synced to the disk. Throws, leaving a partial copy to the caller, for anything that cannot be copied
+ * faithfully and, as far as that can be checked, for anything that cannot be removed afterwards.
  */
 export async function copyTree(
   step: Omit<CopyStep, "lasting" | "holder">,
@@ -98,7 +98,7 @@ async function copyEntry(step: CopyStep, run: Run): Promise<Copied> {
   );
 }
 
-/** Makes a hard link to the first copy of the same file. Returns false if there is none or links do not work. */
+/** Creates a hard link to the first copy of the same file. Returns false if there is none or links do not work. */
 async function linkToFirst(
   { to, newName, lasting }: CopyStep,
   info: BigIntStats,
@@ -184,7 +184,7 @@ async function copyDirectory(step: CopyStep, info: BigIntStats, run: Run): Promi
   }
 }
 
-/** Throws if entries of a directory may not be removed. Checked first, so that a gigabyte is not copied in vain. */
+/** Throws if entries of a directory may not be removed. Checked first, to avoid copying a gigabyte in vain. */
 export async function refuseUnremovable(directory: string, shown: string): Promise<void> {
   try {
     await access(directory, constants.W_OK | constants.X_OK);
@@ -211,7 +211,9 @@ function refuseKept({ holder, shown }: CopyStep, info: BigIntStats): void {
   );
 }
 
-/** Sets mode and times of a directory last: a read-only mode would stop the copy, and each new entry changes the mtime. */
+/**
+ * Sets mode and times of a directory last: a read-only mode would stop the copy, and each new entry changes the mtime.
+ */
 async function finishDirectory(copy: string, info: BigIntStats): Promise<void> {
   const directory = await open(copy, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {

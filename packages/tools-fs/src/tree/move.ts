@@ -82,7 +82,7 @@ async function moveAcross(from: string, to: string, move: Move, signal?: AbortSi
   );
 }
 
-/** The error, extended by the name of the partial copy that could not be removed. */
+/** The error with the name of the partial copy that could not be removed. */
 function leftBehind(error: unknown, temporary: string): Error {
   const cause = fsCause(error).replace(/\.$/, "");
   return new Error(`${cause}; part of the copy, ${temporary}, could not be removed.`, { cause: error });
@@ -90,7 +90,7 @@ function leftBehind(error: unknown, temporary: string): Error {
 
 /**
  * Removes from a directory exactly the entries that were copied and have not changed since; entries added or changed
- * later stay. Returns one reason for each entry that is left.
+ * later stay. Returns one reason for each remaining entry.
  */
 export async function removeCopiedSource(
   directory: string,

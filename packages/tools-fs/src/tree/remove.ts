@@ -25,9 +25,9 @@ interface Run {
 
 /**
  * Removes the entry `name` of a pinned directory with everything below it, and continues after an entry that it cannot
- * remove. Never follows a link and never enters a mount. It works inside directories that it holds open, so that the
- * target of a link that replaces one of them meanwhile is not emptied. `shown` names the entry in `causes`. Once
- * `signal` fires, entries that are not removed yet stay.
+ * remove. Never follows a symlink and never enters a mount. It works inside directories that it holds open, so that it
+ * never empties the target of a symlink that replaces one of them meanwhile. `shown` names the entry in `causes`. Once
+ * `signal` fires, the remaining entries stay.
  */
 export async function removeTree(
   directory: string,
@@ -59,7 +59,7 @@ async function removeEntry(entry: Entry, run: Run): Promise<boolean> {
     const info = await lstat(path);
     if (info.isDirectory()) {
       if (info.dev !== run.device) return leave(removal, entry.shown, MOUNTED);
-      // The causes already name what is left inside; count the directory, but do not repeat them.
+      // The causes already name what remains inside; count the directory, but do not repeat them.
       if (!(await emptyDirectory(path, entry.shown, run))) return leave(removal);
       await rmdir(path);
     } else {

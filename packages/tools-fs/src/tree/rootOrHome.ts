@@ -5,9 +5,9 @@ import { canonicalPath, isInside } from "@agent/core/toolkit";
 import { showPath } from "../paths/pathText.js";
 
 /**
- * Refuses to move or remove the file system's root, a home directory, the working directory, the confining root,
- * or a directory that holds one of them. `target` is canonical; a second name of the same directory (a bind
- * mount, another case) is recognised as well.
+ * Refuses to move or remove the file system's root, a home directory, the working directory, the confining root, or a
+ * directory that contains one of them. `target` is canonical; another name of the same directory (a bind mount, another
+ * case) is recognised as well.
  */
 export function assertNotRootOrHome(
   target: string,
@@ -40,7 +40,7 @@ function keptDirectories(root: string | undefined): [path: string, name: string]
   return kept;
 }
 
-/** The home directory of the account, whatever HOME says. A user id without an account has none. */
+/** The home directory of the account, regardless of HOME. A user id without an account has none. */
 function accountHome(): string | undefined {
   try {
     return userInfo().homedir;

@@ -7,13 +7,13 @@ import type { Workspace } from "../workspace.js";
 
 const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
 
-/** The state of a file that the user is shown a change of. */
+/** The state of a file on which a displayed change is based. */
 export interface FileVersion {
-  /** Differs as soon as the path leads elsewhere, or the content is another. */
+  /** Differs as soon as the path resolves elsewhere or the content changes. */
   readonly token: string;
   /** Absent if there is no file. */
   readonly info?: BigIntStats;
-  /** Absent if the file is too large, or is read only after approval. */
+  /** Absent if the file is too large, or needs approval to read. */
   readonly whole?: WholeFile;
 }
 
@@ -34,7 +34,7 @@ export async function readVersion(
   return versionOf(workspace, target, whole);
 }
 
-/** The state of a file for a display of what a call changes; `undefined` if it is large or cannot be read. */
+/** The state of a file for displaying a change; `undefined` if it is large or cannot be read. */
 export async function readToShow(
   workspace: Workspace,
   target: string,
@@ -46,7 +46,7 @@ export async function readToShow(
     if (info !== undefined && (!info.isFile() || info.size > MAX_SHOWN_BYTES)) return undefined;
     return await readVersion(workspace, target, shown, call);
   } catch {
-    // The call itself reports what is wrong.
+    // The call itself reports the error.
     return undefined;
   }
 }
@@ -54,7 +54,7 @@ export async function readToShow(
 /** The version of a file that was read already. */
 export function versionOf(workspace: Workspace, target: string, whole: WholeFile): FileVersion {
   const { info, bytes } = whole;
-  // No digest of a secret content leaves the tool.
+  // The digest of secret content must not leave the tool.
   const isSecret = isReadWithApproval(workspace, target);
   return {
     token: tokenOf(target, isSecret ? stampOf(info) : digestOf(bytes)),
@@ -63,7 +63,7 @@ export function versionOf(workspace: Workspace, target: string, whole: WholeFile
   };
 }
 
-/** Throws if the user was shown another version than this one. */
+/** Throws if the user saw another version than this one. */
 export function assertShown({ token }: FileVersion, shown: string, basis: string): void {
   if (token !== basis) throw changedSinceShown(shown);
 }
@@ -74,7 +74,7 @@ export function changedSinceShown(shown: string): Error {
   );
 }
 
-/** Whether the access rules let a file be read only after approval. */
+/** Whether the access rules require approval to read a file. */
 export function isReadWithApproval(workspace: Workspace, target: string): boolean {
   return workspace.findNeeds({ action: "read", path: target }).length > 0;
 }

@@ -6,13 +6,13 @@ import { errorCode } from "../errors/fsError.js";
 import type { Workspace } from "../workspace.js";
 
 /**
- * Makes a directory by its canonical path, with missing parents. Returns the directories it made, outermost first. Makes
- * each one inside its pinned parent, so that a link that replaces a parent meanwhile is not followed.
+ * Creates a directory by its canonical path, with missing parents. Returns the created directories, outermost first.
+ * Creates each one inside its pinned parent, so that a symlink that replaces a parent meanwhile is not followed.
  */
 export async function makeDirectories(workspace: Workspace, directory: string): Promise<string[]> {
   // The usual case needs no asynchronous call.
   if (!workspace.pins && isDirectory(directory)) return [];
-  // Node's `recursive` option loops forever in /proc, where mkdir and stat both say ENOENT.
+  // Node's `recursive` option loops forever in /proc, where mkdir and stat both return ENOENT.
   const existing = deepestExisting(workspace, directory);
   let pinned = existing.pinned;
   let path = existing.path;
@@ -41,7 +41,7 @@ export async function makeDirectories(workspace: Workspace, directory: string): 
   return made;
 }
 
-/** Removes directories again after the work they were made for failed. One that is not empty stays. */
+/** Removes created directories after the work they were created for failed. One that is not empty stays. */
 export async function removeMade(workspace: Workspace, made: readonly string[]): Promise<void> {
   for (const path of made.toReversed()) await removeIfEmpty(workspace, path).catch(() => undefined);
 }

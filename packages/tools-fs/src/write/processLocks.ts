@@ -13,8 +13,8 @@ const LONGEST_PAUSE_MS = 20;
 
 /**
  * Runs `work` while no other process of this user that uses these locks holds any of `paths`, which are canonical.
- * Rejects if they stay locked too long. A lock is a symbolic link in a private directory, never in the project; the lock of
- * a process that was killed is taken over.
+ * Rejects if they stay locked too long. A lock is a symlink in a private directory, never in the project; the lock of a
+ * killed process is taken over.
  */
 export async function withProcessLocks<T>(
   paths: readonly string[],
@@ -24,7 +24,7 @@ export async function withProcessLocks<T>(
   if (!prepareLockDirectory()) return await work();
   const held: HeldLock[] = [];
   try {
-    // Every process locks in the same order, so that two processes never wait for each other.
+    // Every process locks in the same order, so that two processes never deadlock.
     for (const [lock, path] of sortedLocks(paths)) held.push(await acquire(lock, path, call));
     return await work();
   } finally {

@@ -16,11 +16,13 @@ const QUICKLY_READ_BYTES = 1024 * 1024;
 export interface Written {
   readonly created: boolean;
   readonly lines: number;
-  /** A note for the model if the editor saved a text that differs. */
+  /** A note for the model if the editor saved a different text. */
   readonly remark?: string;
 }
 
-/** The version that the new content is based on. If the file differs right before it is replaced, `onChanged` is thrown. */
+/**
+ * The version that the new content is based on. If the file differs right before it is replaced, `onChanged` is thrown.
+ */
 export interface Basis {
   /** Absent if there was no file. Without `onDisk`, only the stamp is compared. */
   readonly expected: (Pick<WholeFile, "info"> & Partial<WholeFile>) | undefined;
@@ -31,9 +33,9 @@ const SAVED_DIFFERENTLY =
   "The editor took the text, but the file on disk differs from it: it formats what it saves, or saves later. Read the file again before you edit it.";
 
 /**
- * Writes a whole file at a canonical path, parents included; remembers what it wrote. If the user works in an
- * editor that can write files, the editor writes it; else this writes to the disk, atomically. A failure leaves the old
- * file and no new directory.
+ * Writes a whole file at a canonical path, parents included, and remembers the new state. If the user's editor can
+ * write files, the editor writes it; otherwise it is written to the disk atomically. A failure leaves the old file and
+ * no new directory.
  */
 export async function replaceFile(
   workspace: Workspace,

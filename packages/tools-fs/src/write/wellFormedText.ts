@@ -1,8 +1,8 @@
 import { requireString } from "@agent/core/toolkit";
 
 /**
- * Reads the text argument `name`. Throws, with the position, if it holds an unpaired surrogate (half a character): UTF-8
- * has no form for one, and it would silently be written as U+FFFD. `shown` is the name of the argument in the message.
+ * Reads the text argument `name`. Throws, with the position, if it contains an unpaired surrogate: UTF-8 cannot encode
+ * one, and it would silently be written as U+FFFD. `shown` is the name of the argument in the message.
  */
 export function requireWellFormedText(
   args: Readonly<Record<string, unknown>>,
