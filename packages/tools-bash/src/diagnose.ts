@@ -11,7 +11,7 @@ import { findPowerShell, NO_BASH, type WindowsShell } from "./windows/shells.js"
 
 const ANY_LIMITS = { memoryMb: 1024, processes: 1024 };
 
-/** Says which limits and protections work on this system with this shell, for `agent doctor`. */
+/** Reports which limits and protections work on this system with this shell, for `agent doctor`. */
 export async function diagnose(shell = "/bin/sh", windowsShell?: () => WindowsShell): Promise<Diagnosis[]> {
   if (windowsShell) return await diagnoseWindows(windowsShell, findPowerShell());
   const table = new ProcessTable().isAvailable;
@@ -63,14 +63,14 @@ export async function diagnose(shell = "/bin/sh", windowsShell?: () => WindowsSh
   ];
 }
 
-/** The result of the self-test in one row, and a row for each way out that was not blocked. */
+/** The result of the self-test in one row, and a row for each escape that was not blocked. */
 function inOneRow(attempts: readonly Diagnosis[]): Diagnosis[] {
   const open = attempts.filter(({ ok }) => !ok);
   const detail = `${attempts.length} ways out tried, ${open.length === 0 ? "all" : attempts.length - open.length} blocked`;
   return [{ subject: "sandbox test", ok: open.length === 0, detail }, ...open];
 }
 
-/** What commands can rely on, on Windows. */
+/** The protections available on Windows. */
 export async function diagnoseWindows(
   findShell: () => WindowsShell,
   powershell: WindowsShell | undefined,
@@ -99,7 +99,7 @@ export async function diagnoseWindows(
   ];
 }
 
-/** Why `run_bash` cannot run commands. WSL may be there without a distribution. */
+/** Why `run_bash` cannot run commands. WSL may be installed without a distribution. */
 async function shellProblem(findShell: () => WindowsShell): Promise<string | undefined> {
   try {
     const { kind, program } = findShell();

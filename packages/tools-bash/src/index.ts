@@ -14,7 +14,7 @@ export type { NetworkOptions, SandboxMode, SandboxOptions } from "./sandbox/sett
 export type { SandboxLevel } from "./sandbox/status.js";
 export { runBashTool };
 
-/** The tools this pack brings; `run_powershell` on Windows only. */
+/** The names of this pack's tools; `run_powershell` on Windows only. */
 export type BashToolName = "run_bash" | "run_powershell";
 
 declare module "@agent/core" {
@@ -23,13 +23,16 @@ declare module "@agent/core" {
   }
 }
 
-/** `run_bash`, and on Windows `run_powershell`, both disabled: the user opts in. Throws on an unknown or mistyped option. */
+/**
+ * Registers `run_bash`, and on Windows `run_powershell`, both disabled: the user opts in. Throws for an unknown or
+ * mistyped option.
+ */
 export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
   setup(host, registry) {
     const shared = sharedRunner(host.options, host);
-    // Not returned: `jobs` is created when it is first read, and an agent that runs no command has nothing to keep.
+    // Not returned: `jobs` is created on first access, and an agent that runs no command needs none.
     registry.provide?.(shared.services);
     const more = process.platform === "win32" ? [off(createRunPowershell(shared))] : [];
     return { tools: [off(createRunBash(shared)), ...more] };

@@ -6,18 +6,21 @@ import type { SandboxMode, SandboxOptions } from "./sandbox/settings.js";
 
 export const PACK_NAME = "@agent/tools-bash";
 
-/** The pack's options block. Everything may be left out. */
+/** The pack's options. All are optional. */
 export interface BashOptions {
   /** Commands that are refused. */
   readonly deny?: readonly PolicyRule[];
-  /** If given, only these commands run. */
+  /** If set, only these commands run. */
   readonly allow?: readonly PolicyRule[];
   readonly limits?: LimitOptions;
-  /** Names of environment variables that commands never see; `*` stands for any characters. Default: keys of model providers. */
+  /**
+   * Names of environment variables that are withheld from commands; `*` matches any characters. Default: keys of model
+   * providers.
+   */
   readonly hideEnv?: readonly string[];
   /** The absolute path of the shell. Default `/bin/sh`; on Windows Git Bash or the bash of WSL. */
   readonly shell?: string;
-  /** Default: as the host wants it (`PackHost.containment`), otherwise `"off"`. */
+  /** Default: decided by the host (`PackHost.containment`), otherwise `"off"`. */
   readonly sandbox?: SandboxMode | SandboxOptions;
 }
 
@@ -91,7 +94,7 @@ const PROPERTIES = {
 
 export const OPTIONS = typedSchema<BashOptions>({ type: "object", properties: PROPERTIES });
 
-/** The options of the tool without the pack. Throws on anything unknown or mistyped. */
+/** Checks the options of the tool without the pack. Throws for anything unknown or mistyped. */
 export function checkedOptions(options: BashOptions | undefined): BashOptions {
   return packOptions<BashOptions>(PACK_NAME, options, PROPERTIES);
 }

@@ -9,7 +9,7 @@ import { runBashTool } from "../src/tools/bash.js";
 
 const table = new ProcessTable();
 type BashTool = ReturnType<typeof runBashTool>;
-/** Every tool that `makeTool` made in this test. */
+/** Every tool that `makeTool` created in this test. */
 const tools: BashTool[] = [];
 /** The start of the tag that every process of every command of this process carries. */
 export const ownTag = `AGENT_RUN_BASH=${process.env.AGENT_RUN_BASH ?? ""}${process.pid}-`;
@@ -46,8 +46,8 @@ export const jobs = {
 };
 
 /**
- * Runs a command that prints something and then waits, into its timeout. A machine that is too busy to print it in
- * that time gets more: what is tested is what comes after the deadline, not how fast a shell starts.
+ * Runs a command that prints something and then waits, until its timeout. A machine that is too busy to print it in
+ * time gets more time: the test is about what happens after the deadline, not about how fast a shell starts.
  */
 export async function runIntoTimeout(
   args: Record<string, unknown>,

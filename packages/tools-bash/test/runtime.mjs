@@ -1,4 +1,4 @@
-// Runs commands in whatever runtime this is, and prints what came back.
+// Runs commands in the current runtime, and prints the results.
 import { runBashTool } from "../dist/index.js";
 
 const tool = runBashTool();

@@ -1,6 +1,6 @@
 import { createPolicy, type PolicyOptions, type Verdict } from "../src/policy/policy.js";
 
-/** What a policy says to a command; without other rules, one that denies `rm`. */
+/** The verdict of a policy on a command; by default, of one that denies `rm`. */
 export function verdict(
   command: string,
   options: PolicyOptions = { deny: ["rm"] },

@@ -11,7 +11,7 @@ import {
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** The `command` argument. Throws for what no shell can run. */
+/** Reads the `command` argument. Throws for text that no shell can run. */
 export function checkedCommand(args: Record<string, unknown>): string {
   const command = requireString(args, "command");
   if (command.trim() === "") throw new Error(`"command" must not be blank, got ${quote(command)}.`);
@@ -21,7 +21,7 @@ export function checkedCommand(args: Record<string, unknown>): string {
   return command;
 }
 
-/** The `arguments` argument: what becomes `"$@"`. */
+/** Reads the `arguments` argument, which becomes `"$@"`. */
 export function checkedParameters(args: Record<string, unknown>): readonly string[] {
   const parameters = optionalStringArray(args, "arguments", []);
   const index = parameters.findIndex((parameter) => parameter.includes("\0"));
@@ -29,7 +29,7 @@ export function checkedParameters(args: Record<string, unknown>): readonly strin
   return parameters;
 }
 
-/** The `timeout` argument in milliseconds; any positive number, also an infinite one. */
+/** Reads the `timeout` argument in milliseconds; any positive number, including infinity. */
 export function checkedTimeout(args: Record<string, unknown>): number {
   const { timeout = DEFAULT_TIMEOUT_MS } = args;
   if (typeof timeout === "number" && timeout > 0) return Math.ceil(timeout);
@@ -38,7 +38,7 @@ export function checkedTimeout(args: Record<string, unknown>): number {
   );
 }
 
-/** The directory to run in, absolute and known to exist: `cwd`, `working_directory` or the agent's own. */
+/** The directory to run in, absolute and existing: `cwd`, `working_directory` or the agent's own. */
 export function checkedDirectory(args: Record<string, unknown>): string {
   const cwd = optionalString(args, "cwd", undefined);
   const alias = optionalString(args, "working_directory", undefined);
@@ -53,7 +53,7 @@ export function checkedDirectory(args: Record<string, unknown>): string {
   return resolve(given);
 }
 
-/** The agent's own working directory, which someone may have removed; `cure` says what to do then. */
+/** The agent's own working directory, which may have been removed; `cure` explains what to do then. */
 export function currentDirectory(cure = 'Pass "cwd".'): string {
   try {
     return process.cwd();

@@ -3,8 +3,8 @@ import { probeProgram } from "../helpers/probe.js";
 const WORD = "ready";
 
 /**
- * Rejects if the program does not run commands: `/bin/true` accepts any command and prints nothing. A program that cannot
- * be started at all is reported by the run itself. `before` are arguments that come first; `cure` says what to do.
+ * Rejects if the program does not run commands: `/bin/true` accepts any command and prints nothing. A program that
+ * cannot be started at all is reported by the run itself. `before` are leading arguments; `cure` explains what to do.
  */
 export async function confirmShell(
   shell: string,

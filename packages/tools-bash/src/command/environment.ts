@@ -8,15 +8,18 @@ import {
 } from "@agent/core/toolkit";
 
 /**
- * Variables that are withheld from commands unless `hideEnv` says otherwise: the API keys of model providers, and the headers
- * that OpenAI's SDK sends, which may hold one.
+ * Variables that are withheld from commands unless `hideEnv` replaces them: the API keys of model providers, and the
+ * headers of OpenAI's SDK, which may contain one.
  */
 export const DEFAULT_HIDDEN_ENV: readonly string[] = [...KEY_VARIABLES, "OPENAI_CUSTOM_HEADERS"];
 /** The variable that holds the tag of every process a command starts. */
 const TAG_VARIABLE = "AGENT_RUN_BASH";
-/** A shorter value is no secret, and would be found in many variables by chance. */
+/** A shorter value is not a secret, and would match many variables by chance. */
 const SHORTEST_SECRET = 8;
-/** What a variable that only looks like a secret must hold so that other variables with the same text are hidden too. */
+/**
+ * The pattern a value must match before other variables with the same text are hidden too, if its variable only looks
+ * like a secret.
+ */
 const TOKEN = /^[^\s/]{16,}$/;
 
 // The kernel refuses a single "NAME=value" beyond 32 pages.
@@ -54,11 +57,11 @@ export interface EnvironmentRules {
   readonly hidden: readonly string[];
   /** Names whose values are secrets: a variable that holds such a value is hidden too. */
   readonly secret: readonly string[];
-  /** In a sandbox, whatever looks like a secret is hidden except these patterns of names; `undefined` outside. */
+  /** In a sandbox, variables that look like secrets are hidden except these name patterns; `undefined` outside. */
   readonly passed: readonly string[] | undefined;
 }
 
-/** The environment of a command: the agent's own without what is hidden, then `extra`, then the tag. */
+/** Builds the environment of a command: the agent's own without hidden variables, then `extra`, then the tag. */
 export function buildEnvironment(
   rules: EnvironmentRules,
   extra: Readonly<Record<string, string>>,
@@ -83,7 +86,7 @@ export function buildEnvironment(
   return Object.assign(env, tagVariable(tag));
 }
 
-/** Empties the values of git's settings that hold a secret, such as the header of a login. */
+/** Clears the values of git settings that hold a secret, such as an authorization header. */
 function hideGitSecrets(env: Record<string, string>, isPassed: (name: string) => boolean): void {
   for (const [name, key] of Object.entries(env)) {
     const number = /^GIT_CONFIG_KEY_(\d+)$/.exec(name)?.[1];
@@ -114,15 +117,15 @@ function guessSecrets({ passed }: EnvironmentRules): Map<string, string> {
   );
 }
 
-/** The variable that says which command a process belongs to. */
+/** The variable that identifies the command a process belongs to. */
 export function tagVariable(tag: string): Record<string, string> {
   // Append the tag: an agent that was started by another agent's command stays visible to the outer agent.
   return { [TAG_VARIABLE]: `${process.env[TAG_VARIABLE] ?? ""}${tag}` };
 }
 
-/** Tells whether a name matches one of the patterns. `*` stands for any characters. */
+/** Whether a name matches one of the patterns. `*` matches any characters. */
 export function matchNames(patterns: readonly string[]): (name: string) => boolean {
-  // Names of variables have no case on Windows.
+  // Variable names are case-insensitive on Windows.
   const fold = (name: string): string => (process.platform === "win32" ? name.toUpperCase() : name);
   const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")).map(fold));
   const wild = patterns.filter((pattern) => pattern.includes("*")).map((pattern) => wildcard(fold(pattern)));

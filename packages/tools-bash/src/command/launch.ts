@@ -17,8 +17,8 @@ export interface ShellProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /**
-   * In a sandbox: resolves to whether the command may run now; `false` if the sandbox ended before that. Rejects if it is
-   * not the one that was asked for, and the process must be killed.
+   * In a sandbox: resolves to whether the command may run now; `false` if the sandbox exited before that. Rejects if
+   * the sandbox is not the requested one; the process must then be killed.
    */
   readonly entered?: Promise<boolean> | undefined;
 }
@@ -26,19 +26,19 @@ export interface ShellProcess {
 export interface LaunchOptions {
   readonly shell: string;
   readonly script: Script;
-  /** Arrive as `"$@"`. */
+  /** Passed as `"$@"`. */
   readonly args: readonly string[];
   /** Shell text to run first, ending in `; `. */
   readonly prelude: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Puts a sandbox around the shell and its arguments. */
+  /** Wraps the shell and its arguments in a sandbox. */
   readonly enterSandbox?: ((argv: readonly string[]) => Promise<SandboxedStart>) | undefined;
 }
 
 /**
- * Starts the shell as leader of its own session and process group: it has no terminal, so no program can
- * prompt on the user's, and the whole group can be killed at once. Standard input is empty.
+ * Starts the shell as leader of its own session and process group: it has no terminal, so no program can prompt on the
+ * user's, and the whole group can be killed in one step. Standard input is empty.
  */
 export async function launchShell(options: LaunchOptions, pool: PipePool): Promise<ShellProcess> {
   const pipes = [await pool.open(), await pool.open()] as const;
@@ -67,13 +67,13 @@ export async function launchShell(options: LaunchOptions, pool: PipePool): Promi
   }
 }
 
-/** The program to start with its arguments, and what it reads from further file descriptors. */
+/** The program to start with its arguments, and the input for further file descriptors. */
 interface Start {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly inputs: readonly Uint8Array[];
-  /** In a sandbox, what has to be mounted before the command may run. */
+  /** In a sandbox, the mounts to verify before the command may run. */
   readonly mounts?: readonly Mount[] | undefined;
   readonly network?: SandboxedStart["network"];
   readonly isProxyOpen?: SandboxedStart["isProxyOpen"];
@@ -104,7 +104,7 @@ async function startOf({
     return { argv: [shell, "-c", prelude + body, "sh", ...args], cwd, env, inputs: [] };
   }
   const start = await enterSandbox([shell, "-c", body, "sh", ...args]);
-  // The limits are set outside, before anything of the call runs: a variable of the call could undo them.
+  // The limits are set outside, before any part of the call runs: a variable of the call could undo them.
   const limited =
     prelude === "" ? start.argv : [SYSTEM_SHELL, "-c", `${prelude}exec "$@"`, "sh", ...start.argv];
   return { ...start, argv: limited };
@@ -127,7 +127,7 @@ function spawnShell(
         ...(gate === undefined ? [] : (["pipe", gate] as const)),
       ];
       const given = stdio.length;
-      // Through a directory that was left open, a command would leave its sandbox.
+      // A command could leave its sandbox through an open directory.
       for (const descriptor of options.enterSandbox ? inheritedDescriptors() : []) {
         if (descriptor < given) continue;
         nothing ??= openSync(devNull, "r");
@@ -167,10 +167,10 @@ const FLAGS = /^flags:\s*([0-7]+)$/m;
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * The file descriptors that a program gets from this process without being given them: those that anyone who started this
- * process left open. Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up
- * once, since Node opens none of this kind itself, and a server may have thousands of its own. Empty where there is no
- * /proc; throws if it cannot be read.
+ * The file descriptors that a program would inherit from this process: those left open by the program that started it.
+ * Node closes only low ones. A directory among them would lead out of the sandbox. They are looked up once, since Node
+ * itself opens none of this kind, and a server may have thousands of its own. Empty without /proc; throws if it cannot
+ * be read.
  */
 const inheritedDescriptors: () => readonly number[] = lazyConstant(() =>
   existsSync(DESCRIPTORS) ? readdirSync(DESCRIPTORS).map(Number).filter(isInherited) : [],
@@ -181,7 +181,7 @@ function isInherited(descriptor: number): boolean {
     const [, flags] = FLAGS.exec(readFileSync(`${DESCRIPTORS}/${descriptor}`, "utf8")) ?? [];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch (error) {
-    // Closed meanwhile, as that of the listing is.
+    // Closed meanwhile, like the descriptor of the listing itself.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
   }

@@ -6,17 +6,17 @@ import type { Exceeded } from "../processes/watch.js";
 /** Why a command was stopped. */
 export type StopReason = "timeout" | "abort" | "user" | Exceeded;
 
-/** How a shell ended. */
+/** The exit status of a shell. */
 export interface ShellExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How a command ended and what it printed. */
+/** The outcome of a command and its output. */
 export interface RunOutcome {
   /**
-   * The shell's exit code, 128 + n for death by signal n, -1 if the command was stopped by time or the caller, or was
-   * moved to the background.
+   * The shell's exit code; 128 + n if it was killed by signal n; -1 if the command was stopped by a timeout or the
+   * caller, or was moved to the background.
    */
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
@@ -27,7 +27,7 @@ export interface RunOutcome {
   readonly stdout: Captured;
   readonly stderr: Captured;
   readonly background?: BackgroundWork | undefined;
-  /** Pids that did not end, not even by SIGKILL (a process stuck in the kernel, or one of another user). */
+  /** Processes that survived even SIGKILL (stuck in the kernel, or owned by another user). */
   readonly unkillable: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export interface BackgroundWork {
   readonly log?: string | undefined;
   /** Whether a user moved the command itself there. */
   readonly isDetached: boolean;
-  /** Calls `callback` when nothing of it runs any more. */
+  /** Calls `callback` when none of them is running. */
   onFinished(callback: () => void): void;
 }
 
@@ -65,7 +65,7 @@ export function exitOf({ code, signal }: ShellExit, stoppedBy: StopReason | unde
   return { exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0), signal };
 }
 
-/** The limits that the kernel enforces itself end a process with their own signal. */
+/** The kernel kills a process at some limits with a specific signal. */
 export function exceededBySignal(exit: ShellExit | undefined, limits: Limits): Exceeded | undefined {
   if (!exit) return undefined;
   const died = (signal: "SIGXCPU" | "SIGXFSZ"): boolean =>
@@ -79,7 +79,7 @@ export function exceededBySignal(exit: ShellExit | undefined, limits: Limits): E
   return undefined;
 }
 
-/** The kernel ended the command at its limit, so that is what it used. */
+/** The kernel killed the command at its limit, so that is its usage. */
 export function memoryExceeded({ memoryMb }: Limits): Exceeded {
   return { limit: "memoryMb", allowed: memoryMb, used: Math.ceil(memoryMb) };
 }

@@ -6,17 +6,17 @@ import type { Exceeded } from "../processes/watch.js";
 import type { SandboxLevel } from "../sandbox/status.js";
 import { type BackgroundWork, exceededSummary, type RunOutcome, type Suspected } from "./outcome.js";
 
-/** The JSON that `run_bash` returns. Names are stable; an optional field says when it is present. */
+/** The JSON result of `run_bash`. Names are stable; the comment of an optional field says when it is present. */
 export interface RunBashResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** 128 + n for death by signal n; -1 if the command was ended by its timeout or the user, or still runs. */
+  /** 128 + n if killed by signal n; -1 if the command was stopped by its timeout or the user, or is still running. */
   readonly exit_code: number;
-  /** The signal the shell died of. */
+  /** The signal that killed the shell. */
   readonly signal: string | null;
   readonly timed_out: boolean;
   readonly duration_ms: number;
-  /** For each stream that was cut: how long it was, and the file that holds it. */
+  /** For each truncated stream: its length, and the file with the full output. */
   readonly truncated?: { readonly stdout?: TruncatedStream; readonly stderr?: TruncatedStream };
   /** If a limit was exceeded: its option name, its value, and what the command used. */
   readonly limit_exceeded?: Exceeded;
@@ -24,18 +24,18 @@ export interface RunBashResult {
   readonly limit_suspected?: Suspected;
   /** If the user cancelled the call. */
   readonly aborted?: true;
-  /** If the user ended this command, and not the whole turn. */
+  /** If the user stopped this command, and not the whole turn. */
   readonly ended_by?: "user";
-  /** If a user moved the command to the background: it still runs, and what it prints goes to `background_log`. */
+  /** If a user moved the command to the background: it is still running, and its output goes to `background_log`. */
   readonly moved_to_background?: true;
-  /** If something of the command still runs: the name by which a user sees and ends it. */
+  /** If processes of the command are still running: the name of the job, by which a user can list and stop it. */
   readonly background_job?: string;
   readonly background_pids?: readonly number[];
-  /** The file that gets what they print from now on. */
+  /** The file with their further output. */
   readonly background_log?: string;
   /** If a sandbox is configured: the one the command ran in. */
   readonly sandbox?: SandboxLevel;
-  /** Processes that could not be ended. */
+  /** Processes that could not be killed. */
   readonly unkillable_pids?: readonly number[];
 }
 
@@ -49,13 +49,13 @@ const UNITS = { cpuSeconds: "s of CPU time", memoryMb: "MB", processes: "process
 /** The limits a command ran with. */
 export interface Allowance {
   readonly timeoutMs: number;
-  /** The most that a call may ask for. */
+  /** The maximum that a call may request. */
   readonly longestMs: number;
   /** The level in force, if a sandbox is configured. */
   readonly sandbox?: SandboxLevel | undefined;
-  /** Protected files that the command made. */
+  /** Protected files that the command created. */
   readonly refused?: readonly RefusedFile[] | undefined;
-  /** What the user has to know about git operations that the command did not finish. */
+  /** Notes for the user about git operations that the command did not finish. */
   readonly unfinished?: string | undefined;
   /** Connections of the command that were refused, by destination, each with its reason. */
   readonly refusedHosts?: ReadonlyMap<string, string> | undefined;
@@ -91,7 +91,7 @@ export function presentOutcome(outcome: RunOutcome, allowance: Allowance): strin
   return JSON.stringify(result);
 }
 
-/** What the command printed for a display: its end, and the files that hold all of it. */
+/** The output for a display: its end, and the files with the full output. */
 export function outputView(outcome: RunOutcome, allowance: Allowance): ResultView {
   const { stdout, stderr, exitCode } = outcome;
   const gap = stdout.text !== "" && stderr.text !== "" && !stdout.text.endsWith("\n") ? "\n" : "";
@@ -104,13 +104,13 @@ export function outputView(outcome: RunOutcome, allowance: Allowance): ResultVie
   return {
     type: "output",
     text: withNotice(stdout.text + gap + stderr.text, ...noticesOf(outcome, allowance)),
-    // Negative for a command that was stopped or still runs.
+    // Negative for a command that was stopped or is still running.
     ...(exitCode >= 0 && { exitCode }),
     ...(files.length > 0 && { files }),
   };
 }
 
-/** A few words for a display; never `ok` for anything but exit code 0. */
+/** A short summary for a display; `ok` only for exit code 0. */
 export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean; summary: string } {
   const { stoppedBy, exitCode, signal } = outcome;
   if (stoppedBy === "timeout") return { ok: false, summary: `timed out after ${timeoutMs} ms` };
@@ -125,7 +125,7 @@ export function summarize(outcome: RunOutcome, timeoutMs: number): { ok: boolean
   return { ok: exitCode === 0, summary: `exit code ${exitCode}${died}${left}` };
 }
 
-/** What a reader has to know besides the output. */
+/** Notices for the reader besides the output. */
 function noticesOf(outcome: RunOutcome, allowance: Allowance): (string | undefined)[] {
   return [
     stopNotice(outcome.stoppedBy, allowance) ??
@@ -156,9 +156,9 @@ function detachNotice(background: BackgroundWork | undefined): string | undefine
   return `[moved to the background by the user as ${background.jobId}; it has not ended.${log}]`;
 }
 
-/** How the model can ask for more time, as far as there is a way. */
+/** How the model can get more time, if there is a way. */
 function moreTime({ timeoutMs, longestMs, sandbox }: Allowance): string {
-  // A sandbox ends with its command.
+  // A sandbox ends together with its command.
   const orBackground = sandbox === "bubblewrap" ? "" : ', or append " &" to let it run on in the background';
   if (timeoutMs >= longestMs) {
     return `No command may take longer (limits.timeoutMs)${orBackground.replace(", or", ";")}.`;

@@ -16,28 +16,28 @@ import {
   suspectMemory,
 } from "./outcome.js";
 
-/** How long a command may take to end by itself after SIGTERM. */
+/** How long a command may take to exit after SIGTERM. */
 const GRACE_MS = 1000;
-/** How long to wait for the exit of a shell that has been killed. */
+/** How long to wait for a killed shell to exit. */
 const REAP_MS = 500;
-// The time in which it is known whether bubblewrap, which has ended, had started the command.
+// How long to wait to find out whether bubblewrap, which has exited, had started the command.
 const SETUP_END_MS = 5000;
 
 export interface RunOptions extends LaunchOptions {
   readonly tag: string;
   readonly timeoutMs: number;
   readonly limits: Limits;
-  /** Whether what the command leaves is ended with it: a sandbox keeps no background work. */
+  /** Whether the command's background processes are killed with it: a sandbox keeps no background work. */
   readonly endsWithShell?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long the command had to wait for the user so far, which does not count as its time. */
+  /** How long the command has waited for the user so far, which does not count towards its time. */
   readonly waitedMs?: (() => number) | undefined;
   readonly onOutput?: ((chunk: string) => void) | undefined;
   readonly onProcess?: ((pid: number) => void) | undefined;
 }
 
 /**
- * Runs one command to its end, or until it is moved to the background. Rejects only if the shell or its sandbox cannot be
+ * Runs one command until it exits or is moved to the background. Rejects only if the shell or its sandbox cannot be
  * started.
  */
 export async function runCommand(options: RunOptions, host: CommandHost): Promise<RunOutcome> {
@@ -97,7 +97,7 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
       ? first
       : await withTimeout<ShellExit | undefined>(exited, REAP_MS, () => undefined);
     const hasSurvivors = () => host.survivors.hasSurvivors(tree);
-    // End them now: the kernel is about to do so, but until then they would be reported as still running.
+    // Kill them now: the kernel is about to do so, but until then they would be reported as still running.
     if (options.endsWithShell && (await hasSurvivors())) await tree.end(0);
     await output.drain();
     const left = (await hasSurvivors()) ? tree.pids() : [];
@@ -106,7 +106,8 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
     const result = output.finish();
     if (!goesOn) output.close();
     const ranOutOfMemory = tree.ranOutOfMemory();
-    // Processes that could not be killed stay registered with the host, which tries again when the agent ends.
+    // Processes that could not be killed stay registered with the host, which tries again when the agent is disposed
+    // of.
     if (left.length === 0 && !goesOn) host.release(tree);
     return {
       ...exitOf(exit ?? { code: null, signal: "SIGKILL" }, stoppedBy),
@@ -125,7 +126,7 @@ export async function runCommand(options: RunOptions, host: CommandHost): Promis
   }
 }
 
-/** Whether a shell that has exited ran its command. What a killed bubblewrap left behind, waiting for it, is killed. */
+/** Whether an exited shell ran its command. Kills the process that a killed bubblewrap left waiting. */
 async function hasEntered(
   { entered }: ShellProcess,
   tree: { end(graceMs: number): Promise<unknown> },
@@ -145,11 +146,11 @@ interface StopOptions {
   readonly timeoutMs: number;
   readonly limits: Limits;
   readonly signal?: AbortSignal | undefined;
-  /** How long the command had to wait for the user so far, which does not count. */
+  /** How long the command has waited for the user so far, which does not count towards its time. */
   readonly waitedMs?: (() => number) | undefined;
 }
 
-/** Everything that can end the wait for a command before its shell exits. */
+/** Everything that can stop waiting for a command before its shell exits. */
 interface StopWatch {
   /** Resolves when the deadline passes, the caller aborts, a limit is exceeded or a user interferes; maybe never. */
   readonly requested: Promise<StopReason | "detach">;
@@ -173,7 +174,7 @@ function watchForStop(
       setImmediate(resolve, "timeout");
       return;
     }
-    // Node fires a timer of more than 2^31 ms at once: wait in stages.
+    // Node fires a timer of more than 2^31 ms immediately: wait in stages.
     timer = setTimeout(arm, Math.min(Math.ceil(left), LONGEST_TIMER_MS));
   };
   arm();

@@ -6,7 +6,7 @@ import type { TemporaryFiles } from "../host/temporaryFiles.js";
 // The kernel refuses a single argument beyond 32 pages; the limits in front of the command need room too.
 const MAX_INLINE_BYTES = 120 * 1024;
 
-/** A command as the shell gets it: inline, or through a file when it is too long for an argument. */
+/** A command in the form the shell gets it: inline, or in a file if it is too long for an argument. */
 export interface Script {
   readonly text: string;
   readonly file?: string | undefined;
@@ -14,10 +14,10 @@ export interface Script {
   remove(): void;
 }
 
-/** Throws where a long command finds no room for its file. */
+/** Throws if the file for a long command cannot be written. */
 export function prepareScript(command: string, files: TemporaryFiles): Script {
   if (Buffer.byteLength(command) <= MAX_INLINE_BYTES) {
-    // Behind -c, shells still look for options: "-x" would be one, and the next argument the command.
+    // After -c, shells still look for options: "-x" would be an option, and the next argument the command.
     const text = /^[-+]/.test(command) ? ` ${command}` : command;
     return { text, remove: () => undefined };
   }

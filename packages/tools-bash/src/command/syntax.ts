@@ -5,21 +5,21 @@ import { probeProgram } from "../helpers/probe.js";
 const PARSES_BY_LINE = new Set(["sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"]);
 
 /**
- * Whether the syntax must be checked before the command runs. A command of one line need not: the shell finds
- * the error before it runs anything, so asking it a second time is only needed when it failed.
+ * Whether the syntax must be checked before the command runs. Not needed for a single line: the shell finds the error
+ * before it runs anything, so a second check is needed only if it failed.
  */
 export function needsCheckFirst(command: string, shell: string): boolean {
   return command.includes("\n") || !isKnownShell(shell);
 }
 
-/** Whether this is the name of a shell that we know parses a whole line first. */
+/** Whether this is the name of a shell known to parse a whole line first. */
 export function isKnownShell(shell: string): boolean {
   return PARSES_BY_LINE.has(basename(shell));
 }
 
 /**
- * Asks the shell itself whether it can parse the command, without running any of it. Resolves to the
- * problem with its line, or to `undefined`. `script` is the text, or the file that holds it.
+ * Lets the shell itself parse the command without running it. Resolves to the error with its line, or to `undefined`.
+ * `script` is the text, or the file that contains it.
  */
 export async function findSyntaxError(
   shell: string,
@@ -31,7 +31,7 @@ export async function findSyntaxError(
   return message === undefined ? undefined : describe(message, shell, script.text);
 }
 
-/** The shell's complaint about the script; `undefined` if there is none. */
+/** The shell's error message about the script; `undefined` if there is none. */
 async function complaint(
   shell: string,
   args: readonly string[],

@@ -8,7 +8,7 @@ export const FIRST_INPUT = 3;
 export function feedInputs(child: ChildProcess, inputs: readonly Uint8Array[]): void {
   for (const [index, bytes] of inputs.entries()) {
     const stream = child.stdio[FIRST_INPUT + index] as Writable | null | undefined;
-    // A program that ends without reading says why itself.
+    // A program that exits without reading reports the reason itself.
     stream?.on("error", () => undefined);
     stream?.end(bytes);
   }

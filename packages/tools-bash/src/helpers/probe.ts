@@ -24,15 +24,15 @@ interface ProbeOptions {
 }
 
 interface Probe {
-  /** `null` if it was ended: on abort, or because it took too long. */
+  /** `null` if it was killed: on abort or timeout. */
   readonly code: number | null;
-  /** The start of what it printed. */
+  /** The start of its output. */
   readonly output: string;
 }
 
 /**
- * Runs a program to query it, without standard input and with no variable of the agent, and resolves to the
- * start of what it prints on one stream. Rejects if it cannot be started.
+ * Runs a program to query it, without standard input and without the agent's variables, and resolves to the start of
+ * one output stream. Rejects if it cannot be started.
  */
 export function probeProgram(
   program: string,

@@ -9,13 +9,13 @@ import { JobList } from "./jobs.js";
 import { RunningCommands } from "./runningCommands.js";
 import { TemporaryFiles } from "./temporaryFiles.js";
 
-// How long pipes and watchdog are kept after the last command: making new ones for each command in a row is slow.
+// How long pipes and the watchdog are kept after the last command: creating new ones for each command in a row is slow.
 const IDLE_MS = 10_000;
 const END_POLL_MS = 5;
 
 /**
  * Everything that outlives one command: processes, temporary files, pipes and background jobs. Each registration of the
- * pack has one, so that two agents in one process share nothing.
+ * pack has its own, so that two agents in one process share nothing.
  */
 export class CommandHost {
   readonly table = new ProcessTable();
@@ -26,8 +26,8 @@ export class CommandHost {
   readonly survivors = new SurvivorCheck(this.table);
   readonly jobs = new JobList(this);
   /**
-   * The tags of all commands of this host begin with this; no other process on the machine carries it. It is a name,
-   * not a secret, so no cryptography has to be loaded for it.
+   * The prefix of the tags of all commands of this host; no other process on the machine has it. It is a name, not a
+   * secret, so no cryptography is needed.
    */
   readonly #tag = `${process.pid}-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}.`;
   readonly #alive = new Set<ProcessTree>();
@@ -38,17 +38,17 @@ export class CommandHost {
   #idleTimer: NodeJS.Timeout | undefined;
   #releaseExit: (() => void) | undefined;
   #isDisposed = false;
-  /** Whether a control group of this user can limit memory, once it was tried. */
+  /** Whether a control group of this user can limit memory, once that was tried. */
   #canLimitMemory: boolean | undefined;
 
-  /** Throws once the host is disposed of: nothing could end a command that is started then. */
+  /** Throws once the host is disposed of: a command started then could not be stopped. */
   assertUsable(): void {
     if (this.#isDisposed) throw new Error("The agent has ended, and run_bash with it. Nothing was run.");
   }
 
   /**
-   * The tag for the next command. Every process of the command carries it in its environment. The watchdog knows it
-   * before the command starts: an agent that is killed in between leaves nothing behind either.
+   * The tag for the next command. Every process of the command has it in its environment. The watchdog gets it before
+   * the command starts, so nothing is left behind if the agent is killed in between.
    */
   newTag(): string {
     this.assertUsable();
@@ -59,7 +59,7 @@ export class CommandHost {
     return `${this.#tag}${this.#commands};`;
   }
 
-  /** A control group for a command to start in, if its memory limit is small and the kernel can enforce it. */
+  /** A control group for a command, if its memory limit is small and the kernel can enforce it. */
   groupForStart(limits: Limits): ControlGroup | undefined {
     if (!(limits.memoryMb < SMALL_LIMIT_MB) || this.#canLimitMemory === false) return undefined;
     const group = ControlGroup.createLimitingMemory(limits);
@@ -67,11 +67,11 @@ export class CommandHost {
     return group;
   }
 
-  /** The tree of a command that was just started. From now on it ends with the agent, however the agent ends. */
+  /** Registers the tree of a started command. From now on it is killed together with the agent. */
   killOnExit(root: number, tag: string, group?: ControlGroup): ProcessTree {
     const tree = new ProcessTree(root, tag, this.table, group);
     this.#alive.add(tree);
-    if (this.#isDisposed) tree.kill(); // the agent ended while the shell was being started
+    if (this.#isDisposed) tree.kill(); // the agent was disposed of while the shell was being started
     clearTimeout(this.#idleTimer);
     // The idle timer may have fired while a command was slow to start, such as in a sandbox.
     if (this.#watchdog) this.#watchdog.update(this.#mortal());
@@ -79,7 +79,7 @@ export class CommandHost {
     return tree;
   }
 
-  /** Forgets a tree of which nothing is left. */
+  /** Forgets a tree without remaining processes. */
   release(tree: ProcessTree): void {
     if (!this.#alive.delete(tree)) return;
     tree.dispose();
@@ -88,8 +88,8 @@ export class CommandHost {
   }
 
   /**
-   * Notes empty files and directories that a command is about to put where nothing was. The watchdog removes them if the
-   * agent is killed before the returned function is called.
+   * Registers empty placeholder files and directories that a command is about to create. The watchdog removes them if
+   * the agent is killed before the returned function is called.
    */
   removeIfKilled(placeholders: readonly MortalPlaceholders[]): () => void {
     this.#placeholders.add(placeholders);
@@ -100,7 +100,7 @@ export class CommandHost {
     };
   }
 
-  /** Runs `cleanUp` when the returned function is called, or when the agent ends before that. Never twice. */
+  /** Runs `cleanUp` when the returned function is called, or when the agent is disposed of before that. Never twice. */
   cleanUpLater(cleanUp: () => void): () => void {
     const once = (): void => {
       if (this.#cleanups.delete(once)) cleanUp();
@@ -109,7 +109,7 @@ export class CommandHost {
     return once;
   }
 
-  /** Calls `end` when the agent ends before the returned function is called, which calls it too. */
+  /** Calls `end` when the returned function is called, or when the agent is disposed of before that. */
   endOnExit(end: () => void): () => void {
     this.assertUsable();
     this.#releaseExit ??= onProcessExit(() => this.terminate());
@@ -117,7 +117,7 @@ export class CommandHost {
     return this.cleanUpLater(end);
   }
 
-  /** Kills everything immediately, without waiting: for a process that is about to end. */
+  /** Kills everything immediately, without waiting, for a process that is about to exit. */
   terminate(): void {
     for (const tree of this.#alive) tree.kill();
     if (this.#commands > 0) this.#killTagged();
@@ -125,7 +125,7 @@ export class CommandHost {
     this.files.remove();
   }
 
-  /** Ends every command and job, and returns all that the host has of the system. Calls that wait return. */
+  /** Stops every command and job, and releases all system resources of the host. Waiting calls return. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.running.endAll();
@@ -136,7 +136,7 @@ export class CommandHost {
     this.#rest();
   }
 
-  /** A process that left its tree unseen still carries the tag. */
+  /** A process that left its tree unnoticed still has the tag. */
   #killTagged(): void {
     for (const pid of this.table.listPids()) {
       if (pid !== process.pid && this.table.environmentHolds(pid, this.#tag)) kill(pid);
@@ -155,7 +155,7 @@ export class CommandHost {
     this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
   }
 
-  /** Releases what an agent that runs no commands does not need. Output that a model may still read stays. */
+  /** Releases what an idle agent does not need. Output that a model may still read stays. */
   #rest(): void {
     if (this.#alive.size > 0) return;
     clearTimeout(this.#idleTimer);
@@ -173,14 +173,14 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // It exited by itself.
   }
 }
 
 // Node warns about the eleventh listener of `process`: all hosts of this process share one.
 const callbacks = new Set<() => void>();
 
-/** Calls `callback` when the process (or the worker thread) ends, until the returned function is called. */
+/** Calls `callback` when the process (or the worker thread) exits, until the returned function is called. */
 function onProcessExit(callback: () => void): () => void {
   if (callbacks.size === 0) process.on("exit", runAll);
   callbacks.add(callback);
@@ -205,10 +205,10 @@ interface Question {
   readonly answer: (hasSurvivors: boolean) => void;
 }
 
-/** Finds out whether something outlives the shell of a command: cheap enough to be asked after every command. */
+/** Detects processes that outlive the shell of a command: cheap enough to run after every command. */
 class SurvivorCheck {
   readonly #table: ProcessTable;
-  /** Shells of commands that run: they are no survivors of another command. */
+  /** Shells of running commands: they are not survivors of another command. */
   readonly #shells = new Set<number>();
   #questions: Question[] = [];
 
@@ -216,15 +216,15 @@ class SurvivorCheck {
     this.#table = table;
   }
 
-  /** Notes that the shell of a command runs, until the returned function is called. */
+  /** Registers the shell of a running command, until the returned function is called. */
   noteShell(pid: number): () => void {
     this.#shells.add(pid);
     return () => this.#shells.delete(pid);
   }
 
   /**
-   * Whether anything that a command started is alive. Only processes younger than its shell are looked at, and commands
-   * that end at the same moment share one look.
+   * Whether any process started by a command is alive. Checks only processes younger than its shell, and commands that
+   * end at the same moment share one check.
    */
   hasSurvivors(tree: ProcessTree): Promise<boolean> {
     return new Promise((answer) => {

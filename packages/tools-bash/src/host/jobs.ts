@@ -10,18 +10,18 @@ import type { CommandHost } from "./commandHost.js";
 const GRACE_MS = 1000;
 const MAX_FINISHED = 20;
 
-/** Processes of a command that go on after its call has returned. */
+/** Processes of a command that continue after its call has returned. */
 export interface Survivors {
   readonly tree: ProcessTree;
   readonly pids: readonly number[];
   readonly command: string;
   readonly limits: Limits;
   readonly shell: ShellProcess;
-  /** Whether the command itself continues, and not only what it left in the background. */
+  /** Whether the command itself continues, and not only its background processes. */
   readonly isDetached?: boolean;
 }
 
-/** The background jobs of one host: those that run, and the last few that have ended. */
+/** The background jobs of one host: the running ones, and the last few that have finished. */
 export class JobList implements BackgroundJobs {
   readonly #host: CommandHost;
   readonly #jobs: Job[] = [];
@@ -51,7 +51,9 @@ export class JobList implements BackgroundJobs {
     await Promise.all(this.#jobs.map((job) => job.end()));
   }
 
-  /** Takes over processes of a command: they go on, their output goes to a log, and they end with the agent. */
+  /**
+   * Takes over processes of a command: they continue, their output goes to a log, and they are killed with the agent.
+   */
   adopt(survivors: Survivors): Job {
     const id = `job-${++this.#lastId}`;
     const log = this.#host.files.path(`${id}.log`);
@@ -71,7 +73,7 @@ export class JobList implements BackgroundJobs {
 export class Job {
   readonly id: string;
   readonly startedAt = Date.now();
-  /** The file that gets its output, if it still had one. */
+  /** The log file, if the output was still open. */
   readonly log: string | undefined;
   readonly #survivors: Survivors;
   readonly #watch: TreeWatch;
@@ -107,13 +109,13 @@ export class Job {
     return this.#survivors.pids;
   }
 
-  /** Calls `callback` when nothing of the job runs any more; at once if that is so already. */
+  /** Calls `callback` when no process of the job is running; immediately if none is. */
   onFinished(callback: () => void): void {
     if (this.#isRunning) this.#onFinished.push(callback);
     else callback();
   }
 
-  /** The state of this moment. */
+  /** The current state. */
   describe(): BackgroundJob {
     const pids = this.#look();
     return {
@@ -126,7 +128,7 @@ export class Job {
     };
   }
 
-  /** Resolves to whether there was something to end, and it is gone. */
+  /** Resolves to whether there was a running process and it has been stopped. */
   async end(graceMs = GRACE_MS): Promise<boolean> {
     if (this.#look().length === 0) return false;
     const ended = await this.#survivors.tree.end(graceMs);
@@ -171,7 +173,7 @@ function keepReading(shell: ShellProcess, path: string): string | undefined {
   return log?.path;
 }
 
-/** `undefined` if no file can be made: the job continues without a log. */
+/** `undefined` if no file can be created: the job continues without a log. */
 function openLog(path: string): RollingLog | undefined {
   try {
     return new RollingLog(path);

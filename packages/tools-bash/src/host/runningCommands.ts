@@ -1,6 +1,6 @@
-/** Actions of a user on one command that a call waits for. */
+/** User actions on one command that a call waits for. */
 export interface RunningCommand {
-  /** Ends it with its tree; the call returns as usual and says who ended it. */
+  /** Stops it with its tree; the call returns as usual and says that the user stopped it. */
   end(): void;
   /** Lets the call return now; the command continues in the background. Absent where that is not possible. */
   detach?(): void;
@@ -23,7 +23,7 @@ export class RunningCommands {
     return command !== undefined;
   }
 
-  /** Returns whether a call waited for this command and the command can go on without it. */
+  /** Returns whether a call waited for this command and the command can continue without it. */
   detach(pid: number): boolean {
     const command = this.#commands.get(pid);
     command?.detach?.();

@@ -12,7 +12,7 @@ export class TemporaryFiles {
   #count = 0;
 
   /**
-   * A path for a new file. The directory is made with the first one; directories of agents that were killed are
+   * Returns a path for a new file. The directory is created with the first one; directories of killed agents are
    * removed at the same time.
    */
   path(name: string, folder: "output" | "pipes" = "output"): string {
@@ -20,25 +20,25 @@ export class TemporaryFiles {
   }
 
   /**
-   * The directory of outputs and scripts, if there is one already: what a command in a sandbox may read. It must not
-   * see the pipes: a pipe that is writable to this user can be written through a read-only mount.
+   * The directory of outputs and scripts, if it exists: a sandboxed command may read it. It must not contain the pipes:
+   * a pipe that is writable to this user can be written through a read-only mount.
    */
   get outputDirectory(): string | undefined {
     const folder = this.#directory === undefined ? undefined : join(this.#directory, "output");
     return folder !== undefined && existsSync(folder) ? folder : undefined;
   }
 
-  /** Whether no file of a command is left: output that did not fit into a result, logs, scripts. */
+  /** Whether no file of a command is left: truncated output, logs, scripts. */
   get isEmpty(): boolean {
     const folder = this.outputDirectory;
     try {
       return folder === undefined || readdirSync(folder).length === 0;
     } catch {
-      return false; // it cannot be listed now, for want of a file descriptor
+      return false; // it cannot be listed now, for lack of a file descriptor
     }
   }
 
-  /** Removes the directory with everything in it. The next path makes a new one. */
+  /** Removes the directory with everything in it. The next path creates a new one. */
   remove(): void {
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
     this.#directory = undefined;
@@ -50,7 +50,7 @@ export class TemporaryFiles {
     return folder;
   }
 
-  /** Makes the directory again if a program that cleans up the system's temporary directory has removed it. */
+  /** Creates the directory again if a cleanup of the system's temporary directory removed it. */
   #ensureDirectory(): string {
     if (this.#directory !== undefined && existsSync(this.#directory)) return this.#directory;
     if (this.#directory === undefined) removeAbandoned();

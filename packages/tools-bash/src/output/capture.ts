@@ -2,30 +2,30 @@ import { utf8Boundary } from "@agent/core/toolkit";
 import { PlainText } from "./plainText.js";
 import type { SpillFile, SpillStore } from "./spill.js";
 
-/** The most a result holds of each stream: 50 KB. */
+/** The maximum size of each stream in a result: 50 KB. */
 export const MAX_STREAM_BYTES = 51_200;
 
 /** The captured output of one stream. */
 export interface Captured {
-  /** Plain text of at most `MAX_STREAM_BYTES`; of a longer one the beginning and the end. */
+  /** Plain text of at most `MAX_STREAM_BYTES`; the beginning and the end of longer output. */
   readonly text: string;
   /** The size of the raw output, before escape codes were removed. */
   readonly totalBytes: number;
   readonly truncated: boolean;
-  /** Where the output is in full, if it was cut and the file could be written. */
+  /** The file with the full output, if it was truncated and the file could be written. */
   readonly file?: string;
   readonly fileComplete?: boolean;
 }
 
 /**
- * Takes a stream of any length and keeps the beginning and the end of its plain text in memory. All that the command
- * printed, byte for byte, goes to a file once it is too long.
+ * Captures a stream of any length and keeps the beginning and the end of its plain text in memory. Once it is too long,
+ * the raw output goes to a file, byte for byte.
  */
 export class Capture {
   readonly #spills: SpillStore;
   readonly #text = new HeadTail(MAX_STREAM_BYTES);
   readonly #plain = new PlainText((bytes) => this.#text.write(bytes));
-  /** The output that came before the file was created. */
+  /** The output before the file was created. */
   #first: Uint8Array[] = [];
   #total = 0;
   #spill: SpillFile | undefined;
@@ -38,7 +38,7 @@ export class Capture {
     this.#spills = spills;
   }
 
-  /** Takes a chunk, which may be used again by the caller afterwards. */
+  /** Adds a chunk, which the caller may reuse afterwards. */
   write(chunk: Buffer): void {
     this.#total += chunk.length;
     if (this.#total > MAX_STREAM_BYTES) this.#spillOver(chunk);
@@ -65,7 +65,7 @@ export class Capture {
         this.#spill = this.#spills.create(`${this.name}.log`);
         for (const earlier of this.#first) this.#spill.write(earlier);
       } catch {
-        this.#spillFailed = true; // no place to write: the result says so by giving no file
+        this.#spillFailed = true; // no file can be written: the result has no file name then
       }
       this.#first = [];
     }
@@ -73,7 +73,7 @@ export class Capture {
   }
 }
 
-/** The field of the result: the text, and a notice if something is left out. */
+/** The field of the result: the text, and a notice if something is omitted. */
 export function presentCapture(name: string, captured: Captured): string {
   if (!captured.truncated) return captured.text;
   const where =
@@ -88,7 +88,7 @@ export function presentCapture(name: string, captured: Captured): string {
 
 const NEWLINE = 0x0a;
 
-/** Lines are kept whole where that costs no more than this. */
+/** Lines are kept whole if that costs no more than this. */
 const MAX_LOSS_BYTES = 2048;
 
 /** Keeps the beginning and the end of a text of any length within `limit` bytes; all of it if it fits. */
@@ -114,7 +114,7 @@ class HeadTail {
     return this.#total > this.#limit;
   }
 
-  /** Takes bytes, which may be used again by the caller afterwards. */
+  /** Adds bytes, which the caller may reuse afterwards. */
   write(bytes: Uint8Array): void {
     this.#total += bytes.length;
     const first = bytes.subarray(0, this.#limit - this.#headBytes);
@@ -125,16 +125,16 @@ class HeadTail {
     const newest = rest.subarray(Math.max(0, rest.length - this.#limit));
     this.#tail.push(Uint8Array.prototype.slice.call(newest));
     this.#tailBytes += newest.length;
-    // Joined only now and then, so that many small writes do not each move all of it.
+    // Joined only occasionally, so that many small writes do not each copy all of it.
     if (this.#tailBytes > 2 * this.#limit) this.#shortenTail();
   }
 
-  /** The text: all of it, or its beginning and its end with a line between them that says how much is left out. */
+  /** The text: all of it, or its beginning and end with a line between them that states how much is omitted. */
   toString(): string {
     const head = Buffer.concat(this.#head);
     if (!this.isCut) return head.toString("utf8");
     const end = Buffer.concat([head, ...this.#tail]);
-    // The longest that the line between can be.
+    // The maximum length of the line in between.
     const room = this.#limit - Buffer.byteLength(lineBetween(this.#total)) - 1;
     const headEnd = lineEnd(head, utf8Boundary(head, Math.ceil(room / 2)));
     const tailStart = lineStart(end, end.length - Math.floor(room / 2));

@@ -7,7 +7,7 @@ import type { SpillStore } from "./spill.js";
 const DRAIN_MS = 500;
 const QUIET_MS = 50;
 
-/** Reads both streams of a shell: keeps what the result needs, and hands all of it to a display. */
+/** Reads both streams of a shell: keeps what the result needs, and passes everything to a display. */
 export function captureOutput(
   shell: { readonly stdout: Readable; readonly stderr: Readable },
   spills: SpillStore,
@@ -62,7 +62,7 @@ export function captureOutput(
   };
 }
 
-/** A moment, and then a turn of the event loop, so that what waits in the pipes has been read whatever the load. */
+/** Waits a moment and then one turn of the event loop, so that data in the pipes has been read even under load. */
 function quietTurn() {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<undefined>((resolve) => {

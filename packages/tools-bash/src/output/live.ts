@@ -6,8 +6,8 @@ const MAX_PENDING_BYTES = 16 * 1024;
 type StreamName = "stdout" | "stderr";
 
 /**
- * Hands output to a display as it comes, whole characters only, and never more than the display can take: at
- * most one piece every 50 ms, of which the newest 16 KB are kept and the rest is counted.
+ * Passes output to a display as it arrives, in whole characters, and never more than the display can handle: at most
+ * one piece every 50 ms, which keeps the newest 16 KB and counts the rest.
  */
 export class LiveOutput {
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
@@ -22,7 +22,7 @@ export class LiveOutput {
     this.#emit = emit;
   }
 
-  /** Takes a chunk, which may be used again by the caller afterwards. */
+  /** Adds a chunk, which the caller may reuse afterwards. */
   write(stream: StreamName, chunk: Buffer): void {
     const newest = { stream, chunk };
     this.#pending.push(newest);
@@ -42,7 +42,7 @@ export class LiveOutput {
     try {
       this.#emit(text);
     } catch {
-      this.#emit = () => undefined; // a display that fails must not end the agent: it gets no more
+      this.#emit = () => undefined; // a display that fails must not crash the agent: it gets no more output
     }
   }
 
@@ -63,7 +63,7 @@ export class LiveOutput {
       const dropped = Math.min(excess, oldest.chunk.length);
       if (dropped === oldest.chunk.length) this.#pending.shift();
       else oldest.chunk = oldest.chunk.subarray(dropped);
-      // The next chunk does not continue the last one, so the decoder starts anew.
+      // The next chunk does not continue the last one, so the decoder is reset.
       this.#decoders[oldest.stream] = new StringDecoder("utf8");
       this.#skippedBytes += dropped;
       this.#pendingBytes -= dropped;

@@ -9,8 +9,8 @@ const SMALLEST_BATCH = 16;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * One output of a command: the end it writes to, to be closed after the start, and the end to read. A chunk
- * that the stream hands out is good until the listener returns.
+ * One output of a command: the write end, to be closed after the start, and the read end. A chunk that the stream emits
+ * is valid until the listener returns.
  */
 export interface OutputPipe {
   readonly fd: number;
@@ -18,13 +18,13 @@ export interface OutputPipe {
 }
 
 /**
- * Named pipes for the output of commands, used again and again. Node connects children by sockets, which cannot be opened
- * by name: `echo x > /dev/stderr` fails on them. A named pipe can, and it is faster.
+ * Reusable named pipes for the output of commands. Node connects children by sockets, which cannot be opened by name:
+ * `echo x > /dev/stderr` fails on them. A named pipe can be opened, and it is faster.
  */
 export class PipePool {
   readonly #files: TemporaryFiles;
   readonly #free: string[] = [];
-  // One buffer for the reads of all pipes: it stays in the CPU cache, and leaves nothing to the garbage collector.
+  // One buffer for the reads of all pipes: it stays in the CPU cache, and creates no garbage.
   #chunk: Buffer | undefined;
   #canRead: boolean | undefined;
   #canMake = true;
@@ -35,15 +35,15 @@ export class PipePool {
     this.#files = files;
   }
 
-  /** A pipe; `undefined` where none can be had now. Then a socket must do. */
+  /** Returns a pipe; `undefined` if none is available now. Then a socket is used. */
   async open(): Promise<OutputPipe | undefined> {
     this.#canRead ??= canOwnDescriptors();
     return this.#canRead ? this.#first((path) => this.#open(path)) : undefined;
   }
 
   /**
-   * A descriptor of a pipe that is open for reading and writing: a program that inherits it and reads from it waits until
-   * the agent writes, and never reaches the end of the pipe, not even when the agent is killed. Close it after use.
+   * A descriptor of a pipe that is open for reading and writing: a program that inherits it and reads from it waits
+   * until the agent writes, and never reaches end of file, not even when the agent is killed. Close it after use.
    */
   async openBothEnds(): Promise<number> {
     const descriptor = await this.#first(openBothEnds);
@@ -68,7 +68,7 @@ export class PipePool {
     return undefined;
   }
 
-  /** Removes the pipes that no one uses. */
+  /** Removes unused pipes. */
   removeFree(): void {
     for (const path of this.#free.splice(0)) rmSync(path, { force: true });
   }
@@ -102,11 +102,14 @@ export class PipePool {
       return { fd, stream };
     } catch {
       if (reader !== undefined) closeSync(reader);
-      return undefined; // someone cleaned up the temporary directory
+      return undefined; // the temporary directory was cleaned up
     }
   }
 
-  /** Resolves to whether it made them. A failure may pass, such as a lack of file descriptors: the next command tries again. */
+  /**
+   * Resolves to whether it created them. A failure may be temporary, such as a lack of file descriptors: the next
+   * command tries again.
+   */
   #make(count: number): Promise<boolean> {
     const mkfifo = findProgram("mkfifo");
     if (mkfifo === undefined) {
@@ -132,18 +135,18 @@ export class PipePool {
 function openBothEnds(path: string): number | undefined {
   try {
     const descriptor = openSync(path, constants.O_RDWR);
-    // Without a name it is not used again: the program may hold it for longer than the agent.
+    // Without a name it is not reused: the program may hold it for longer than the agent.
     rmSync(path, { force: true });
     return descriptor;
   } catch {
-    return undefined; // someone cleaned up the temporary directory
+    return undefined; // the temporary directory was cleaned up
   }
 }
 
 /**
- * Whether a file descriptor that `fs` opened can be handed to a socket, which closes it. In a worker thread it cannot:
- * `fs` keeps a list of what the thread opened and closes those numbers when the thread ends, and by then a number may
- * belong to a file of the program around it. Bun and Deno do not read from such a descriptor.
+ * Whether a file descriptor opened by `fs` can be passed to a socket, which closes it. In a worker thread it cannot:
+ * `fs` tracks the descriptors of the thread and closes those numbers when the thread exits, and by then a number may
+ * belong to a file of the main program. Bun and Deno do not read from such a descriptor.
  */
 function canOwnDescriptors(): boolean {
   const isNode = process.versions.bun === undefined && !("Deno" in globalThis);

@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a;
 const CONTROLS = [0x1b, 0x0d, 0x08];
-/** The most of a line that is held back until its end is known. */
+/** The maximum length of a line that is held back until its end is known. */
 const MAX_LINE_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
@@ -12,20 +12,20 @@ const SEQUENCE =
 const PIECES = new RegExp(`${SEQUENCE.source}|[^]`, "gu");
 
 /**
- * Turns what a command prints for a terminal into plain text, chunk by chunk: escape codes are removed, and a line that is
- * written over with `\r` or backspaces becomes what a terminal shows at its end, so that a progress bar is one line.
+ * Converts terminal output to plain text, chunk by chunk: escape codes are removed, and a line that is overwritten with
+ * `\r` or backspaces becomes what a terminal would finally show, so that a progress bar is one line.
  */
 export class PlainText {
   readonly #emit: (bytes: Uint8Array) => void;
-  /** The last line, which may still be written over. */
+  /** The last line, which may still be overwritten. */
   #line: Buffer = NO_BYTES;
 
-  /** `emit` gets pieces that it must copy if it keeps them. */
+  /** `emit` must copy the pieces if it keeps them. */
   constructor(emit: (bytes: Uint8Array) => void) {
     this.#emit = emit;
   }
 
-  /** Takes a chunk, which may be used again by the caller afterwards. */
+  /** Adds a chunk, which the caller may reuse afterwards. */
   write(chunk: Buffer): void {
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end > 0) {
@@ -47,7 +47,7 @@ export class PlainText {
     if (this.#line.length > MAX_LINE_BYTES) this.end();
   }
 
-  /** Emits the line that was held back, and complete lines behind it. */
+  /** Emits the line that was held back, and complete lines after it. */
   #pass(lines: Buffer): void {
     const held = this.#line;
     this.#line = NO_BYTES;
@@ -64,7 +64,7 @@ function hasControls(bytes: Buffer): boolean {
   return CONTROLS.some((control) => bytes.includes(control));
 }
 
-/** The text as a terminal would leave it. `goesOn`: the last line will be written over from where the cursor is. */
+/** The text as a terminal would finally show it. `goesOn`: the last line continues at the cursor position. */
 function plain(text: string, goesOn = false): string {
   const lines = text.split("\n");
   return lines
@@ -72,19 +72,19 @@ function plain(text: string, goesOn = false): string {
     .join("\n");
 }
 
-/** Whether the cursor goes back in the line. A "\r" at its end is the first half of a Windows line ending. */
+/** Whether the cursor moves back within the line. A "\r" at its end is the first half of a Windows line ending. */
 function isOverwritten(line: string): boolean {
   const carriageReturn = line.indexOf("\r");
   return line.includes("\b") || (carriageReturn !== -1 && carriageReturn < line.length - 1);
 }
 
 /**
- * Numbers each change of the line, and decides at the end which columns an erasure cleared after they were written: to clear
- * them at once would take the length of the line for each erasure.
+ * Numbers each change of the line, and decides at the end which columns were erased after they were written: erasing
+ * immediately would cost the length of the line each time.
  */
 function overwrite(line: string, goesOn: boolean): string {
   const cells: { text: string; writtenAt: number }[] = [];
-  /** By column, when everything from it on, and everything up to it, was erased last. */
+  /** By column, the number of the last erasure of everything from it on, and of everything up to it. */
   const erased = { from: [] as number[], upTo: [] as number[] };
   let cursor = 0;
   let now = 0;

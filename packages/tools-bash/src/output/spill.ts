@@ -4,12 +4,12 @@ import type { TemporaryFiles } from "../host/temporaryFiles.js";
 /** Size limits: of one spill file, and of all together before the oldest is removed. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
-// Collected to pieces of this size: a copy in memory costs less than a call of the file system for every write.
+// Writes are buffered to this size: a copy in memory costs less than a system call for every write.
 const BATCH_BYTES = 256 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** The spill files of one host, bounded in their sum. */
+/** The spill files of one host, with a limit on their total size. */
 export class SpillStore {
   readonly #files: TemporaryFiles;
   #kept: SpillFile[] = [];
@@ -18,7 +18,7 @@ export class SpillStore {
     this.#files = files;
   }
 
-  /** A new file. Throws where none can be written. */
+  /** Creates a file. Throws if it cannot be written. */
   create(name: string): SpillFile {
     const file = new SpillFile(this.#files.path(name), () => this.#removeOldest(file));
     this.#kept.push(file);
@@ -37,7 +37,7 @@ export class SpillStore {
   }
 }
 
-/** A file that takes output that does not fit into a result. Bounded; a full disk ends it without an error. */
+/** A file for output that does not fit into a result. Bounded; a full disk stops it without an error. */
 export class SpillFile {
   readonly path: string;
   readonly #onClose: () => void;
@@ -67,7 +67,7 @@ export class SpillFile {
     return this.#discarded;
   }
 
-  /** Takes a chunk, which may be used again by the caller afterwards. */
+  /** Adds a chunk, which the caller may reuse afterwards. */
   write(chunk: Uint8Array): void {
     if (this.#fd === undefined) return;
     const part = chunk.subarray(0, MAX_FILE_BYTES - this.#size);
@@ -91,7 +91,7 @@ export class SpillFile {
     this.#onClose();
   }
 
-  /** Removes the file: it turned out that the result holds everything. */
+  /** Removes the file if the result holds everything after all. */
   discard(): void {
     this.#discarded = true;
     this.close();

@@ -21,21 +21,22 @@ const MAX_TEXT = 64 * 1024;
 const LONGEST_OFFER = 60;
 const MAX_OFFERED = 3;
 const ANY_ARGUMENT = "x";
-// In a rule these characters are wildcards or end it, and a blank is the end of a word.
+// In a rule these characters are wildcards or end it, and a blank separates words.
 const NOT_IN_RULES = /[*?\s"'`\\$[\]{}()<>|&;#!~]|^$/;
 const SUBCOMMAND = /^[a-z][\w:-]*$/;
 const SCRIPT_NAME = /^[\w:.-]+$/;
-// Commands that change what the commands behind them do: their directory, their variables, how the shell reads them.
+// Commands that affect the commands after them: their directory, their variables, how the shell parses them.
 const CHANGES_LATER = wordSet(
   "cd pushd popd export readonly declare typeset local read getopts unset integer float set umask ulimit trap exec eval shift",
 );
 
-/** Why a script cannot be described: it is not in the grammar, or too long. */
+/** Why a script cannot be described: it is outside the grammar, or too long. */
 class Undescribed extends Error {}
 
 /**
- * Every command of a script, those inside wrappers and `sh -c` too. Those that only read what may be read in `place` are marked. `undefined` for a script with too many. One that is not
- * in the grammar of the policy is a single open command.
+ * Every command of a script, including those inside wrappers and `sh -c`. Commands that only read what may be read in
+ * `place` are marked. `undefined` for a script with too many. A script outside the grammar of the policy is a single
+ * open command.
  */
 export function describeCommands(script: string, place?: ReadingPlace): CommandTarget[] | undefined {
   const found: CommandTarget[] = [];
@@ -45,7 +46,7 @@ export function describeCommands(script: string, place?: ReadingPlace): CommandT
     if (error instanceof Undescribed || script.length > MAX_TEXT) return undefined;
     return [{ type: "command", text: script, open: true }];
   }
-  // A script of nothing but comments.
+  // A script that contains only comments.
   return found.length > 0 ? found : undefined;
 }
 
@@ -71,7 +72,7 @@ function add(command: SimpleCommand, { depth, place }: Within, found: CommandTar
   try {
     within = inside(command.words);
   } catch {
-    return; // The command is open: what it runs cannot be known.
+    return; // The command is open: what it runs is unknown.
   }
   for (const script of within.scripts) {
     try {
@@ -84,7 +85,7 @@ function add(command: SimpleCommand, { depth, place }: Within, found: CommandTar
   for (const inner of within.commands) add(inner, { depth: depth + 1, place }, found);
 }
 
-/** Whether a command may do more than its words say. */
+/** Whether a command may do more than its words show. */
 function isOpenCommand({ words, assigned, redirected }: SimpleCommand, text: string): boolean {
   const [first] = words;
   if (first?.text === undefined || assigned.length > 0 || redirected) return true;
@@ -96,14 +97,14 @@ function isOpenCommand({ words, assigned, redirected }: SimpleCommand, text: str
 function isClosed(words: readonly CommandWord[], text: string): boolean {
   const count = packageWords(words);
   if (count === undefined) return runsOnlyItself(words[0]?.text ?? "", text);
-  // What a package is given is read as if the package were a program.
+  // The arguments of a package are judged as if the package were a program.
   const name = (words[count - 1]?.text ?? "").replace(/(?<=.)@[^@/]*$/, "");
   const program = commandName(name);
   const command = { words: [{ text: program, source: program }, ...words.slice(count)], assigned: [] };
   return runsOnlyItself(program, commandText(command));
 }
 
-/** Whether a command runs nothing but its own program, which does what its name says. */
+/** Whether a command runs only its own program, which does what its name says. */
 function runsOnlyItself(program: string, text: string): boolean {
   try {
     const own = { text: program, words: [program], match: [], notMatch: [] };
@@ -114,12 +115,12 @@ function runsOnlyItself(program: string, text: string): boolean {
   }
 }
 
-/** The words that a rule must name for it to cover the command: a package's name behind `npx`. */
+/** The words that a rule must contain to cover the command: the package name after `npx`. */
 export function namedWords(words: readonly CommandWord[]): number {
   return packageWords(words) ?? 1;
 }
 
-/** A command that the policy reads as it read this one. */
+/** A command that the policy parses the same way as this one. */
 function commandText({ words, assigned }: SimpleCommand): string {
   const variables = assigned.map(
     ({ name, value }) => `${name}=${value === undefined ? '"$_"' : quoted(value)}`,
@@ -137,7 +138,7 @@ function quoted(text: string): string {
   return /^[\w./,+%@^:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command with these variables in front of it. */
+/** The command preceded by these variables. */
 export function withVariables(target: CommandTarget, env: Readonly<Record<string, string>>): CommandTarget {
   const assigned = Object.entries(env).flatMap(([name, value]) =>
     /^[A-Za-z_]\w*$/.test(name) ? [`${name}=${quoted(value)}`] : [],
@@ -146,7 +147,7 @@ export function withVariables(target: CommandTarget, env: Readonly<Record<string
   return { ...rest, text: [...assigned, target.text].join(" "), open: true };
 }
 
-/** One rule that covers the commands of a script that do more than read, if there is a useful one. */
+/** One rule that covers all commands of a script that do more than read, if there is a useful one. */
 export function offerRules(targets: readonly CommandTarget[]): AlwaysOffer[] {
   const others = targets.filter(({ reads }) => !reads);
   if (others.length === 0 || others.some(({ open, cwd }) => open || cwd !== undefined)) return [];
@@ -157,7 +158,7 @@ export function offerRules(targets: readonly CommandTarget[]): AlwaysOffer[] {
   return [{ pattern: patterns.join(" && "), label }];
 }
 
-/** `npm test *` of `npm test -- --watch`; `undefined` where a rule for these words would allow anything. */
+/** `npm test *` for `npm test -- --watch`; `undefined` if a rule for these words would allow anything. */
 function ruleFor(text: string): string | undefined {
   const [command] = simpleCommands(text);
   const words = command?.words ?? [];
@@ -179,7 +180,7 @@ function ownWords(words: readonly CommandWord[]): number {
   return isScript && SCRIPT_NAME.test(third ?? "") ? 3 : 2;
 }
 
-/** Whether a program, or its subcommand, does whatever its further arguments say. */
+/** Whether a program, or its subcommand, does whatever its further arguments tell it. */
 function isOpenEnded([first = "", subcommand]: readonly string[]): boolean {
   const program = commandName(first);
   if (OPEN_ENDED.has(program) || isInterpreter(program)) return true;

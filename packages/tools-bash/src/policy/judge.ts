@@ -8,16 +8,16 @@ import { Refused, shown, Unresolvable } from "./refusal.js";
 import { type CommandRule, commandName, matchesAllow, matchesDeny } from "./rules.js";
 
 const MAX_DEPTH = 12;
-// Words looked at for one script, counting a word anew for each command that may begin at it, and something for
-// each command: 1 MB is judged within a second.
+// The number of words examined for one script, counting a word again for each command that may begin at it, plus a
+// constant per command: 1 MB is judged within a second.
 const MAX_WORK = 400_000;
 const WORK_PER_COMMAND = 4;
-// These commands only control the flow of the script: an allow list need not name them.
+// These commands only control the flow of the script: an allow list does not need to name them.
 const ALWAYS_ALLOWED = new Set(": [ break cd continue exit false return shift test true wait".split(" "));
-// In bash, a variable used in arithmetic is evaluated, down to a command in its subscript.
+// Bash evaluates a variable used in arithmetic, including a command in its subscript.
 const HIDDEN_SUBSCRIPT = /\[[^[\]]*(?:\$\(|`)/;
 
-/** Judges one script and everything it is seen to run. The methods throw `Refused` or `Unresolvable`. */
+/** Judges one script and everything it visibly runs. The methods throw `Refused` or `Unresolvable`. */
 export class Judge {
   readonly #denyRules: readonly CommandRule[];
   readonly #deny = new Map<string, CommandRule[]>();
@@ -26,7 +26,7 @@ export class Judge {
   readonly #isStrict: boolean;
   #denyOnly: Judge | undefined;
 
-  /** `isStrict`: an allow rule answers for nothing beyond its own words. */
+  /** `isStrict`: an allow rule covers nothing beyond its own words. */
   constructor(
     deny: readonly CommandRule[],
     allow: readonly CommandRule[] | undefined,
@@ -57,7 +57,7 @@ export class Judge {
     }
   }
 
-  /** `isGuess`: it is not known whether this is a command at all. */
+  /** `isGuess`: it is unknown whether this is a command at all. */
   #checkCommand({ words, assigned }: SimpleCommand, depth: number, isGuess = false): void {
     if (depth > MAX_DEPTH) throw new Unresolvable("commands are nested in commands too deeply");
     this.#count(words);
@@ -134,7 +134,7 @@ export class Judge {
     }
   }
 
-  /** A program that no table knows may run any word it is given: none of them may be the start of a denied command. */
+  /** An unknown program may run any word it is given: none of them may be the start of a denied command. */
   #checkUnknownProgram(name: string, [first, ...parameters]: readonly CommandWord[]): void {
     if (this.#deny.size === 0 || WRAPPERS.has(name)) return;
     if (takesOnlyData(name, first?.text ?? "", parameters)) return;
@@ -179,7 +179,7 @@ export class Judge {
 
   /**
    * Whether an allow rule also covers what the policy cannot read: the rule's own words leave it open, as "sh build.sh"
-   * does. A rule of one word ("sh") would hide every deny rule, so next to deny rules it covers nothing.
+   * does. A rule of one word ("sh") would bypass every deny rule, so next to deny rules it covers nothing.
    */
   #answersFor(rule: CommandRule): boolean {
     if (this.#isStrict) return false;
@@ -207,7 +207,10 @@ function setBy(name: string, words: readonly CommandWord[]): Variable[] {
 
 /** A program of the project may do anything; its arguments are data for it. */
 const PROJECT_FILE = /^(?!\.\.\/|.*\/\.\.\/)[^/]+\//;
-/** The version at the end of a name: `python3.12`. Begins at no digit inside of a number, which would be tried again and again. */
+/**
+ * The version at the end of a name: `python3.12`. Does not start at a digit inside a number, which would cause repeated
+ * attempts.
+ */
 const VERSION = /(?<![\d.])[-.]?\d[\d.]*$/;
 
 /** Whether no word of a command is a command itself, as far as is known. `word` is the command's name as written. */
@@ -218,12 +221,12 @@ function takesOnlyData(name: string, word: string, parameters: readonly CommandW
   return !parameters.some(({ text }) => text !== undefined && runs?.test(text));
 }
 
-/** The parts of a text that may be names of programs or words for them. */
+/** The parts of a text that may be names of programs or their words. */
 const PART = /[^\s"'`;|&<>()[\]{}$,=!:]+/g;
 
 /**
- * The commands that a program which no table knows may run by the words it is given, as far as `isDenied` cares for their
- * names: each begins at some word, at the value of an option, or within a text. Words that are not known yet are passed over.
+ * The commands that an unknown program may run through its words, limited to names for which `isDenied` is true: each
+ * begins at some word, at the value of an option, or within a text. Unknown words are skipped.
  */
 function* possibleCommands(
   parameters: readonly CommandWord[],
@@ -242,10 +245,10 @@ function* possibleCommands(
   }
 }
 
-/** Throws if a program is told by an option to do something else than its name and subcommand say. */
+/** Throws if an option makes a program do something other than its name and subcommand say. */
 function refuseBeyondName(name: string, [, ...parameters]: readonly CommandWord[]): void {
   const options = wordPattern(BEYOND_NAME, name);
-  // A name that a wildcard stands for may be that of an option, unless something else comes first.
+  // A name from a wildcard may look like an option, unless something precedes it.
   const found = parameters.find(({ text, source }) =>
     text === undefined ? !/^["']?[\w./]/.test(source) : options?.test(text),
   );

@@ -6,8 +6,8 @@ import { type SimpleCommand, simpleCommands } from "./parser.js";
 import { type CommandRule, compileRule, matchesAllow, matchesDeny } from "./rules.js";
 
 /**
- * The patterns of rules for shell commands: the words that a command begins with, as in the options `deny` and `allow` of
- * this pack. `npm test * && npm run lint *` is about both commands.
+ * Rule patterns for shell commands: the words that a command begins with, as in the options `deny` and `allow` of this
+ * pack. `npm test * && npm run lint *` covers both commands.
  */
 export const shellLanguage: PermissionLanguage = {
   check(pattern) {
@@ -39,11 +39,11 @@ function compile(pattern: string): CommandRule[] {
   return pattern.split(/\s+&&\s+/).map((part) => compileRule(part, "the pattern"));
 }
 
-/** The simple command of a target; `undefined` if it cannot be read. */
+/** The simple command of a target; `undefined` if it cannot be parsed. */
 function readTarget(target: CallTarget): SimpleCommand | undefined {
   if (target.type !== "command") return undefined;
   try {
-    // The commands of substitutions come before the command that they are in.
+    // The commands of substitutions precede the command that contains them.
     return simpleCommands(target.text).at(-1);
   } catch {
     return undefined;

@@ -1,34 +1,34 @@
 import { NotInGrammar, shown } from "./refusal.js";
 
-/** A word of a command; without `text` where only running the command would tell. */
+/** A word of a command; `text` is absent if it is known only when the command runs. */
 export interface CommandWord {
   readonly text?: string | undefined;
-  /** Whether an unknown word may become several (it is not quoted). */
+  /** Whether an unknown word may split into several (it is not quoted). */
   readonly splits?: boolean;
   readonly source: string;
 }
 
-/** A variable that is set; without `value` where only running the script would tell. */
+/** An assignment of a variable; `value` is absent if it is known only when the script runs. */
 export interface Variable {
   readonly name: string;
   readonly value?: string | undefined;
 }
 
-/** A simple command of a script: its words, and the variables set in front of it. */
+/** A simple command of a script: its words, and the assignments before it. */
 export interface SimpleCommand {
   readonly words: readonly CommandWord[];
   readonly assigned: readonly Variable[];
-  /** Whether a redirection makes it, or a group around it, read or write a file. */
+  /** Whether a redirection of it, or of a group around it, reads or writes a file. */
   readonly redirected?: boolean;
 }
 
-/** A redirection is one token: nothing in it is a command. `touchesFile`: it uses a file other than /dev/null. */
+/** A redirection is one token: it contains no command. `touchesFile`: it uses a file other than /dev/null. */
 type Token =
   | { readonly type: "word"; readonly at: number; readonly word: CommandWord }
   | { readonly type: "redirection"; readonly at: number; readonly touchesFile: boolean }
   | { readonly type: "newline" | "end" | "operator"; readonly at: number; readonly text: string };
 
-/** A here-document whose lines are still to come. `isQuoted`: nothing in them is expanded. */
+/** A here-document whose lines follow. `isQuoted`: nothing in them is expanded. */
 interface HereDocument {
   readonly delimiter: string;
   readonly isQuoted: boolean;
@@ -45,7 +45,7 @@ interface WordPart {
 const MAX_NESTING = 50;
 const MAX_WORDS = 10_000;
 const MAX_COMMANDS = 50_000;
-// One shell takes these for a space or the end of a line, another for a letter. A lone surrogate is not text.
+// One shell treats these as a space or a line ending, another as a letter. A lone surrogate is not text.
 const AMBIGUOUS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\p{Surrogate}]/u;
@@ -65,8 +65,8 @@ const NOT_JUDGED =
 const RESERVED = /^(if|then|else|elif|fi|for|while|until|do|done|\{|\}|!|time)$/;
 
 /**
- * All simple commands of a script, also those in substitutions; these come before the command they are in. Throws
- * `NotInGrammar` unless the script is written in the grammar that sh, dash, bash and busybox read alike:
+ * Parses all simple commands of a script, including those in substitutions; these precede the command that contains
+ * them. Throws `NotInGrammar` unless the script is written in the grammar that sh, dash, bash and busybox parse alike:
  *
  *     list      = pipeline { (";" | "&" | newline | "&&" | "||") pipeline }
  *     pipeline  = ["!"] command { "|" command }
@@ -77,14 +77,14 @@ export function simpleCommands(source: string): SimpleCommand[] {
   return new Parser(source).script();
 }
 
-/** A recursive-descent parser whose tokens are read on demand: where a word ends depends on the grammar around it. */
+/** A recursive-descent parser that reads tokens on demand: the end of a word depends on the grammar around it. */
 class Parser {
   readonly #source: string;
   readonly #found: SimpleCommand[] = [];
   #at = 0;
   #token: Token = { type: "newline", at: 0, text: "" };
   #nesting = 0;
-  /** How many `$(` are open here. */
+  /** The number of open `$(`. */
   #substitutions = 0;
   /** The here-document whose body begins with the next line. */
   #hereDocument: HereDocument | undefined;
@@ -106,7 +106,7 @@ class Parser {
 
   // ——— grammar
 
-  /** Commands up to a token that may end the list. Between two of them stands exactly one operator. */
+  /** Parses commands up to a token that may end the list. Exactly one operator separates two of them. */
   #list(...ends: string[]): void {
     this.#skipNewlines();
     while (this.#token.type !== "end" && !this.#is(...ends)) {
@@ -118,7 +118,7 @@ class Parser {
     }
   }
 
-  /** A list of at least one command, and the word behind it. */
+  /** A list of at least one command, and the word after it. */
   #body(...ends: string[]): string {
     this.#skipNewlines();
     if (this.#is(...ends)) throw this.#unexpected();
@@ -229,7 +229,7 @@ class Parser {
     }
   }
 
-  /** For bash, "time" is a word in front of a whole pipeline; for others a program. */
+  /** In bash, "time" is a keyword before a whole pipeline; in other shells a program. */
   #checkTimed({ source, text }: CommandWord): void {
     if (text === undefined || isReserved(source) || /^(-(?!p$)|\w+\+?=)/.test(source))
       throw this.#refusal('"time" before something else than a command', 'leave out "time"', this.#token.at);
@@ -295,7 +295,7 @@ class Parser {
     if (/[;&|()]/.test(char)) return { type: "operator", at, text: this.#operator(char) };
     const word = this.#word();
     if (!/[<>]/.test(this.#peek())) return { type: "word", at, word };
-    // Directly before "<" or ">", one digit is a file descriptor. About more digits and "{name}" shells differ.
+    // Directly before "<" or ">", one digit is a file descriptor. Shells differ for more digits and "{name}".
     if (/^\d$/.test(word.source)) return this.#redirection(at);
     if (word.text === undefined || !PLAIN_BEFORE_REDIRECTION.test(word.text) || /^\d$/.test(word.text))
       throw this.#refusal("a word joined to a redirection", "put a space between them", at);
@@ -306,7 +306,7 @@ class Parser {
     for (;;) {
       if (/[ \t]/.test(this.#peek())) this.#at++;
       else if (this.#source.startsWith("\\\n", this.#at)) {
-        // It joins what is around it: it may stand between words, not inside of one.
+        // A line continuation joins the text around it: it may occur between words, but not inside one.
         const isBetween = /[ \t\n]/.test(this.#peek(-1) || " ") || /[ \t]/.test(this.#peek(2) || " ");
         if (this.#hereDocument || !isBetween) throw this.#continued();
         this.#at += 2;
@@ -321,7 +321,7 @@ class Parser {
   #operator(char: string): string {
     const text = /[&|]/.test(char) && this.#peek(1) === char ? char + char : char;
     const next = this.#peek(text.length);
-    // "&>", "|&", ";;", "&!", "((" and the like are operators of their own to some shells.
+    // "&>", "|&", ";;", "&!", "((" and the like are separate operators in some shells.
     const isJoined = text === "&" ? !/^[ \t\n)]?$/.test(next) : /[;&|<>!]/.test(next);
     if (/[()]/.test(char) ? char === "(" && /[()#?*+@!]/.test(next) : isJoined) {
       const instead =
@@ -369,7 +369,7 @@ class Parser {
     this.#hereDocument = { delimiter, isQuoted: quotes !== "", stripsTabs, at };
   }
 
-  /** The lines behind the one with "<<", up to the delimiter. */
+  /** The lines after the one with "<<", up to the delimiter. */
   #readHereDocument(): void {
     const document = this.#hereDocument;
     while (this.#hereDocument !== undefined && document !== undefined) {
@@ -391,7 +391,7 @@ class Parser {
     return this.#refusal("a here-document without its end", `add a line with ${delimiter} alone`, at);
   }
 
-  /** Shells differ in where the body begins if a line break is quoted behind "<<". */
+  /** Shells differ in where the body begins if a line ending after "<<" is quoted. */
   #refuseLineBreak(hasLineBreak: boolean): void {
     const at = this.#hereDocument?.at;
     if (hasLineBreak && at !== undefined)
@@ -400,7 +400,7 @@ class Parser {
 
   // ——— words
 
-  /** A word up to the next blank or operator. Its text is unknown where only running the script would tell. */
+  /** Parses a word up to the next blank or operator. Its text is unknown if it depends on running the script. */
   #word(): CommandWord {
     const start = this.#at;
     const parts: WordPart[] = [];
@@ -442,7 +442,7 @@ class Parser {
       if (braces !== undefined) return literal(braces);
       if (!isFirst || !/^[ \t\n;]?$/.test(next))
         throw this.#refusal(`an unquoted ${char}`, "quote it, or write the words one by one");
-      // Alone it may be a reserved word: the grammar decides.
+      // On its own it may be a reserved word: the grammar decides.
     }
     const isTilde = char === "~" && (isFirst || /[=:]/.test(this.#peek(-1)));
     const isPattern = /[*?]/.test(char) || (char === "[" && !(isFirst && /^[ \t\n]?$/.test(next)));
@@ -471,7 +471,7 @@ class Parser {
         const kind = this.#dollar(/^[" /|).,;]$/);
         if (kind === "literal") text += "$";
         else isKnown = false;
-        // "$@" becomes as many words as there are arguments.
+        // "$@" expands to as many words as there are arguments.
         splits ||= kind === "list";
         continue;
       }
@@ -485,7 +485,7 @@ class Parser {
     return { text, isKnown, splits };
   }
 
-  /** Passes "$x", "${x}", "$(…)", or a "$" that stands for itself because of what is behind it. */
+  /** Skips "$x", "${x}", "$(…)", or a literal "$". */
   #dollar(literalBefore: RegExp): "literal" | "value" | "list" {
     const at = this.#at;
     const expansion = this.#match(EXPANSION)?.[0];
@@ -506,7 +506,7 @@ class Parser {
     return "literal";
   }
 
-  /** The commands of `$(…)`. The ")" is the last token that is read, so the rest of the word begins behind it. */
+  /** Parses the commands of `$(…)`. The ")" is the last token that is read, so the rest of the word begins after it. */
   #substitution(): void {
     const outer = this.#token;
     this.#substitutions++;
@@ -523,7 +523,7 @@ class Parser {
     return this.#source[this.#at + offset] ?? "";
   }
 
-  /** Passes what the sticky pattern matches here, if it does. */
+  /** Skips what the sticky pattern matches here, if anything. */
   #match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#source) ?? undefined;
@@ -535,7 +535,7 @@ class Parser {
     return this.#refusal("a line continued inside a word", "put a space before the backslash");
   }
 
-  /** The error for what stands at `at`: what it is, where, and what to write instead. */
+  /** The error for the text at `at`: what it is, where, and what to write instead. */
   #refusal(what: string, instead: string, at = this.#at): NotInGrammar {
     const line = this.#source.slice(0, at).split("\n").length;
     const place = this.#source.slice(at, at + 24);

@@ -19,21 +19,21 @@ export type Verdict =
       readonly rule?: string;
     };
 
-/** Rules for commands, compiled and proven by their own examples. */
+/** Rules for commands, compiled and checked against their own examples. */
 export interface Policy {
   /**
-   * Explains whether a command would run. `env` are variables the caller sets for it. The values of `"$1"` and
-   * `"$@"` are never looked at: where they decide, the command is refused. Runs nothing, never throws.
+   * Explains whether a command would run. `env` are variables the caller sets for it. The values of `"$1"` and `"$@"`
+   * are never examined: if they matter, the command is refused. Runs nothing, never throws.
    */
   check(command: string, env?: Readonly<Record<string, string>>): Verdict;
 }
 
 /**
- * Compiles the rules. `undefined` without any. Throws if a list is empty, a rule is not plain words, or one
- * of its examples contradicts it.
+ * Compiles the rules. `undefined` if there are none. Throws if a list is empty, a rule does not consist of plain words,
+ * or one of its examples contradicts it.
  */
 export function createPolicy(options: PolicyOptions): Policy | undefined {
-  // A mistyped option must be an error: it must never turn the policy off.
+  // A mistyped option must be an error: it must never disable the policy.
   checkOptions("createPolicy", options, { deny: checkRules, allow: checkRules });
   const deny = compileRules("deny", options.deny);
   const allow = compileRules("allow", options.allow);

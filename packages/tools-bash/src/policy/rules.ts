@@ -1,7 +1,7 @@
 import { invalidArgument, quote } from "@agent/core/toolkit";
 import type { CommandWord } from "./parser.js";
 
-/** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that prove it. */
+/** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that test it. */
 export type PolicyRule = string | PolicyRuleObject;
 
 export interface PolicyRuleObject {
@@ -11,13 +11,13 @@ export interface PolicyRuleObject {
   readonly match?: readonly string[];
   /** Commands it must not match. */
   readonly notMatch?: readonly string[];
-  /** Told to the model when the rule refuses a command. */
+  /** The message to the model when the rule refuses a command. */
   readonly reason?: string;
 }
 
 export interface CommandRule {
   readonly text: string;
-  /** `*` alone stands for any number of words, and in a word for any part of it. */
+  /** `*` alone matches any number of words, and inside a word any part of it. */
   readonly words: readonly string[];
   readonly reason?: string | undefined;
   readonly match: readonly string[];
@@ -26,7 +26,10 @@ export interface CommandRule {
 
 const PLAIN_RULE = /^[^\s"'`\\$*?[\]{}()<>|&;#!~]+( [^\s"'`\\$[\]{}()<>|&;#!~]+)*$/;
 
-/** Reads one rule of the config. Throws if it is no plain words: it would match less than its writer expects. */
+/**
+ * Parses one rule of the config. Throws unless it consists of plain words: otherwise it would match less than its
+ * author expects.
+ */
 export function compileRule(rule: PolicyRule, where: string): CommandRule {
   const {
     command,
@@ -35,7 +38,7 @@ export function compileRule(rule: PolicyRule, where: string): CommandRule {
     reason,
   } = typeof rule === "string" ? { command: rule } : (rule ?? {});
   if (typeof command !== "string") throw invalidArgument(where, "a string or { command, … }", rule);
-  // "npm test *" says what "npm test" means.
+  // "npm test *" means the same as "npm test".
   const text = command
     .trim()
     .replace(/\s+/g, " ")
@@ -54,8 +57,8 @@ const ABBREVIATES = /^(npm|hg|ip|tc|bridge|nmcli|btrfs|gem|bundle|rails)$/;
 export type Match = "yes" | "maybe" | "no";
 
 /**
- * Whether a deny rule matches. Errs on the side of a match: the name without its directory, options in any
- * order and combination, options before a subcommand skipped; "maybe" where an unknown word decides.
+ * Whether a deny rule matches. Prefers to match: the name without its directory, options in any order and combination,
+ * options before a subcommand skipped; "maybe" if an unknown word decides.
  */
 export function matchesDeny(rule: CommandRule, words: readonly CommandWord[]): Match {
   const [name = "", ...rest] = rule.words;
@@ -99,7 +102,7 @@ function skipStars(places: Set<number>, wanted: readonly string[]): Set<number> 
 
 const WILDCARD = /[*?]/;
 
-/** Whether a word of a command is the word of a rule, in which `*` stands for any text and `?` for one character. */
+/** Whether a word of a command matches the word of a rule, in which `*` matches any text and `?` one character. */
 function matchesWord(want: string, text: string): boolean {
   if (!WILDCARD.test(want)) return want === text;
   const [first = "", ...parts] = want.split("*");
@@ -111,7 +114,7 @@ function matchesWord(want: string, text: string): boolean {
   if (!fits(first, 0)) return false;
   if (last === undefined) return first.length === text.length;
   let at = first.length;
-  // The earliest place of each part leaves the most for the others.
+  // Matching each part as early as possible leaves the most text for the others.
   for (const part of parts) {
     while (at + part.length <= text.length && !fits(part, at)) at++;
     if (at + part.length > text.length) return false;
@@ -120,18 +123,18 @@ function matchesWord(want: string, text: string): boolean {
   return text.length - last.length >= at && fits(last, text.length - last.length);
 }
 
-/** The name by which a program is known, wherever it lies. Some file systems do not tell capitals apart. */
+/** The base name of a program. Some file systems are case-insensitive. */
 export function commandName(word: string): string {
   return word.slice(word.lastIndexOf("/") + 1).toLowerCase();
 }
 
-/** Whether the parameters of a program begin with these words, options between them skipped. */
+/** Whether the arguments of a program begin with these words, options between them skipped. */
 export function leadsWith(wanted: readonly string[], parameters: readonly CommandWord[]): boolean {
   return matchesOperands(wanted, parameters) === "yes";
 }
 
-// "git -C dir push": an option before the subcommand may or may not take the next word as its value. From the
-// last word to the first, so that each is looked at once: trying both ways at each option would double the work.
+// "git -C dir push": an option before the subcommand may or may not take the next word as its value. Processed from
+// last to first, so that each word is examined once: trying both ways at each option would take exponential time.
 function matchesOperands(
   wanted: readonly string[],
   words: readonly CommandWord[],
@@ -171,7 +174,7 @@ function better(one: Match = "no", other: Match = "no"): Match {
 }
 
 function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
-  // Behind an option, "--" may be the value of that option.
+  // After an option, "--" may be the value of that option.
   const end = words.findIndex(
     (word, index) => word.text === "--" && !words[index - 1]?.text?.startsWith("-"),
   );
@@ -195,7 +198,7 @@ function hasLongFlag(flag: string, texts: readonly string[]): boolean {
   });
 }
 
-// "-rf", "-fr", "-r -f" are the same; "-delete" is its own word.
+// "-rf", "-fr", "-r -f" are equivalent; "-delete" is a separate word.
 function hasShortFlag(flag: string, texts: readonly string[]): boolean {
   if (texts.includes(flag)) return true;
   const letters = flag.slice(1);
@@ -204,7 +207,7 @@ function hasShortFlag(flag: string, texts: readonly string[]): boolean {
   return [...letters].every((letter) => given.includes(letter));
 }
 
-/** "-f" may be short for "--force", and "--recursive" long for "-r": the letter is all that is known. */
+/** "-f" may be short for "--force", and "--recursive" long for "-r": only the letter is known. */
 function mayHaveOtherForm(flag: string, texts: readonly string[]): boolean {
   const given = clusters(texts);
   if (flag.startsWith("--")) return given.includes(flag[2] ?? "");

@@ -19,16 +19,16 @@ const MICROSECONDS = 1_000_000;
 const REMOVE_TRIES = 20;
 const REMOVE_PAUSE_MS = 50;
 
-/** Limits the kernel enforces for all processes of a group together. */
+/** Limits that the kernel enforces for all processes of a group together. */
 export interface GroupLimits {
   readonly memoryMb: number;
   readonly processes: number;
 }
 
 /**
- * A control group (cgroup v2) of one command. A process cannot leave it by a new session, a wiped environment or a dead
- * parent, and the kernel adds up the CPU time also of processes that have ended. Where the user may use the memory and
- * pids controllers, the kernel enforces those limits for the group as a whole, shared memory and tmpfs included.
+ * A control group (cgroup v2) of one command. A process cannot leave it by a new session, a cleared environment or a
+ * dead parent, and the kernel also counts the CPU time of processes that have exited. If the user may use the memory
+ * and pids controllers, the kernel enforces those limits for the group as a whole, including shared memory and tmpfs.
  */
 export class ControlGroup {
   readonly #path: string;
@@ -38,7 +38,7 @@ export class ControlGroup {
     this.#path = path;
   }
 
-  /** A new group whose memory the kernel holds to the limit; `undefined` where this user can have none. */
+  /** Creates a group whose memory limit the kernel enforces; `undefined` if this user cannot. */
   static createLimitingMemory(limits: GroupLimits): ControlGroup | undefined {
     const group = ControlGroup.create(limits);
     if (group === undefined || group.#limitsMemory) return group;
@@ -46,7 +46,7 @@ export class ControlGroup {
     return undefined;
   }
 
-  /** A new group; `undefined` where this user may make none. */
+  /** Creates a group; `undefined` if this user is not allowed to. */
   static create(limits: GroupLimits, parents = possibleParents()): ControlGroup | undefined {
     for (const parent of parents) {
       try {
@@ -68,12 +68,12 @@ export class ControlGroup {
     return undefined;
   }
 
-  /** Puts processes into the group, and with them what they start from now on. Returns whether all could be moved. */
+  /** Moves processes into the group, together with their later children. Returns whether all could be moved. */
   add(pids: readonly number[]): boolean {
     return pids.map((pid) => this.#set("cgroup.procs", pid)).every(Boolean);
   }
 
-  /** Shell text by which a shell puts itself into the group, ending in `; `. */
+  /** Shell text by which a shell moves itself into the group, ending in `; `. */
   get joinScript(): string {
     return `{ echo 0 > '${join(this.#path, "cgroup.procs").replaceAll("'", "'\\''")}'; } 2>/dev/null; `;
   }
@@ -82,12 +82,12 @@ export class ControlGroup {
     return this.#get("cgroup.procs").split("\n").filter(Boolean).map(Number);
   }
 
-  /** CPU seconds of everything that was ever in the group, since it was put there. */
+  /** CPU seconds of all processes that were ever in the group. */
   cpuSeconds(): number {
     return Number(/^usage_usec (\d+)/m.exec(this.#get("cpu.stat"))?.[1] ?? 0) / MICROSECONDS;
   }
 
-  /** Whether the kernel ended the group because its memory was used up. */
+  /** Whether the kernel killed processes of the group because its memory was exhausted. */
   ranOutOfMemory(): boolean {
     return /^oom_kill [1-9]/m.test(this.#get("memory.events"));
   }
@@ -97,17 +97,17 @@ export class ControlGroup {
     this.#set("cgroup.kill", 1);
   }
 
-  /** Removes the group as soon as the kernel is done with the processes that were in it. */
+  /** Removes the group as soon as the kernel has released its processes. */
   remove(tries = REMOVE_TRIES): void {
     if (removeGroup(this.#path) || tries === 0) return;
     setTimeout(() => this.remove(tries - 1), REMOVE_PAUSE_MS).unref();
   }
 
-  /** Returns false if this kernel or this group does not have the setting. */
+  /** Writes a setting. Returns false if this kernel or this group does not have it. */
   #set(name: string, value: number): boolean {
     let file: number | undefined;
     try {
-      // Never created: on a file system that is no control group, the setting would become a file.
+      // Never created: on a file system that is not cgroup2, the setting would become a file.
       file = openSync(join(this.#path, name), constants.O_WRONLY);
       writeSync(file, String(value));
       return true;
@@ -128,8 +128,8 @@ export class ControlGroup {
 }
 
 /**
- * Directories in which a group may be made: next to the agent's own group, where controllers may be on, or below it,
- * where they cannot be while the agent itself is in there. A user may move processes below a directory they own.
+ * Directories in which a group may be created: next to the agent's own group, where controllers may be enabled, or
+ * below it, where they cannot be while the agent itself is in it. A user may move processes below a directory they own.
  */
 function possibleParents(): string[] {
   try {
@@ -155,14 +155,14 @@ function isWritable(directory: string): boolean {
   }
 }
 
-/** Removes empty groups that agents which were killed left behind. */
+/** Removes empty groups left behind by killed agents. */
 function removeAbandoned(parent: string): void {
   for (const name of readdirSync(parent)) {
     if (hasEnded(OURS.exec(name)?.[1] ?? "")) removeGroup(join(parent, name));
   }
 }
 
-/** Returns whether the group is gone. One that is left is removed by an agent that starts later. */
+/** Returns whether the group is removed. If not, an agent that starts later removes it. */
 function removeGroup(path: string): boolean {
   try {
     rmdirSync(path);

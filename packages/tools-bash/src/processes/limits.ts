@@ -3,9 +3,9 @@ import { basename } from "node:path";
 
 const MIB = 1024 * 1024;
 
-/** The `limits` block of the options. `false` turns a limit off; the wall clock cannot be turned off. */
+/** The `limits` option. `false` turns a limit off; the wall clock cannot be turned off. */
 export interface LimitOptions {
-  /** The longest a command may take, whatever `timeout` it asks for. Default one hour. */
+  /** The maximum duration of a command, whatever `timeout` it requests. Default one hour. */
   readonly timeoutMs?: number;
   /** CPU seconds of the command and all its children. Default 3600. */
   readonly cpuSeconds?: number | false;
@@ -13,13 +13,14 @@ export interface LimitOptions {
   readonly memoryMb?: number | false;
   /** Processes alive at the same time. Default 1024. */
   readonly processes?: number | false;
-  /** The largest file a command may write. Default 8192. */
+  /** The maximum size of a file that a command may write. Default 8192. */
   readonly fileMb?: number | false;
 }
 
 /**
- * A process can fill this much before the tree is first looked at. With a smaller limit a command starts in a control
- * group that the kernel holds to it, where there can be one: that takes some milliseconds, so other commands get one later.
+ * How much a process can allocate before the tree is first measured. With a smaller limit a command starts in a control
+ * group whose limit the kernel enforces, if possible: that takes a few milliseconds, so other commands are moved into
+ * one later.
  */
 export const SMALL_LIMIT_MB = 2048;
 
@@ -48,17 +49,16 @@ export function shellHasUlimit(shell: string): boolean {
 
 /**
  * The kernel's limits for a single process. They limit data, not address space: node and WebAssembly reserve far more
- * than they use. More than the limit, because stacks of threads and memory that was asked for and never touched count
- * here; the rest is for the control group and the watch.
+ * than they use. Higher than the tree's limit, because thread stacks and untouched allocations count here; the control
+ * group and the watch enforce the rest.
  */
 export function dataLimitMb(limits: Limits): number {
   return Math.ceil(limits.memoryMb * 1.25 + 192);
 }
 
 /**
- * Shell text that sets the kernel's own limits and goes in front of the command on the same line, so that
- * line numbers in messages stay true. These limits are per process. `threads` is the number of threads that the user
- * has already.
+ * Shell text that sets the kernel's limits, prepended to the command on the same line, so that line numbers in messages
+ * stay correct. These limits are per process. `threads` is the current number of threads of the user.
  */
 export function limitPrelude(limits: Limits, shell: string, threads: number): string {
   if (!shellHasUlimit(shell)) return "";
@@ -77,7 +77,7 @@ export function limitPrelude(limits: Limits, shell: string, threads: number): st
     steps.push(`ulimit -f ${Math.ceil(blocks)}`);
   }
   if (Number.isFinite(limits.processes)) {
-    // The kernel counts all threads of the user: those that exist already must not use up the limit.
+    // The kernel counts all threads of the user: existing ones must not use up the limit.
     const count = threads + Math.ceil(limits.processes) * 4 + 1024;
     steps.push(`{ ulimit -u ${count} || ulimit -p ${count}; }`); // bash spells it -u, dash -p
   }

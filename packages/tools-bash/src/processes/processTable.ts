@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 
-// The kernel gives CPU times in units of 1/100 s to every program, whatever its own tick is.
+// The kernel reports CPU times in units of 1/100 s to every program, whatever its own tick is.
 const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 const MAX_PROBES = 32;
 const UNKNOWN_THREADS = 8192;
-// Several commands are watched at the same moment: one reading serves all of them.
+// Several commands are watched at the same time and share one reading.
 const COUNTS_MAX_AGE_MS = 5;
 const TABLE_MAX_AGE_MS = 100;
 
@@ -15,7 +15,7 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it started, in clock ticks since boot: with the pid, an identity that is never used twice. */
+  /** When it started, in clock ticks since boot: together with the pid, a unique identity. */
   readonly started: number;
   /** CPU seconds of the process itself, and of the children it has waited for. */
   readonly cpuSeconds: number;
@@ -25,21 +25,21 @@ export interface ProcessEntry {
 
 /** Two figures of the whole machine that are cheap to read. */
 export interface MachineCounts {
-  /** Never less than the threads of one user. */
+  /** At least the number of threads of one user. */
   readonly threads: number;
-  /** Memory that no file on a disk backs: the anonymous memory of all processes, and shared memory. */
+  /** Memory without a file on disk: the anonymous memory of all processes, and shared memory. */
   readonly memoryBytes: number;
   /** The part of it that is shared memory: tmpfs, memfd and System V segments, mapped or not. */
   readonly sharedBytes: number;
 }
 
-/** Reads `/proc`. Where there is none, no process is ever found. */
+/** Reads `/proc`. Without it, no process is ever found. */
 export class ProcessTable {
   #isMounted: boolean | undefined;
   #pageSize: number | undefined;
   #counts: { readonly at: number; readonly value: MachineCounts } | undefined;
   #recent: { readonly at: number; readonly entries: readonly ProcessEntry[] } | undefined;
-  // Files of /proc have no size to ask for and are read by the hundred: one buffer serves all of them, once one is read.
+  // Files of /proc have no size and are read by the hundred: they share one buffer, allocated on first use.
   #buffer: Buffer | undefined;
 
   /** Whether this system has a process table that can be read without starting a program. */
@@ -61,8 +61,8 @@ export class ProcessTable {
   }
 
   /**
-   * The pids that may have been given out after one of `pids`. Cheap when few were: then they are probed one by
-   * one instead of reading the whole table.
+   * The pids that may have been assigned after one of `pids`. Cheap if there are few: then they are probed individually
+   * instead of reading the whole table.
    */
   youngerPids(pids: readonly number[]): number[] {
     const newest = Number(this.#readText("/proc/loadavg")?.trimEnd().split(" ").at(-1));
@@ -73,7 +73,7 @@ export class ProcessTable {
     return Array.from({ length: newest - oldest }, (_, index) => oldest + 1 + index).filter(exists);
   }
 
-  /** Figures of the whole machine, at most a few milliseconds old. A guess where they cannot be read. */
+  /** Figures of the whole machine, at most a few milliseconds old. An estimate if they cannot be read. */
   counts(): MachineCounts {
     const now = performance.now();
     if (this.#counts === undefined || now - this.#counts.at > COUNTS_MAX_AGE_MS) {
@@ -92,7 +92,7 @@ export class ProcessTable {
     return this.#counts.value;
   }
 
-  /** All living processes. A zombie has ended and only waits to be collected, so it is left out. */
+  /** All living processes. Zombies have exited and only wait to be reaped, so they are omitted. */
   read(): ProcessEntry[] {
     return this.listPids()
       .map((pid) => this.#readProcess(pid))
@@ -125,13 +125,13 @@ export class ProcessTable {
     return { all: all ? Number(all) * KIB : entry.residentBytes, shared: Number(shared ?? 0) * KIB };
   }
 
-  /** Which of `texts` are in the environment a process was started with. None for one that cannot be read. */
+  /** Which of `texts` are in the environment a process was started with. Empty if it cannot be read. */
   heldByEnvironment(pid: number, texts: readonly string[]): string[] {
     const environment = this.#readFile(`/proc/${pid}/environ`);
     return environment === undefined ? [] : texts.filter((text) => environment.includes(text));
   }
 
-  /** Whether a process was started with `text` in its environment. False for one that cannot be read. */
+  /** Whether a process was started with `text` in its environment. False if it cannot be read. */
   environmentHolds(pid: number, text: string): boolean {
     return this.heldByEnvironment(pid, [text]).length > 0;
   }
@@ -139,7 +139,7 @@ export class ProcessTable {
   #readProcess(pid: number): ProcessEntry | undefined {
     const stat = this.#readText(`/proc/${pid}/stat`);
     if (stat === undefined) return undefined;
-    // The name in parentheses may itself hold spaces and parentheses: what follows the last one is safe.
+    // The name in parentheses may contain spaces and parentheses: parse only what follows the last one.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const state = fields[0];
     if (state === "Z" || state === "X") return undefined;
@@ -156,7 +156,7 @@ export class ProcessTable {
     };
   }
 
-  // Node has no call for the page size; its own memory, given once in bytes and once in pages, tells it.
+  // Node has no API for the page size; derive it from its own memory, known in bytes and in pages.
   #bytesPerPage(): number {
     if (this.#pageSize !== undefined) return this.#pageSize;
     const pages = Number(this.#readText("/proc/self/statm")?.split(" ")[1]);
@@ -169,7 +169,7 @@ export class ProcessTable {
     return this.#readFile(path)?.toString("latin1");
   }
 
-  /** A view of what the file holds, good until the next call. */
+  /** A view of the file's content, valid until the next call. */
   #readFile(path: string): Buffer | undefined {
     let fd: number | undefined;
     try {
@@ -184,7 +184,7 @@ export class ProcessTable {
         if (count === 0) return buffer.subarray(0, length);
       }
     } catch {
-      return undefined; // the process ended meanwhile, or belongs to someone else
+      return undefined; // the process has exited meanwhile, or belongs to another user
     } finally {
       if (fd !== undefined) closeSync(fd);
     }

@@ -8,8 +8,8 @@ const SYNC_KILL_ROUNDS = 8;
 const MOVE_ROUNDS = 5;
 
 /**
- * Everything a command started: its session and process group, the descendants, and what left both
- * (`setsid`, a double fork) but still carries the command's tag in its environment.
+ * Everything a command started: its session and process group, the descendants, and processes that left both (`setsid`,
+ * a double fork) but still have the command's tag in their environment.
  */
 export class ProcessTree {
   readonly #known = new Map<number, number>();
@@ -17,8 +17,8 @@ export class ProcessTree {
   #cpuBeforeGroup: number | undefined;
 
   /**
-   * `root` leads the session and the process group; `tag` is the text in the environment of all its children; `group` is
-   * the control group that the shell joined as it started, if it did.
+   * `root` leads the session and the process group; `tag` is the text in the environment of all its children; `group`
+   * is the control group that the shell joined at its start, if any.
    */
   constructor(
     readonly root: number,
@@ -29,12 +29,12 @@ export class ProcessTree {
     this.#group = group;
   }
 
-  /** The living members, also those that only their environment identifies. */
+  /** The living members, including those identified only by their environment. */
   members(): ProcessEntry[] {
     return this.#among(this.table.read(), true);
   }
 
-  /** The members in `table` that can be told without reading environments, which is slow. */
+  /** The members in `table` that can be identified without reading environments, which is slow. */
   relatives(table: readonly ProcessEntry[]): ProcessEntry[] {
     return this.#among(table, false);
   }
@@ -50,16 +50,17 @@ export class ProcessTree {
       else if (byTag && this.table.environmentHolds(entry.pid, this.tag)) add(entry);
     }
     addDescendants(table, found, add);
-    // Remember pid and start time: a process stays a member after its parents end; a new process with the same pid is not one.
+    // Remember pid and start time: a process stays a member after its parents exit; a new process with the same pid is
+    // not a member.
     this.#known.clear();
     for (const entry of found.values()) this.#known.set(entry.pid, entry.started);
     return [...found.values()];
   }
 
   /**
-   * CPU seconds of the whole tree, of which `seen` were found by looking at processes. The first call puts the members
-   * into a control group, if there can be one: from then on processes count, too, that end unseen. Not at the start, since
-   * moving a process costs more than a short command.
+   * CPU seconds of the whole tree; `seen` is the part found by examining processes. The first call moves the members
+   * into a control group, if possible: from then on short-lived processes count as well. Not at the start, since moving
+   * a process costs more than a short command.
    */
   cpuSeconds(limits: GroupLimits, seen: number): number {
     if (this.#cpuBeforeGroup === undefined) {
@@ -82,17 +83,17 @@ export class ProcessTree {
     }
   }
 
-  /** Whether the kernel ended the tree because its memory was used up. */
+  /** Whether the kernel killed the tree because its memory was exhausted. */
   ranOutOfMemory(): boolean {
     return this.#group?.ranOutOfMemory() ?? false;
   }
 
-  /** Releases the system resources of the tree. Nothing of it may run any more. */
+  /** Releases the system resources of the tree. None of its processes may be running. */
   dispose(): void {
     this.#group?.remove();
   }
 
-  /** The pids of the living members; where there is no process table, the group in place of them. */
+  /** The pids of the living members; without a process table, the process group. */
   pids(): number[] {
     if (!this.table.isAvailable) return this.groupLives() ? [this.root] : [];
     return this.members().map((entry) => entry.pid);
@@ -111,7 +112,7 @@ export class ProcessTree {
     }
   }
 
-  /** Holds the process group still, and lets it go on: at once and as a whole. */
+  /** Pauses the process group, or resumes it, as a whole. */
   pause(): void {
     send(-this.root, "SIGSTOP");
   }
@@ -120,7 +121,7 @@ export class ProcessTree {
     send(-this.root, "SIGCONT");
   }
 
-  /** Asks politely, waits `graceMs`, then kills until nothing is left. Resolves to whether nothing is. */
+  /** Sends SIGTERM, waits `graceMs`, then kills until nothing is left. Resolves to whether nothing is left. */
   async end(graceMs: number): Promise<boolean> {
     if (graceMs > 0) {
       this.signal("SIGTERM");
@@ -138,7 +139,7 @@ export class ProcessTree {
     return false;
   }
 
-  /** Kills without waiting: for the moment in which the agent itself ends. */
+  /** Kills without waiting, for the moment when the agent itself exits. */
   kill(): void {
     for (let round = 0; round < SYNC_KILL_ROUNDS; round++) {
       this.signal("SIGKILL");
@@ -179,6 +180,6 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch {
-    return false; // it is gone, or it changed its user and is out of reach
+    return false; // it has exited, or runs as another user and cannot be signalled
   }
 }

@@ -6,12 +6,12 @@ import type { ProcessTree } from "./processTree.js";
 
 const MIB = 1024 * 1024;
 
-// Other programs grow, too: without a smallest margin a tree near its limit would be measured all the time.
+// Other programs grow, too: without a minimum margin a tree near its limit would be measured constantly.
 const SMALLEST_MARGIN_THREADS = 16;
 
 const SMALLEST_MARGIN_BYTES = 16 * MIB;
 
-/** How much more shared memory the machine has than it had at its lowest since the command began. */
+/** How much the machine's shared memory has grown above its lowest value since the command began. */
 class SharedMeter {
   readonly #table: ProcessTable;
   #lowest: number;
@@ -35,8 +35,8 @@ interface TreeUse {
 }
 
 /**
- * Rings when the whole machine has gained half of the threads or of the memory that a tree may still have: the tree may be
- * near its limit. Both are cheap figures, so that they can be compared many times a second.
+ * Fires when the whole machine has gained half of the threads or memory that a tree has left: the tree may be near its
+ * limit. Both figures are cheap, so they can be compared many times a second.
  */
 class GrowthAlarm {
   readonly #table: ProcessTable;
@@ -50,7 +50,7 @@ class GrowthAlarm {
     this.reset({ processes: 0, bytes: 0 });
   }
 
-  /** Starts again: the alarm rings at half of what remains for a tree that uses this much. */
+  /** Resets the alarm: it fires at half of what remains for a tree with this usage. */
   reset({ processes, bytes }: TreeUse): void {
     const { threads, memoryBytes } = this.#table.counts();
     this.#before = { threads, memoryBytes };
@@ -71,7 +71,9 @@ class GrowthAlarm {
   }
 }
 
-/** Adds up the CPU time of a tree, also of members that ended between two looks without a parent to inherit it. */
+/**
+ * Sums the CPU time of a tree, including members that exited between two measurements without a parent to inherit it.
+ */
 class CpuMeter {
   #last = new Map<number, ProcessEntry>();
   #lost = 0;
@@ -87,20 +89,22 @@ class CpuMeter {
   }
 }
 
-/** A command that ends sooner is only held by the kernel's limits and the alarm. */
+/** A command that finishes sooner is limited only by the kernel and the alarm. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_PAUSE_MS = 1000;
-/** How often the alarm is asked. A process can fill some MB in a millisecond, so a small limit needs more of them. */
+/**
+ * How often the alarm is checked. A process can allocate a few MB in a millisecond, so a small limit needs more checks.
+ */
 const ALARM_MS = 25;
 const SMALL_LIMIT_ALARM_MS = 10;
-// Looking may cost at most about this share of a core.
+// Measuring may cost at most about this share of a core.
 const PAUSE_PER_COST = 30;
 // A tree near its limit is paused while it is measured. Between two measurements it runs for this many times as long,
 const QUIET_PER_COST = 3;
 // but never longer than a process needs to fill the limit once: measuring is slow on a busy machine.
 const FILLED_MB_PER_MS = 4;
 
-/** A limit that was passed, with the figures for the report. */
+/** An exceeded limit, with the figures for the report. */
 export interface Exceeded {
   readonly limit: LimitName;
   readonly allowed: number;
@@ -109,13 +113,14 @@ export interface Exceeded {
 
 export interface TreeWatch {
   stop(): void;
-  /** The most memory the tree was seen to use, shared pages counted for each process that has them. 0 if never seen. */
+  /** The peak memory of the tree, with shared pages counted for each process that has them. 0 if never measured. */
   readonly peakMb: number;
 }
 
 /**
- * Looks at the whole tree from time to time, and at once when the machine has grown so much that the tree may be near a
- * limit. Calls `onLook` with each look and `onExceeded` at most once. Where there is no process table it calls neither.
+ * Measures the whole tree from time to time, and immediately when the machine has grown so much that the tree may be
+ * near a limit. Calls `onLook` with each measurement and `onExceeded` at most once. Without a process table it calls
+ * neither.
  */
 export function watchTree(
   tree: ProcessTree,
@@ -136,7 +141,7 @@ export function watchTree(
     clearTimeout(timer);
     if (!look(table.read())) tree.resume();
   }, alarmMs).unref();
-  /** Returns whether a limit is exceeded: then `onExceeded` has the tree ended. */
+  /** Returns whether a limit is exceeded: then `onExceeded` stops the tree. */
   const look = (entries: readonly ProcessEntry[]): boolean => {
     const started = performance.now();
     const members = tree.relatives(entries);
@@ -202,7 +207,7 @@ function exactBytes(members: readonly ProcessEntry[], table: ProcessTable, share
   const bytes = members.map((entry) => table.proportionalBytes(entry));
   const all = bytes.reduce((total, entry) => total + entry.all, 0);
   const mapped = bytes.reduce((total, entry) => total + entry.shared, 0);
-  // Memory that is held may be mapped as well. Together it cannot be more than the machine's shared memory has grown by.
+  // Memory that is held may be mapped as well. The sum cannot exceed the growth of the machine's shared memory.
   const held = heldSharedBytes(members.map(({ pid }) => pid));
   return all - mapped + Math.max(mapped, Math.min(mapped + held, sharedGrowth));
 }
@@ -211,12 +216,12 @@ const BLOCK_BYTES = 512;
 
 const TMPFS = 0x01021994;
 
-/** Where a sandbox has its own file systems that are kept in memory. */
+/** The mount points of a sandbox's own in-memory file systems. */
 const PRIVATE_PLACES = ["tmp", "run", "dev/shm"];
 
 /**
- * Shared memory that processes hold without having it mapped, which no memory figure of a process shows: open files that
- * are in memory (memfd, files of a tmpfs), and the private file systems of a sandbox.
+ * Shared memory that processes hold without mapping it, which no memory figure of a process includes: open in-memory
+ * files (memfd, files of a tmpfs), and the private file systems of a sandbox.
  */
 function heldSharedBytes(pids: readonly number[]): number {
   const systems = new Map(pids.flatMap(privateSystems));
@@ -229,7 +234,7 @@ function heldSharedBytes(pids: readonly number[]): number {
   return [...systems.values(), ...files.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** The file systems in memory that a process in a sandbox has to itself: the device, and the bytes in use. */
+/** The private in-memory file systems of a sandboxed process: the device, and the bytes in use. */
 function privateSystems(pid: number): [device: number, bytes: number][] {
   return PRIVATE_PLACES.flatMap((place): [number, number][] => {
     const path = `/proc/${pid}/root/${place}`;
@@ -240,7 +245,7 @@ function privateSystems(pid: number): [device: number, bytes: number][] {
   });
 }
 
-/** Open files of a process that have no disk behind them. */
+/** Open files of a process without a disk. */
 function filesInMemory(pid: number, mounts: readonly string[]): string[] {
   const directory = `/proc/${pid}/fd`;
   const paths = (quietly(() => readdirSync(directory)) ?? []).map((fd) => `${directory}/${fd}`);
@@ -250,13 +255,13 @@ function filesInMemory(pid: number, mounts: readonly string[]): string[] {
   });
 }
 
-/** Where file systems in memory are mounted. Read from a list: asking each file could wait for a network. */
+/** The mount points of in-memory file systems. Read from a list: checking each file could wait for a network. */
 function tmpfsMounts(): string[] {
   const lines = quietly(() => readFileSync("/proc/self/mountinfo", "utf8"))?.split("\n") ?? [];
   return lines.filter((line) => line.includes(" - tmpfs ")).map((line) => line.split(" ")[4] ?? "");
 }
 
-/** A process may end, or close a file, between two looks at it. */
+/** A process may exit, or close a file, between two reads. */
 function quietly<Result>(look: () => Result): Result | undefined {
   try {
     return look();

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { type GitConfigs, isInside } from "@agent/core/toolkit";
 import type { ProtectedFile } from "./protectedFiles.js";
 
-/** More repositories than this in one directory are not protected: every mount costs time. */
+/** The maximum number of repositories protected in one directory: every mount costs time. */
 const MAX_REPOSITORIES = 50;
 
 /** Paths below a writable directory that git runs or reads because its configuration names them. */
@@ -12,7 +12,7 @@ export function namedByGit(configs: GitConfigs, root: string): ProtectedFile[] {
     if (path === root || !isInside(root, path)) return false;
     if (kind === "directory" || kind === "file") return true;
     const found = lstatSync(path, { throwIfNoEntry: false });
-    // A directory that a command only mentions stays writable.
+    // A directory that is only mentioned in a command stays writable.
     return found === undefined ? kind === "program" : found.isFile();
   });
   const paths = new Set(named.map(({ path }) => relative(root, path)));

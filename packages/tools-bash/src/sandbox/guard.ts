@@ -9,12 +9,12 @@ import type { HostFiles } from "./policy.js";
 import { type ProtectedFile, protectedFiles, protectedInGit } from "./protectedFiles.js";
 import type { GuardedFile } from "./seatbelt.js";
 
-/** Keeps protected files as they are while one command runs. */
+/** Keeps protected files unchanged while one command runs. */
 export interface Guard {
   readonly mounts: readonly Mount[];
-  /** The paths among them that do not exist, where bubblewrap makes an empty file or directory. */
+  /** Those paths that do not exist, for which bubblewrap creates an empty file or directory. */
   readonly placeholders: readonly PlaceholderUse[];
-  /** Removes mount points, and renames files that the command made under protected names. */
+  /** Removes mount points, and renames files that the command created under protected names. */
   finish(): RefusedFile[];
 }
 
@@ -29,7 +29,7 @@ interface Watched {
 export class FileGuard {
   readonly #placeholders = new Placeholders();
   readonly #gitConfigs = new GitConfigs();
-  /** By root, the repositories below it before the first command: later ones are the commands' own. */
+  /** By root, the repositories below it before the first command: later ones were created by commands. */
   readonly #repositories = new Map<string, readonly string[]>();
 
   /** Protects the well-known names and those of the host in each root, and the host's paths that are in one. */
@@ -52,7 +52,7 @@ export class FileGuard {
     };
   }
 
-  /** The files that `protect` keeps, for a sandbox that refuses writes by name and needs no mounts. */
+  /** The files that `protect` covers, for a sandbox that denies writes by name and needs no mounts. */
   list(roots: readonly string[], host: HostFiles): GuardedFile[] {
     return roots.flatMap((root) => [
       ...this.#filesOfRoot(root, gitDirectory(root), host).map(({ path }) => ({ root, path })),
@@ -64,7 +64,7 @@ export class FileGuard {
 
   #protectRoot(root: string, { paths, names }: HostFiles): Guard {
     return this.#protectFiles(root, (others) => {
-      // A directory that stands in for a missing one is no repository.
+      // A placeholder directory is not a repository.
       const git = others.has(join(root, ".git")) ? {} : gitDirectory(root);
       return this.#filesOfRoot(root, git, { paths, names });
     });
@@ -101,11 +101,11 @@ export class FileGuard {
   }
 
   #repositoriesBelow(root: string): readonly string[] {
-    // One that was taken away, or replaced by a link, is nothing to mount over.
+    // A directory that was removed or replaced with a symlink needs no mount.
     return this.#knownRepositories(root).filter((path) => isRealDirectory(root, join(path, ".git")));
   }
 
-  /** `find` gets the placeholders of other commands, which are no files of the project. */
+  /** `find` gets the placeholders of other commands, which are not files of the project. */
   #protectFiles(root: string, find: (others: ReadonlySet<string>) => readonly ProtectedFile[]): Guard {
     const mounts: Mount[] = [];
     const watched: Watched[] = [];
@@ -127,7 +127,7 @@ export class FileGuard {
   }
 }
 
-/** Adds the mounts of these files, and what has to be watched. Returns the paths that have to be made to mount on. */
+/** Adds the mounts of these files, and the paths to watch. Returns the mount points to create. */
 function mountFiles(
   root: string,
   files: readonly ProtectedFile[],
@@ -160,13 +160,13 @@ function mountFiles(
   return placed;
 }
 
-/** Mounts something in the place of a path that is not there. Returns the path. */
+/** Mounts a placeholder at a path that does not exist. Returns the path. */
 function place(path: string, kind: "file" | "directory", mounts: Mount[]): string[] {
   mounts.push(kind === "file" ? { kind: "empty file", path } : { kind: "tmpfs", path, isWritable: false });
   return [path];
 }
 
-/** Renames what the command put in protected places. `before` are the names that were in the root. */
+/** Renames what the command created at protected paths. `before` are the names that were in the root. */
 function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<string>): RefusedFile[] {
   const names = new Set(listUnlocked(root));
   const added = new Set([...names].filter((name) => !before.has(name)));
@@ -177,15 +177,15 @@ function refuse(root: string, watched: readonly Watched[], before: ReadonlySet<s
   );
 }
 
-/** The paths a pattern may mean, given the names in the root. None if its first name is not there. */
+/** The paths a pattern may match, given the names in the root. Empty if its first name does not exist. */
 function expand(pattern: string, names: ReadonlySet<string>): string[] {
   if (pattern.includes("*")) return [...names].filter((name) => matchesName(pattern, name));
   return names.has(pattern.split("/", 1)[0] ?? "") ? [pattern] : [];
 }
 
 /**
- * Tells whether a protected file that was there before was replaced. A mount holds the file itself, but not the
- * directory it is in, which may be renamed, and no link. A user may replace the file in the same directory.
+ * Whether a protected file that existed before was replaced. A mount protects the file itself, but neither its
+ * directory, which may be renamed, nor a symlink. A user may replace the file in the same directory.
  */
 function replacementOf(root: string, path: string, before: Found): () => boolean {
   if (before.isLink) return () => identify(root, path)?.identity !== before.identity;
@@ -199,7 +199,7 @@ function replacementOf(root: string, path: string, before: Found): () => boolean
 interface GitDirectory {
   /** Its name below the root, if git's files are in the root. */
   readonly name?: string;
-  /** A file or link that says where the directory is. */
+  /** A file or symlink that names the directory. */
   readonly link?: string;
 }
 
@@ -207,7 +207,7 @@ function gitDirectory(root: string): GitDirectory {
   const path = join(root, ".git");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return {};
-  // No sandboxed command can have put a link here: a mount occupies the name while one runs.
+  // No sandboxed command can have created this symlink: a mount occupies the name while one runs.
   if (found.isDirectory()) return { name: ".git" };
   const target = canonicalPath(path);
   return found.isSymbolicLink() && isInside(root, target) && isRealDirectory(root, target)
@@ -215,7 +215,7 @@ function gitDirectory(root: string): GitDirectory {
     : { name: ".git", link: path };
 }
 
-/** Whether the path is a directory below the root, and no link is on the way. */
+/** Whether the path is a directory below the root, without a symlink on the way. */
 function isRealDirectory(root: string, path: string): boolean {
   if (path === root) return true;
   return identify(root, path)?.isDirectory ?? false;

@@ -10,7 +10,7 @@ const RUN_BYTES = 16 * MIB;
 /** Parts of /run that hold programs and settings, never sockets: NixOS keeps its PATH there. */
 const SHOWN_IN_RUN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
-/** Places that hold sockets and other users' files: a command gets its own empty one. */
+/** Directories with sockets and other users' files: a command gets its own empty ones. */
 export function privatePlaces(): readonly string[] {
   const runtime = process.env.XDG_RUNTIME_DIR;
   const places = ["/tmp", "/run", "/var/run", ...(runtime?.startsWith("/") ? [runtime] : [])];
@@ -19,10 +19,10 @@ export function privatePlaces(): readonly string[] {
 }
 
 /**
- * The mounts that enforce the policy, one for each path, a directory before what is in it: a mount would cover an earlier
- * one below it. `guarded` are those that keep protected files as they are; `memoryBytes` is how much each private file
- * system may hold, `undefined` if this bubblewrap cannot limit it. Throws if a directory was replaced by a link since it
- * was resolved.
+ * The mounts that enforce the policy, one per path, a directory before its content: a mount would cover an earlier one
+ * below it. `guarded` keeps protected files unchanged; `memoryBytes` is the maximum size of each private file system,
+ * `undefined` if this bubblewrap cannot limit it. Throws if a directory was replaced with a symlink since it was
+ * resolved.
  */
 export function planMounts(
   { writable, shown, hidden }: Pick<SandboxPolicy, "writable" | "shown" | "hidden">,
@@ -40,7 +40,7 @@ export function planMounts(
       return { kind: "tmpfs", path, isWritable: true, ...limit(bytes) };
     }),
   ];
-  // By path; a later entry for a path wins. A file of the agent stays read-only, also in a writable directory.
+  // By path; a later entry for a path wins. A file of the agent stays read-only, even in a writable directory.
   const wanted = new Map<string, Mount>();
   for (const mount of [
     ...shownInPrivatePlaces(places).map((path) => ({
@@ -72,7 +72,7 @@ function depth(path: string): number {
   return path.split("/").length;
 }
 
-/** Whether nothing below a directory on the way can be written, so that a mount there has nothing to protect. */
+/** Whether nothing on the way to a directory is writable, so that a mount there has nothing to protect. */
 function isCovered(path: string, mounts: ReadonlyMap<string, Mount>): boolean {
   for (let parent = dirname(path); parent !== "/"; parent = dirname(parent)) {
     const mount = mounts.get(parent);
@@ -82,8 +82,9 @@ function isCovered(path: string, mounts: ReadonlyMap<string, Mount>): boolean {
 }
 
 /**
- * The directories between a writable one and a path in it. Each is bound to itself: a mount point cannot be renamed, so
- * that no command moves away what is mounted below, for itself or for a command that starts at the same time.
+ * The directories between a writable one and a path in it. Each is bind-mounted to itself: a mount point cannot be
+ * renamed, so no command can move away what is mounted below it, for itself or for a command that starts at the same
+ * time.
  */
 function parentsInside(path: string, writable: readonly string[]): string[] {
   const root = writable.find((directory) => directory !== path && isInside(directory, path));
@@ -93,7 +94,7 @@ function parentsInside(path: string, writable: readonly string[]): string[] {
   return parents;
 }
 
-/** Files in private places without which the system does not work: the name servers, the programs of NixOS. */
+/** Files in private directories that the system needs: the name servers, the programs of NixOS. */
 function shownInPrivatePlaces(places: readonly string[]): string[] {
   const nameServers = canonicalPath("/etc/resolv.conf");
   return [nameServers, ...SHOWN_IN_RUN].filter(
@@ -101,7 +102,7 @@ function shownInPrivatePlaces(places: readonly string[]): string[] {
   );
 }
 
-/** Paths of unix sockets that programs of this machine listen on, outside the directories of `except`. */
+/** Paths of Unix sockets that programs of this machine listen on, outside the directories in `except`. */
 export function listeningSockets(except: readonly string[]): string[] {
   return socketPaths().filter((path) => !except.some((root) => isInside(root, path)) && existsSync(path));
 }

@@ -10,33 +10,34 @@ import {
   tryAcquireLock,
 } from "@agent/core/toolkit";
 
-/** How long another process may keep the list of placeholders: it only reads and writes small files meanwhile. */
+/** How long another process may hold the list of placeholders: it only reads and writes small files meanwhile. */
 const LONGEST_WAIT_MS = 2000;
 
-/** What one command uses of a directory. */
+/** The placeholders that one command uses in a directory. */
 export interface PlaceholderUse {
   readonly paths: readonly string[];
-  /** The file that tells other processes about it; `undefined` if there is none. */
+  /** The file that announces it to other processes; `undefined` if there is none. */
   readonly note: string | undefined;
-  /** Removes the placeholders that no command uses any more, of any process. */
+  /** Removes the placeholders that no command of any process uses. */
   leave(): void;
 }
 
 /**
- * The empty files and directories that bubblewrap makes below a writable directory to mount on. Agents that work in the same
- * directory share them: anyone who removes one takes the mount on it away from every other sandbox. Each use is therefore noted
- * in a private directory of this user, under a lock, and the last one removes them.
+ * The empty files and directories that bubblewrap creates below a writable directory as mount points. Agents that work
+ * in the same directory share them: removing one would unmount it in every other sandbox. Each use is therefore
+ * recorded in a private directory of this user, under a lock, and the last user removes them.
  */
 export class Placeholders {
-  /** Uses that are told to no one else. */
+  /** Uses that are not announced to other processes. */
   readonly #own = new Set<readonly string[]>();
 
   /**
-   * Notes what a command is going to use. `choose` gets the placeholders that others use now, which look like files and
-   * directories of the project, and returns those of this command. Throws if another process keeps the list for too long.
+   * Records what a command is going to use. `choose` gets the placeholders that others use now, which look like files
+   * and directories of the project, and returns those of this command. Throws if another process holds the list for too
+   * long.
    */
   enter(root: string, choose: (others: ReadonlySet<string>) => readonly string[]): PlaceholderUse {
-    // Without a directory for locks no other process can be told: then only the commands of this process share.
+    // Without a lock directory other processes cannot be notified: then only the commands of this process share.
     if (!prepareLockDirectory()) return this.#alone(root, choose);
     const lock = lockFile(join(root, "placeholders of bubblewrap"));
     const users = `${lock}.users`;
@@ -84,13 +85,13 @@ function leave(root: string, { lock, users, note, paths }: Noted): void {
     for (const path of paths) if (!others.has(path)) removeEmpty(root, path);
     rmdirSync(users);
   } catch {
-    // Others use placeholders here, or the list cannot be read: what is left behind is empty.
+    // Others use placeholders here, or the list cannot be read: the remaining files are empty.
   } finally {
     held?.release();
   }
 }
 
-/** The placeholders that commands of processes that are alive use. Notes of others are removed. */
+/** The placeholders in use by commands of living processes. Records of other processes are removed. */
 function usedBy(users: string): Set<string> {
   const used = new Set<string>();
   for (const name of namesIn(users)) {
@@ -110,7 +111,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Waits without letting anything else run: a command that ends with the process has no time for more. */
+/** Blocks the thread: a command that ends with the process has no time for more. */
 function acquire(lock: string): HeldLock {
   const deadline = performance.now() + LONGEST_WAIT_MS;
   for (;;) {

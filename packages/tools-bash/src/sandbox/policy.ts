@@ -3,38 +3,41 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { canonicalPath, isInside } from "@agent/core/toolkit";
 
-/** What the host protects besides the well-known names. */
+/** Paths and names the host protects in addition to the well-known names. */
 export interface HostFiles {
   /** Absolute paths. */
   readonly paths: readonly string[];
-  /** Names directly in a writable directory. One of a key, `package.json#agent`, is passed over: a whole file would be covered. */
+  /**
+   * Names directly in a writable directory. An entry for one key, `package.json#agent`, is skipped: it would cover a
+   * whole file.
+   */
   readonly names: readonly string[];
 }
 
 /**
- * What a sandboxed command may do, whichever program enforces it: the mounts of bubblewrap and the profile of
- * `sandbox-exec` are made from this. All paths are canonical.
+ * The access of a sandboxed command, whichever program enforces it: the mounts of bubblewrap and the profile of
+ * `sandbox-exec` are derived from it. All paths are canonical.
  */
 export interface SandboxPolicy {
-  /** Directories that can be written; none is inside another. Files in them that run later stay as they are. */
+  /** Directories that can be written; none is inside another. Files in them that run code later stay protected. */
   readonly writable: readonly string[];
-  /** What stays as it is besides those. */
+  /** Further protected paths and names. */
   readonly guarded: HostFiles;
-  /** Files and directories that can be read although they are in a private place, and not written. */
+  /** Files and directories that can be read, but not written, although they are in a private directory. */
   readonly shown: readonly string[];
   /** Files and directories that cannot be read. */
   readonly hidden: readonly string[];
-  /** All of it, none, or only a proxy on this port of the loopback interface. */
+  /** Full network, none, or only a proxy on this port of the loopback interface. */
   readonly network: boolean | { readonly proxyPort: number };
   /** Whether commands may make unix sockets. */
   readonly unixSockets: boolean;
 }
 
-/** Directories that hold what was downloaded before: programs can still read it there. */
+/** Directories with earlier downloads: programs can still read them there. */
 const STORES: Readonly<Record<string, { readonly place: string; readonly own: string }>> = {
   GOMODCACHE: { place: "go/pkg/mod", own: "go-mod" },
   CARGO_HOME: { place: ".cargo/registry", own: "cargo" },
-  // The store is below it. pnpm refuses modules that were linked from another one.
+  // Contains the store. pnpm refuses modules that were linked from another one.
   PNPM_HOME: {
     place: process.platform === "darwin" ? "Library/pnpm" : ".local/share/pnpm",
     own: "pnpm",
@@ -42,9 +45,10 @@ const STORES: Readonly<Record<string, { readonly place: string; readonly own: st
 };
 
 /**
- * The variables of a command, with the caches of package managers in a private directory: they are in the home directory
- * otherwise, which a sandboxed command cannot write. Stores with earlier downloads stay where they are. A variable that is set
- * to a place the command can write stays too. npm sets its own for every script, so that being set is not enough.
+ * The variables of a command, with the caches of package managers redirected to a private directory: otherwise they are
+ * in the home directory, which a sandboxed command cannot write. Stores with earlier downloads stay where they are. A
+ * variable that points to a writable path is kept. npm sets its own for every script, so it is not enough that a
+ * variable is set.
  */
 export function withPrivateCaches(
   env: Readonly<Record<string, string>>,

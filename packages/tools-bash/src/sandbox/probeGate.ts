@@ -14,19 +14,19 @@ interface GatedProgram {
   readonly network?: CommandNetwork | undefined;
 }
 
-/** Runs bubblewrap to query it, as `probeProgram` does. Rejects if its mounts are not those that were asked for. */
+/** Runs bubblewrap to query it, like `probeProgram`. Rejects if its mounts are not the requested ones. */
 export async function probeBehindGate(
   { argv: [program = "", ...args], env = HELPER_ENVIRONMENT, inputs = [], mounts, network }: GatedProgram,
   stream: "stdout" | "stderr",
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   let passed: Promise<unknown> | undefined;
   const probe = await probeProgram(program, args, stream, {
-    // A gate that ends with the agent: no watchdog knows this process, and what it runs is harmless.
+    // A gate that closes with the agent: no watchdog tracks this process, and what it runs is harmless.
     ...{ inputs, env, network, detached: true, descriptors: ["pipe", "pipe"] },
     onStart: (child) => {
       const info = child.stdio[FIRST_INPUT + inputs.length] as Readable;
       const gate = child.stdio[FIRST_INPUT + inputs.length + 1] as Writable;
-      // bubblewrap may have ended by itself.
+      // bubblewrap may have exited by itself.
       gate.on("error", () => undefined);
       passed = passGate({ info, open: () => void gate.end("x") }, mounts).catch((error: unknown) => {
         child.kill("SIGKILL");

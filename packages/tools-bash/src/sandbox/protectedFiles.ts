@@ -1,12 +1,12 @@
 import { PROTECTED_FILES } from "@agent/core/toolkit";
 
-/** A path below a writable directory that commands in a sandbox may not change. */
+/** A path below a writable directory that sandboxed commands may not change. */
 export interface ProtectedFile {
   /** Relative to the writable directory. A single name may contain a `*`. */
   readonly path: string;
   /**
-   * The placeholder that keeps a missing path from being created. A `file` or `directory` is mounted in its place while
-   * the command runs. `rename`: what the command made gets another name when the command has ended; for names whose
+   * The placeholder that prevents a missing path from being created. A `file` or `directory` is mounted in its place
+   * while the command runs. `rename`: what the command created gets another name after the command; for names whose
    * mere presence would disturb other programs: git fails to add a file that is mounted.
    */
   readonly ifMissing: "file" | "directory" | "rename";
@@ -22,19 +22,19 @@ const WRITTEN_BY_BUILDS = new Set([
   ".gradle",
   "gradle-wrapper.*",
   ".bsp",
-  // Python loads it from directories of packages only; elsewhere it is the weights of a model.
+  // Python loads it only from package directories; elsewhere it is the weights of a model.
   "*.pth",
   ".m2",
 ]);
 
 const GIT = ".git/";
-/** In git's directory nothing is disturbed by a mount, except by this: an empty one makes git fail. */
+/** In the git directory mounts do no harm, except for this file: an empty one makes git fail. */
 const COMMON_DIRECTORY = "commondir";
 const GIT_FILES = new Set(["config", "config.worktree"]);
 
 /**
- * The table of core as far as it is for commands: not the files that git itself must write, and not parts of a file,
- * such as the scripts of package.json, since a mount covers a file as a whole.
+ * The part of core's table that applies to commands: without the files that git itself must write, and without parts of
+ * a file, such as the scripts of package.json, since a mount covers a whole file.
  */
 const PATTERNS = PROTECTED_FILES.filter(
   ({ scope, pattern }) => scope !== "files" && !pattern.includes("#") && !WRITTEN_BY_BUILDS.has(pattern),
@@ -52,7 +52,7 @@ const IN_GIT_DIRECTORY: readonly ProtectedFile[] = [
   { path: COMMON_DIRECTORY, ifMissing: "rename" },
 ];
 
-/** Where there is no repository: git takes a directory that has one of these for one. */
+/** For a directory without a repository: git treats a directory that contains one of these as a repository. */
 const NO_REPOSITORY: readonly ProtectedFile[] = [
   { path: ".git", ifMissing: "directory" },
   { path: "HEAD", ifMissing: "rename" },

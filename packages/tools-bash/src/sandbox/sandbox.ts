@@ -20,15 +20,18 @@ import { startSeatbelt } from "./seatbelt.js";
 import type { SandboxMode, SandboxSettings } from "./settings.js";
 import { findSandbox, type SandboxLevel, type SandboxStatus } from "./status.js";
 
-/** The settings of a sandbox that come from the host and the pack's other options. */
+/** The settings of a sandbox from the host and the pack's other options. */
 export interface SandboxSurroundings {
   /** Absolute paths that no command may change. */
   readonly protectedPaths?: readonly string[] | undefined;
-  /** Names that no command may change in a writable directory. A name of one key, `package.json#agent`, is no file and is passed over. */
+  /**
+   * Names that no command may change in a writable directory. An entry for one key, `package.json#agent`, is not a file
+   * and is skipped.
+   */
   readonly protectedNames?: readonly string[] | undefined;
   /** Absolute paths that no command may read. */
   readonly secretPaths?: readonly string[] | undefined;
-  /** How much a private file system may hold; infinite for the system's own limit. */
+  /** The maximum size of a private file system; infinite for the system's own limit. */
   readonly memoryMb?: number | undefined;
   /** Asks the user about hosts that `network.hosts` does not name. */
   readonly permit?: AccessOptions["permit"];
@@ -46,20 +49,20 @@ export interface SandboxedCommand {
   readonly workspace: string;
   /** A directory of the agent to show, read-only. */
   readonly readable: string | undefined;
-  /** The variable by which the processes of the command are found. */
+  /** The variable by which processes of the command are identified. */
   readonly tag: Readonly<Record<string, string>>;
 }
 
-/** How to start a command in its sandbox, and what to do when it has ended. */
+/** How to start a command in its sandbox, and how to clean up afterwards. */
 export interface SandboxedStart {
   readonly argv: readonly string[];
   /** The environment of bubblewrap itself, which runs outside. */
   readonly env: Readonly<Record<string, string>>;
   /** Input for file descriptors 3, 4… of bubblewrap. Two more follow: its `--info-fd` and its `--block-fd`, see `passGate`. */
   readonly inputs: readonly Uint8Array[];
-  /** The directory to start it in. bubblewrap changes to that of the command itself. */
+  /** The directory to start it in. bubblewrap itself changes to the command's directory. */
   readonly cwd: string;
-  /** With bubblewrap, what has to be mounted before the command may start. */
+  /** With bubblewrap, the mounts to verify before the command may start. */
   readonly mounts: readonly Mount[] | undefined;
   /**
    * The proxy of the command, if it may connect to some hosts only: then its standard input must be an IPC channel, unless
@@ -67,19 +70,21 @@ export interface SandboxedStart {
    */
   readonly network?: CommandNetwork | undefined;
   readonly isProxyOpen?: true;
-  /** Where bubblewrap makes empty files and directories to mount on. `finish` removes them. */
+  /** The empty files and directories that bubblewrap creates as mount points. `finish` removes them. */
   readonly placeholders: readonly PlaceholderUse[];
-  /** Returns what the command had made under protected names. */
+  /** Returns what the command created under protected names. */
   finish(): RefusedFile[];
 }
 
 /** bubblewrap refuses more arguments than this, and an `--args` file counts. */
 const MAX_ARGUMENTS = 9000;
 const MIB = 1024 * 1024;
-/** In the private `/tmp` of a command: nothing in it outlives the command, and no other command sees it. */
+/** In the private `/tmp` of a command: nothing in it outlives the command, and other commands do not see it. */
 const PRIVATE_CACHES = "/tmp/.caches";
 
-/** Puts commands into bubblewrap: the file system is read-only except the workspace; processes, /tmp and /run are private. */
+/**
+ * Runs commands in bubblewrap: the file system is read-only except the workspace; processes, /tmp and /run are private.
+ */
 export class Sandbox {
   readonly mode: SandboxMode;
   readonly #network: SandboxSettings["network"];
@@ -117,13 +122,13 @@ export class Sandbox {
     return status.level;
   }
 
-  /** How to start the command. Throws if its directories cannot be had in a sandbox. */
+  /** Prepares the start of a command. Throws if its directories cannot be provided in a sandbox. */
   async start(command: SandboxedCommand): Promise<SandboxedStart> {
     const { level, program = "", userNamespace, sizes } = await this.status();
     const workspace = canonicalPath(command.workspace);
     const cwd = canonicalPath(command.cwd);
     const roots = this.#roots(workspace);
-    // The agent may have changed its directory since bubblewrap was looked for.
+    // The agent may have changed its directory since bubblewrap was found.
     if (roots.some((root) => isInside(root, program))) {
       throw new Error(`Commands may write ${quotePath(workspace)}, which holds bubblewrap. Nothing was run.`);
     }
@@ -137,7 +142,7 @@ export class Sandbox {
     const memoryMb = this.#surroundings.memoryMb ?? Number.POSITIVE_INFINITY;
     const variables = withPrivateCaches(command.env, PRIVATE_CACHES, roots);
     const network = await this.#openNetwork(command, variables);
-    // With a proxy, the command gets its variables after the listener of the proxy is open.
+    // With a proxy, the command gets its variables once the proxy's listener is open.
     const env = network ? { ...HELPER_ENVIRONMENT, ...command.tag } : variables;
     let guard: Guard | undefined;
     let mounts: readonly Mount[];
@@ -236,13 +241,15 @@ export class Sandbox {
     env: Readonly<Record<string, string>>,
   ): Promise<CommandNetwork | undefined> {
     if (typeof this.#network !== "object") return undefined;
-    // Loaded when it is needed: most sandboxes have the whole network or none.
+    // Loaded on demand: most sandboxes have the full network or none.
     const { CommandNetwork } = await import("./network/commandNetwork.js");
     const { permit, outside } = this.#surroundings;
     return new CommandNetwork({ patterns: this.#network, permit, command: text, env, outside });
   }
 
-  /** The program that opens the proxy's listener, if it is in a private place. Throws if commands could change it. */
+  /**
+   * The program that opens the proxy's listener, if it is in a private directory. Throws if commands could change it.
+   */
   #nodeToShow(roots: readonly string[]): string[] {
     const node = canonicalPath(process.execPath);
     if (roots.some((root) => isInside(root, node))) {
@@ -253,7 +260,7 @@ export class Sandbox {
     return privatePlaces().some((place) => isInside(place, node)) ? [node] : [];
   }
 
-  /** The writable directories, none inside another. Throws for the private places themselves. */
+  /** The writable directories, none inside another. Throws for the private directories themselves. */
   #roots(workspace: string): string[] {
     const places = privatePlaces();
     const all = [...new Set([workspace, ...this.#writable.filter((path) => existsSync(path))])];
@@ -266,7 +273,7 @@ export class Sandbox {
     return all.filter((root) => !all.some((other) => other !== root && isInside(other, root)));
   }
 
-  /** Throws for a directory in a private place: in the sandbox it is not there. */
+  /** Throws for a directory inside a private one: it does not exist in the sandbox. */
   #checkDirectory(cwd: string, roots: readonly string[]): void {
     const place = privatePlaces().find((path) => cwd !== path && isInside(path, cwd));
     if (place === undefined || roots.some((root) => isInside(root, cwd))) return;
@@ -276,10 +283,10 @@ export class Sandbox {
   }
 
   #hidden(roots: readonly string[], isUnfiltered: boolean): string[] {
-    // As they were before the first command too: a command may replace a link on the way to a secret.
+    // Includes the paths from before the first command: a command may replace a symlink on the way to a secret.
     const now = canonicalPaths(this.#surroundings.secretPaths ?? []);
     const secret = [...new Set([...this.#secret, ...now])];
-    // Where the filter stops unix sockets there is no need to hide them.
+    // If the filter blocks Unix sockets, they do not need to be hidden.
     const sockets =
       this.#unixSockets || isUnfiltered ? listeningSockets([...roots, ...privatePlaces(), ...secret]) : [];
     return [...secret.filter((path) => !roots.some((root) => isInside(path, root))), ...sockets];
@@ -287,8 +294,8 @@ export class Sandbox {
 }
 
 /**
- * Throws if the agent's working directory has another path now. A command whose workspace contains this one may have
- * moved it, and put a link to any directory in its place.
+ * Throws if the agent's working directory was moved. A command whose workspace contains it may have moved it, and put a
+ * symlink to any directory in its place.
  */
 function checkWorkspace(given: string, identity: string): void {
   if (given !== process.cwd()) return;
@@ -308,6 +315,6 @@ function workingDirectory(): string[] {
   try {
     return [canonicalPath(".")];
   } catch {
-    return []; // it was removed; the run says so
+    return []; // it was removed; the run reports it
   }
 }

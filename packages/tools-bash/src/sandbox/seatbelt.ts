@@ -8,13 +8,13 @@ import { type SandboxPolicy, withPrivateCaches } from "./policy.js";
 
 const { literal, rule, subpath, text } = profileText;
 const PROGRAM = "/usr/bin/sandbox-exec";
-/** Where every user's temporary files are. `/tmp` and `/var` are links to here. */
+/** The temporary files of every user. `/tmp` and `/var` are symlinks to here. */
 const TEMPORARY = ["/private/tmp", "/private/var/tmp", "/private/var/folders"];
-/** Devices that programs write to without a thought. */
+/** Devices that programs commonly write to. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/dtracehelper"];
 /** Looks up users and groups. */
 const ACCOUNTS = ["com.apple.system.opendirectoryd.libinfo", "com.apple.system.opendirectoryd.membership"];
-/** Resolves names and checks certificates. The key chain (`com.apple.SecurityServer`) is not among them. */
+/** Resolves names and checks certificates. The keychain (`com.apple.SecurityServer`) is excluded. */
 const NETWORK_SERVICES = [
   "com.apple.SystemConfiguration.configd",
   "com.apple.SystemConfiguration.DNSConfiguration",
@@ -22,7 +22,7 @@ const NETWORK_SERVICES = [
 ];
 const NAME_SERVER = "/private/var/run/mDNSResponder";
 
-/** A file or directory below a writable directory that stays as it is. */
+/** A protected file or directory below a writable directory. */
 export interface GuardedFile {
   readonly root: string;
   /** Relative to the root. Its first name may start with `*`. */
@@ -30,8 +30,8 @@ export interface GuardedFile {
 }
 
 /**
- * The policy as a profile of `sandbox-exec` (SBPL). The last rule that matches a call decides, so each rule comes after
- * those it narrows. Throws for a path that a profile cannot hold.
+ * Renders the policy as a `sandbox-exec` profile (SBPL). The last matching rule decides, so each rule follows those it
+ * narrows. Throws for a path that a profile cannot contain.
  */
 export function seatbeltProfile(policy: SandboxPolicy, guarded: readonly GuardedFile[]): string {
   const { writable, shown, hidden, network, unixSockets } = policy;
@@ -55,7 +55,7 @@ export function seatbeltProfile(policy: SandboxPolicy, guarded: readonly Guarded
     rule("deny", "file-write*", shown.map(subpath)),
     rule("deny", "file-write*", guarded.map(inAnyCase)),
     rule("deny", "file-read* file-write* network*", hidden.map(subpath)),
-    // A directory that is renamed takes along what is protected or hidden in it.
+    // Renaming a directory would move the protected or hidden files in it.
     rule("deny", "file-write-unlink", [...new Set(parents)].map(literal)),
     "(deny file-write-setugid)",
   ]
@@ -80,7 +80,9 @@ function globalName(name: string): string {
   return `(global-name ${text(name)})`;
 }
 
-/** A protected name and everything below it, in any case of its letters, as most file systems of macOS see it. */
+/**
+ * A protected name and everything below it, in any letter case, because most macOS file systems are case-insensitive.
+ */
 function inAnyCase({ root, path }: GuardedFile): string {
   text(join(root, path));
   const start = path.startsWith("*") ? "/[^/]*" : "/";
@@ -91,7 +93,7 @@ function inAnyCase({ root, path }: GuardedFile): string {
   return `(regex #"^${[...root].map(escaped).join("")}${start}${letters.join("")}(/|$)")`;
 }
 
-/** A character of a regular expression. No literal of one can hold a quotation mark: any character stands for it. */
+/** Escapes a character for a regular expression. An SBPL literal cannot contain a quotation mark, so "." matches it. */
 function escaped(letter: string): string {
   if (letter === '"') return ".";
   return /[\\^$.*+?()[\]{}|]/.test(letter) ? `\\${letter}` : letter;
@@ -113,7 +115,7 @@ export interface SeatbeltStart {
   finish(): void;
 }
 
-/** How to run a command under the policy. Its variables are set inside: none reaches a program outside. */
+/** Prepares a command under the policy. Its variables are set inside: none reaches a program outside. */
 export function startSeatbelt(
   policy: SandboxPolicy,
   guarded: readonly GuardedFile[],
@@ -134,7 +136,7 @@ export function startSeatbelt(
   }
 }
 
-/** Why `sandbox-exec` does not work here; `undefined` if it does. Tried with a file inside and one outside. */
+/** Why `sandbox-exec` does not work here; `undefined` if it does. Tested with a file inside and one outside. */
 export async function seatbeltProblem(): Promise<string | undefined> {
   if (!existsSync(PROGRAM)) return `${PROGRAM} is missing.`;
   const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-sandbox-")));

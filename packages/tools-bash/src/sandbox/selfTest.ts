@@ -13,7 +13,7 @@ import { resolveSandbox } from "./settings.js";
 interface Place {
   readonly workspace: string;
   readonly outside: string;
-  /** A directory that the host calls secret. */
+  /** A directory that the host marks as secret. */
   readonly secret: string;
   /** The output of a command. */
   run(command: string, options?: RunOptions): Promise<string>;
@@ -26,13 +26,13 @@ interface RunOptions {
   readonly isFresh?: boolean;
 }
 
-/** The network that the command gets: all of it, none, or what the proxy for `network.hosts` lets through. */
+/** The network of the command: full, none, or what the proxy for `network.hosts` allows. */
 type Network = "open" | "closed" | "hosts";
 
 /** A name that the host protects. */
 const HOST_FILE = "host.config";
 
-/** Exchanges the directory `nested` for the link `link`, and back, for less than a second. */
+/** Exchanges the directory `nested` with the symlink `link`, and back, for less than a second. */
 const SWAPPER = `
 const { renameSync } = require("fs");
 const cell = new Int32Array(new SharedArrayBuffer(4));
@@ -46,10 +46,10 @@ for (let count = 0; count < 100; count++) {
   wait(20);
 }`;
 
-/** One way out: resolves to what got through, or to nothing if it was stopped. */
+/** One escape attempt: resolves to what got through, or to nothing if it was blocked. */
 type Attempt = (place: Place) => Promise<string | undefined>;
 
-/** What there is on Linux alone, or what `sandbox-exec` does not hide. */
+/** What exists only on Linux, or what `sandbox-exec` does not hide. */
 const LINUX_ONLY = new Set([
   "hosts that are not allowed",
   "variables of a call",
@@ -61,10 +61,10 @@ const LINUX_ONLY = new Set([
   "the agent's processes",
 ]);
 
-/** Every way out that is tried, under the words for it in the report. */
+/** Every escape attempt, by its name in the report. */
 const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   "variables of a call": async ({ run, outside }) => {
-    // The dynamic linker of a program that runs outside would write here.
+    // The dynamic linker of a program outside would write here.
     await run("ls", { env: { LD_DEBUG: "statistics", LD_DEBUG_OUTPUT: join(outside, "linker") } });
     return readdirSync(outside).length === 0 ? undefined : "bubblewrap ran with them";
   },
@@ -74,7 +74,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     const path = process.env.PATH;
     process.env.PATH = `${workspace}:${path ?? ""}`;
     try {
-      // Use a new sandbox: one that has looked for bubblewrap before would not look again.
+      // Use a new sandbox: one that has searched for bubblewrap before would not search again.
       await run("true", { isFresh: true });
     } finally {
       if (path === undefined) delete process.env.PATH;
@@ -133,7 +133,7 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     });
     const swapped = new Promise((resolve) => swapper.once("close", resolve).once("error", resolve));
     let starts = 0;
-    // A sandbox that is found to be wrong does not start: that is how this is stopped.
+    // A sandbox with wrong mounts does not start, which blocks this attempt.
     const count = (): void => void starts++;
     while (swapper.exitCode === null && swapper.signalCode === null && swapper.pid !== undefined) {
       await run("echo x > nested/.git/file", { isFresh: true }).then(count, () => undefined);
@@ -148,12 +148,12 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   },
 };
 
-/** What is tried: a test with other attempts says something else. */
+/** Identifies the attempts: a recorded result is not valid for another set. */
 export function attemptNames(): readonly string[] {
   return Object.keys(ATTEMPTS);
 }
 
-/** Tries each way out of the sandbox for real, and reports which were stopped. */
+/** Tries each escape from the sandbox for real, and reports which were blocked. */
 export async function testSandbox(): Promise<Diagnosis[]> {
   const base = canonicalPath(mkdtempSync(join(tmpdir(), "agent-doctor-")));
   try {
@@ -218,18 +218,18 @@ function makePlace(base: string): Place {
   return { workspace, outside, secret, run };
 }
 
-/** A command that connects to a server, with the words of JavaScript for where it is. */
+/** A command that connects to a server; the address is a JavaScript expression. */
 function connect(where: string): string {
   return `'${process.execPath}' -e 'require("net").connect(${where}).on("error", () => console.log("tried")).on("connect", () => process.exit(console.log("tried")))'`;
 }
 
-/** A command that asks the proxy for a server of this machine and prints the status of the answer. */
+/** A command that requests a server of this machine from the proxy and prints the status of the answer. */
 function connectThroughProxy(port: string | number): string {
   const options = `{ host: proxy.hostname, port: proxy.port, method: "CONNECT", path: "127.0.0.1:${port}" }`;
   return `'${process.execPath}' -e 'const proxy = new URL(process.env.HTTP_PROXY); require("http").request(${options}).on("connect", ({ statusCode }) => process.exit(console.log("tried", statusCode))).end()'`;
 }
 
-/** Starts a server, lets the command try to connect, and says whether it did. */
+/** Starts a server, lets the command try to connect, and returns whether it did. */
 async function visitsTo(
   where: string | number,
   visit: (where: string | number) => Promise<string>,

@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import { type HostPattern, parseHostPattern } from "@agent/core/sandbox";
 import { canonicalPath } from "@agent/core/toolkit";
 
-/** `off`: no sandbox. `auto`: one if the system has it. `require`: nothing runs without. */
+/** `off`: no sandbox. `auto`: use one if the system has it. `require`: nothing runs without it. */
 export type SandboxMode = "off" | "auto" | "require";
 
 /** The network of sandboxed commands, host by host. */
 export interface NetworkOptions {
   /**
-   * The hosts that commands may connect to: `example.com`, `*.example.com`, `example.com:8443`, or an address. Without a
-   * port, 80 and 443. The user is asked about every other host; where no one can be asked, it is refused.
+   * The hosts that commands may connect to: `example.com`, `*.example.com`, `example.com:8443`, or an address. Without
+   * a port, 80 and 443. The user is asked about every other host; if no one can be asked, it is refused.
    */
   readonly hosts: readonly string[];
 }
@@ -17,14 +17,14 @@ export interface NetworkOptions {
 export interface SandboxOptions {
   /** Default `require`. */
   readonly mode?: SandboxMode;
-  /** `false` cuts commands off from the network, `{ hosts }` limits it to some hosts. Default `true`. */
+  /** `false` blocks the network, `{ hosts }` limits it to some hosts. Default `true`. */
   readonly network?: boolean | NetworkOptions;
-  /** `true` lets commands use unix sockets, also of programs outside that listen in the open. Default `false`. */
+  /** `true` lets commands use Unix sockets, including those of programs outside. Default `false`. */
   readonly unixSockets?: boolean;
   /** Directories that may be written besides the agent's working directory. */
   readonly writable?: readonly string[];
   /**
-   * Names of environment variables that commands get although they look like secrets; `*` stands for any characters.
+   * Names of environment variables that commands get although they look like secrets; `*` matches any characters.
    * Default: none.
    */
   readonly passEnv?: readonly string[];
@@ -37,8 +37,8 @@ export interface SandboxSettings extends Required<Omit<SandboxOptions, "network"
 }
 
 /**
- * Fills in the defaults and resolves the writable directories. Called before the first command: a command could put a
- * link in the place of a directory. Throws for a host that is not one.
+ * Fills in the defaults and resolves the writable directories. Called before the first command: a command could replace
+ * a directory with a symlink. Throws for an invalid host.
  */
 export function resolveSandbox(options: SandboxMode | SandboxOptions = "off"): SandboxSettings {
   const given = typeof options === "string" ? { mode: options } : options;

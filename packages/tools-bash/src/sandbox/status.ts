@@ -5,7 +5,7 @@ import { planMounts } from "./mounts.js";
 import { probeBehindGate } from "./probeGate.js";
 import { seatbeltProblem } from "./seatbelt.js";
 
-/** The level in force for a command: the program that puts it into a sandbox. */
+/** The sandbox program in use for a command. */
 export type SandboxLevel = "none" | "bubblewrap" | "sandbox-exec";
 
 /** Whether and how commands can be sandboxed on this system. */
@@ -13,7 +13,7 @@ export interface SandboxStatus {
   readonly level: SandboxLevel;
   /** The path of bubblewrap, if it works. */
   readonly program?: string;
-  /** Why there is none. */
+  /** Why no sandbox works. */
   readonly problem?: string;
   /** Whether the sandbox gets a user namespace. Without one, root in the sandbox is root outside, without capabilities. */
   readonly userNamespace: boolean;
@@ -24,11 +24,14 @@ export interface SandboxStatus {
 }
 
 const NONE = { level: "none" as const, userNamespace: false, sizes: false, weaknesses: [] };
-/** The least that every command gets; the rest cannot fail if this works. */
+/** The minimum that every command gets; the rest cannot fail if this works. */
 const BASE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"];
 const NAMESPACES = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--clearenv"];
 
-/** Looks for a sandbox and tries it. `writable` are directories that commands may change: no program in there is used. */
+/**
+ * Finds a sandbox program and tests it. `writable` are directories that commands may change: no program in there is
+ * used.
+ */
 export async function findSandbox(writable: readonly string[]): Promise<SandboxStatus> {
   if (process.platform === "darwin") {
     const problem = await seatbeltProblem();
@@ -79,7 +82,7 @@ export async function findSandbox(writable: readonly string[]): Promise<SandboxS
   };
 }
 
-/** Why the mounts of a sandbox cannot be compared with those that were asked for; `undefined` if they can. */
+/** Why the mounts of a sandbox cannot be verified; `undefined` if they can. */
 async function tryGate(program: string, userNamespace: boolean): Promise<string | undefined> {
   try {
     const mounts = planMounts({ writable: [], shown: [], hidden: [] }, [], undefined);

@@ -8,19 +8,19 @@ import { attemptNames, testSandbox } from "./selfTest.js";
 import type { SandboxStatus } from "./status.js";
 
 const FILE = "sandbox-test.json";
-/** After this time the sandbox is tested again: settings of the system may have changed. */
+/** After this time the sandbox is tested again: system settings may have changed. */
 const VALID_MS = 30 * 24 * 60 * 60 * 1000;
 
 export interface TrialOptions {
-  /** Where a passed test is recorded. Absent: for this process only. */
+  /** Where a passed test is recorded. Absent: only in this process. */
   readonly directory?: string | undefined;
-  /** Shows the user why a command waits. */
+  /** Tells the user why a command waits. */
   readonly notice?: ((message: string) => void) | undefined;
 }
 
 /**
- * Whether commands can rely on the sandbox here. Before the first command it is attacked for real, which takes seconds; a
- * passed test is recorded for this machine and this version of bubblewrap.
+ * Whether commands can rely on the sandbox here. Before the first command it is attacked for real, which takes seconds;
+ * a passed test is recorded for this machine and this version of bubblewrap.
  */
 export class SandboxTrial {
   readonly #sandbox: Sandbox;
@@ -32,7 +32,7 @@ export class SandboxTrial {
     this.#options = options;
   }
 
-  /** Why the sandbox cannot be relied on; `undefined` if it can. */
+  /** Why the sandbox is not reliable; `undefined` if it is. */
   problem(): Promise<string | undefined> {
     this.#problem ??= this.#try();
     return this.#problem;
@@ -46,7 +46,7 @@ export class SandboxTrial {
     this.#options.notice?.(
       "Testing the sandbox for commands. This takes some seconds, once on this machine.",
     );
-    // Once more: an attempt may fail to run on a busy machine, which says nothing about the sandbox.
+    // Retry: on a busy machine an attempt may fail to run, which proves nothing about the sandbox.
     const failed = (await failure()) && (await failure());
     if (failed) return `${failed.subject} ${failed.detail}. agent doctor repeats the test.`;
     await this.#record(key);
@@ -83,7 +83,7 @@ async function failure() {
   return (await testSandbox()).find(({ ok }) => !ok);
 }
 
-/** Changes with everything that the result of a test depends on, as far as it can be seen from here. */
+/** Changes with everything that the result of a test depends on, as far as it is visible from here. */
 function keyOf({ level, program, userNamespace, sizes }: SandboxStatus): string {
   const file = program === undefined ? undefined : statSync(program);
   const facts = [

@@ -6,7 +6,7 @@ const MOST_BYTES = 64 * 1024;
 const MOST_SHOWN = 300;
 const EXEC_LINE = /^[ \t]*(?:x|exec)[ \t]+(.*)$/gm;
 
-/** What git keeps of an operation that was interrupted, and the list of what is left to do, if there is one. */
+/** The files git keeps for an interrupted operation, and the list of its remaining steps, if there is one. */
 const OPERATIONS = [
   { name: "rebase", state: "rebase-merge", todo: "rebase-merge/git-rebase-todo" },
   { name: "am or rebase", state: "rebase-apply", todo: "rebase-apply/next" },
@@ -14,10 +14,10 @@ const OPERATIONS = [
   { name: "bisect", state: "BISECT_START", todo: "BISECT_LOG" },
 ] as const;
 
-/** The unfinished operations of repositories: their state as text to compare, by what a user calls them. */
+/** The unfinished operations of repositories: their state as comparable text, by the name a user knows. */
 export type UnfinishedGit = ReadonlyMap<string, string>;
 
-/** Looks for operations in the repositories of these directories. */
+/** Finds operations in the repositories of these directories. */
 export function unfinishedGit(directories: readonly string[]): UnfinishedGit {
   const found = new Map<string, string>();
   for (const directory of new Set(directories)) {
@@ -35,8 +35,8 @@ export function unfinishedGit(directories: readonly string[]): UnfinishedGit {
 }
 
 /**
- * A sentence about operations that a command in the sandbox began or changed and did not finish: the user's next
- * `--continue` runs what is left of them outside the sandbox.
+ * A sentence about operations that a sandboxed command began or changed and did not finish: the user's next
+ * `--continue` runs the remaining steps outside the sandbox.
  */
 export function unfinishedNotice(before: UnfinishedGit, after: UnfinishedGit): string | undefined {
   const added = [...after].filter(([name, todo]) => before.get(name) !== todo);

@@ -45,7 +45,7 @@ type HostRules = Pick<
 const DESCRIBE_LIMIT_MS = 120_000;
 const POLICY_SHELLS = new Set(["sh", "ash", "dash", "bash"]);
 
-/** The background jobs and everything else that a tool started, and how they end. */
+/** The background jobs and other processes of a tool, and how to stop them. */
 type BashServices = Required<Pick<PackServices, "jobs" | "diagnose" | "dispose" | "terminate">>;
 
 const INPUT = {
@@ -74,12 +74,15 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** `run_bash` alone, with its services. Throws on an unknown or mistyped option. `host` says what is secret or protected. */
+/**
+ * Creates `run_bash` alone, with its services. Throws for an unknown or mistyped option. `host` defines what is secret
+ * or protected.
+ */
 export function runBashTool(options?: BashOptions, host?: HostRules) {
   return createRunBash(sharedRunner(checkedOptions(options), host));
 }
 
-/** What the shell tools of one registration have in common. */
+/** The shared state of the shell tools of one registration. */
 export interface SharedRunner {
   readonly settings: RunnerSettings;
   readonly services: BashServices;
@@ -88,7 +91,7 @@ export interface SharedRunner {
 
 export function sharedRunner(options: BashOptions, host: HostRules = {}): SharedRunner {
   const settings = settingsOf(options, host);
-  // Created when it is first needed: an agent that runs no command has nothing to keep.
+  // Created on first use: an agent that runs no command has nothing to keep.
   let runner: CommandRunner | undefined;
   const ready = (): CommandRunner => {
     runner ??= new CommandRunner(settings);
@@ -99,7 +102,7 @@ export function sharedRunner(options: BashOptions, host: HostRules = {}): Shared
       return ready().host.jobs;
     },
     diagnose: () => diagnose(settings.shell, settings.windowsShell),
-    // Also if no command was run: the host refuses one that comes later.
+    // Also if no command was run: the host then refuses later ones.
     dispose: () => ready().host.dispose(),
     terminate: () => runner?.host.terminate(),
   };
@@ -107,8 +110,8 @@ export function sharedRunner(options: BashOptions, host: HostRules = {}): Shared
 }
 
 /**
- * Makes `run_bash`: runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command that fails, is
- * stopped or exceeds a limit is a result; only one that was not run at all is an error.
+ * Creates `run_bash`, which runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command
+ * that fails, is stopped or exceeds a limit is a result; only one that was not run at all is an error.
  */
 export function createRunBash({ settings, services, ready }: SharedRunner) {
   const tool = defineTool({
@@ -119,7 +122,7 @@ export function createRunBash({ settings, services, ready }: SharedRunner) {
     kind: "execute",
     titleFrom: "command",
     permissions: shellLanguage,
-    // The tool keeps its own time: see `timeout`.
+    // The tool enforces its own time limit: see `timeout`.
     deadlineMs: Number.POSITIVE_INFINITY,
     describe: (input) => {
       const description = describeRun(settings, input);
@@ -130,7 +133,7 @@ export function createRunBash({ settings, services, ready }: SharedRunner) {
   return Object.assign(tool, { services, describeLimitMs: DESCRIBE_LIMIT_MS });
 }
 
-/** A call is contained if the sandbox that the host wants has passed its test. */
+/** A call is contained if the sandbox that the host requests has passed its test. */
 async function markContained(description: CallDescription, runner: CommandRunner): Promise<CallDescription> {
   return (await runner.sandboxProblem()) === undefined ? { ...description, contained: true } : description;
 }
@@ -144,7 +147,7 @@ function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
   if (policy !== undefined && !POLICY_SHELLS.has(basename(shell).replace(/\.exe$/i, ""))) {
     throw new Error(`${PACK_NAME}: deny and allow understand sh and bash, not ${quote(shell)}.`);
   }
-  // What the user set for this pack wins over what the host prefers.
+  // The user's options for this pack take precedence over the host's preference.
   const containment = options.sandbox === undefined ? host.containment : undefined;
   return {
     shell,
@@ -168,7 +171,7 @@ function settingsOf(options: BashOptions, host: HostRules): RunnerSettings {
   };
 }
 
-/** Looks for bash when it is first needed. */
+/** Finds bash on first use. */
 function bashOfWindows(program: string | undefined): () => WindowsShell {
   let found: WindowsShell | undefined;
   return () => {
@@ -179,8 +182,8 @@ function bashOfWindows(program: string | undefined): () => WindowsShell {
 }
 
 /**
- * Describes every command that a call runs. A call is contained if the sandbox is required: with `auto` a command may run
- * without one. What `deny` and `allow` refuse is reported, so that no one is asked about it.
+ * Describes every command that a call runs. A call is contained if the sandbox is required: with `auto` a command may
+ * run without one. Commands that `deny` and `allow` refuse are reported, so that the user is not asked about them.
  */
 function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unknown>>): CallDescription {
   let refusal: string | undefined;
@@ -191,7 +194,7 @@ function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unk
     const env = checkedEnv(args.env);
     refusal = refusalOf(settings.policy, command, env);
     const isElsewhere = canonicalPath(directory) !== canonicalPath(currentDirectory());
-    // What the words of a script mean may depend on them.
+    // The meaning of a script's words may depend on them.
     const odd = Object.keys(env).filter((name) => !/^[A-Za-z_]\w*$/.test(name));
     const extra = [...parameters, ...odd];
     const found = describeCommands(command, isElsewhere ? undefined : readingPlace(settings))?.map(
@@ -208,12 +211,12 @@ function describeRun(settings: RunnerSettings, args: Readonly<Record<string, unk
       ...(settings.sandbox.mode === "require" && { contained: true }),
     };
   } catch (error) {
-    // An error of the system may be gone when the call runs.
+    // A system error may no longer occur when the call runs.
     return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
   }
 }
 
-/** The agent's own directory, except links that lead out of it and places where secrets are kept. */
+/** The agent's own directory, except symlinks that lead out of it and secret paths. */
 function readingPlace({ surroundings }: RunnerSettings): ReadingPlace {
   const cwd = canonicalPath(currentDirectory());
   const secret = surroundings.secretPaths ?? [];

@@ -39,7 +39,7 @@ import { unfinishedGit, unfinishedNotice } from "../sandbox/unfinishedGit.js";
 import { runWindowsCommand } from "../windows/commands.js";
 import { NO_BASH, type WindowsShell } from "../windows/shells.js";
 
-/** How commands run: the checked options of the pack and what the host adds. */
+/** How commands run: the checked options of the pack and the host's additions. */
 export interface RunnerSettings {
   readonly shell: string;
   readonly limits: Limits;
@@ -48,7 +48,7 @@ export interface RunnerSettings {
   readonly hostSecrets: readonly string[];
   readonly policy: Policy | undefined;
   readonly sandbox: SandboxSettings;
-  /** What the host says about sandboxes, if the options of the pack do not. */
+  /** The host's sandbox preference, if the pack's options do not decide. */
   readonly containment?: Containment | undefined;
   readonly trial?: TrialOptions;
   readonly surroundings: SandboxSurroundings;
@@ -56,7 +56,7 @@ export interface RunnerSettings {
   readonly windowsShell?: (() => WindowsShell) | undefined;
 }
 
-/** Runs the commands of one tool, and owns all that outlives a command. */
+/** Runs the commands of one tool, and owns everything that outlives a command. */
 export class CommandRunner {
   readonly host = new CommandHost();
   readonly #settings: RunnerSettings;
@@ -96,7 +96,7 @@ export class CommandRunner {
     let sandboxed: SandboxedStart | undefined;
     let forgetPlaceholders: (() => void) | undefined;
     let refused: readonly RefusedFile[] | undefined;
-    // Runs when the command has ended, which is later than the call if it is moved to the background.
+    // Runs when the command has exited, which is later than the call if it was moved to the background.
     const cleanUp = this.host.cleanUpLater(() => {
       refused = sandboxed?.finish();
       forgetPlaceholders?.();
@@ -108,7 +108,7 @@ export class CommandRunner {
       if (checksFirst) await this.#checkSyntax(script, call?.signal);
       const refusal = refusalOf(policy, command, extraEnv);
       if (refusal !== undefined) throw new Error(refusal);
-      // The mode may have changed since the call was allowed because the sandbox would contain it.
+      // The mode may have changed since the call was allowed because of the sandbox.
       const isContained = call?.contained === true;
       const isWanted = isContained || (containment?.wanted() ?? this.#sandbox.mode !== "off");
       const level = isWanted ? await this.#level() : "none";
@@ -146,7 +146,7 @@ export class CommandRunner {
         this.host,
       );
       const isRunning = outcome.background?.isDetached === true;
-      // Do not pass the signal: the command has run, and an abort now must not report that it has not.
+      // Do not pass the signal: the command has run, and an abort now must not report otherwise.
       if (!checksFirst && mayBeSyntaxError(outcome)) await this.#checkSyntax(script);
       if (isRunning) outcome.background?.onFinished(cleanUp);
       else cleanUp();
@@ -169,7 +169,7 @@ export class CommandRunner {
     }
   }
 
-  /** Windows has no sandbox, no process groups and no limits: only the policy and the timeout hold. */
+  /** Windows has no sandbox, no process groups and no limits: only the policy and the timeout apply. */
   async #runOnWindows(
     args: Record<string, unknown>,
     call: ToolCall | undefined,
@@ -195,7 +195,7 @@ export class CommandRunner {
       refuseAborted(call);
     }
     const env = buildEnvironment(this.#environmentRules("none"), extraEnv, "");
-    // WSL passes only the variables that this one names.
+    // WSL passes only the variables that are listed in this one.
     if (shell.kind === "wsl") env.WSLENV = [env.WSLENV, ...Object.keys(extraEnv)].filter(Boolean).join(":");
     return await runWindowsCommand(
       { shell, command, parameters, cwd, env, timeoutMs, longestMs: limits.timeoutMs },
@@ -213,7 +213,10 @@ export class CommandRunner {
     };
   }
 
-  /** The sandbox for the next command. The user is informed of the first command inside one, and of the first outside. */
+  /**
+   * The sandbox for the next command. The user is informed about the first command inside one, and about the first
+   * outside.
+   */
   async #level(): Promise<SandboxLevel> {
     const { containment, trial } = this.#settings;
     if (!containment) return await this.#sandbox.level();
@@ -230,7 +233,7 @@ export class CommandRunner {
     return level;
   }
 
-  /** Throws if the program is not a shell. Checked once, and only for a shell that we do not know by name. */
+  /** Throws if the program is not a shell. Checked once, and only for a shell that is not known by name. */
   #checkShell(): Promise<void> {
     const { shell } = this.#settings;
     this.#shellCheck ??= isKnownShell(shell) ? Promise.resolve() : confirmShell(shell);
@@ -275,7 +278,7 @@ export function refusalOf(
   return verdict?.allowed === false ? `${verdict.reason} Nothing was run.` : undefined;
 }
 
-/** The rules of the policy are about words of sh: no command of PowerShell can be judged by them. */
+/** The rules of the policy apply to sh syntax: PowerShell commands cannot be judged by them. */
 export function powershellRefusal(policy: Policy | undefined): string | undefined {
   return policy === undefined
     ? undefined

@@ -31,14 +31,14 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** No command of PowerShell is parsed: a rule is about the whole tool or about exactly one command. */
+/** PowerShell commands are not parsed: a rule covers the whole tool or exactly one command. */
 const WHOLE_COMMANDS: PermissionLanguage = {
   check: (pattern) =>
     `commands of PowerShell are not parsed, so a rule can only name the whole command: "run_powershell(=${pattern})"`,
   match: (patterns, targets) => patterns.map(() => targets.map(() => "maybe" as const)),
 };
 
-/** Makes `run_powershell`, for Windows without a bash. Its results are those of `run_bash`. */
+/** Creates `run_powershell`, for Windows without a bash. Its results are those of `run_bash`. */
 export function createRunPowershell({ settings, ready }: SharedRunner, find = findPowerShell) {
   const findShell = (): WindowsShell => {
     const found = find();
@@ -54,7 +54,7 @@ export function createRunPowershell({ settings, ready }: SharedRunner, find = fi
     kind: "execute",
     titleFrom: "command",
     permissions: WHOLE_COMMANDS,
-    // The tool keeps its own time: see `timeout`.
+    // The tool enforces its own time limit: see `timeout`.
     deadlineMs: Number.POSITIVE_INFINITY,
     describe: (input): CallDescription => {
       try {

@@ -9,7 +9,7 @@ import type { CommandHost } from "../host/commandHost.js";
 import { captureOutput } from "../output/commandOutput.js";
 import type { WindowsShell } from "./shells.js";
 
-/** How long to wait for the exit of a shell that has been killed. */
+/** How long to wait for a killed shell to exit. */
 const REAP_MS = 2000;
 
 interface WindowsCommand {
@@ -23,8 +23,8 @@ interface WindowsCommand {
 }
 
 /**
- * Runs a command of a call on Windows, which has neither process groups nor limits: `taskkill /T` ends a command that takes
- * too long, with everything it started. Rejects only if nothing was run.
+ * Runs a command of a call on Windows, which has neither process groups nor limits: `taskkill /T` kills a command that
+ * takes too long, with everything it started. Rejects only if nothing was run.
  */
 export async function runWindowsCommand(
   given: WindowsCommand,

@@ -5,7 +5,7 @@ import { findOnWindows, quote } from "@agent/core/toolkit";
 /** Windows passes 32,767 characters to a program; the rest is for its path, options and arguments. */
 const MAX_LINE = 30_000;
 
-/** A shell of Windows, and how it gets a command. */
+/** A Windows shell, and how a command is passed to it. */
 export interface WindowsShell {
   readonly kind: "bash" | "wsl" | "powershell";
   readonly program: string;
@@ -15,7 +15,7 @@ export interface WindowsShell {
   args(command: string, parameters: readonly string[]): string[];
 }
 
-/** What is looked at to find the shells. */
+/** The system information used to find the shells. */
 export interface WindowsMachine {
   readonly env: Readonly<Record<string, string | undefined>>;
   exists(path: string): boolean;
@@ -41,7 +41,7 @@ export function findBash({ env, exists }: WindowsMachine = THIS_MACHINE): Window
   return exists(wsl) ? wslBash(wsl) : undefined;
 }
 
-/** A bash that the options name. */
+/** A bash from the options. */
 export function bash(program: string, label = program): WindowsShell {
   return {
     kind: "bash",
@@ -60,7 +60,7 @@ function wslBash(program: string): WindowsShell {
   };
 }
 
-/** PowerShell 7 or, if it is missing, the one that comes with Windows. */
+/** PowerShell 7 or, if it is missing, the one included with Windows. */
 export function findPowerShell({ env, exists }: WindowsMachine = THIS_MACHINE): WindowsShell | undefined {
   const program = [
     findOnWindows("pwsh.exe", env, exists),
@@ -70,7 +70,7 @@ export function findPowerShell({ env, exists }: WindowsMachine = THIS_MACHINE): 
   return program === undefined ? undefined : powershell(program);
 }
 
-/** The command goes as Base64, so that no quoting can change it. */
+/** The command is passed as Base64, so that no quoting can change it. */
 function powershell(program: string): WindowsShell {
   const flags = ["-NoLogo", "-NoProfile", "-NonInteractive", "-OutputFormat", "Text", "-EncodedCommand"];
   return {
@@ -84,10 +84,11 @@ function powershell(program: string): WindowsShell {
   };
 }
 
-// Output as UTF-8 whatever the code page, and no progress bars. On one line: line numbers in messages stay true.
+// Output as UTF-8 whatever the code page, and no progress bars. On one line, so that line numbers in messages stay
+// correct.
 const BEFORE =
   "$ProgressPreference='SilentlyContinue';$OutputEncoding=[Console]::OutputEncoding=New-Object Text.UTF8Encoding $false;";
-// The exit code of a program that failed last; PowerShell itself would say 1.
+// The exit code of the last failed program; PowerShell itself would return 1.
 const AFTER = "if ($?) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
 
 function fitting(args: string[]): string[] {
@@ -108,9 +109,9 @@ function systemRoot(env: WindowsMachine["env"]): string {
 
 function isOfWindows(file: string, env: WindowsMachine["env"]): boolean {
   const folded = file.toLowerCase();
-  // The second is where the store puts the launchers of its programs.
+  // The second is where the Microsoft Store puts the launchers of its programs.
   return folded.startsWith(`${systemRoot(env).toLowerCase()}\\`) || folded.includes("\\windowsapps\\");
 }
 
-/** Why a shell cannot be used, with what to do about it. */
+/** Why a shell cannot be used, and what to do about it. */
 export const NO_BASH = `There is no bash on this machine. Install Git for Windows (which has Git Bash) or a Linux distribution for WSL, or enable ${quote("run_powershell")}.`;

@@ -20,7 +20,7 @@ function pieces(lines: readonly string[]): readonly string[] {
 
 const COMMANDS = pieces(['ok_1¦ok_2 a¦ok_3 \'b c\'¦ok_1 "d e"¦ok_2 f\\ g¦A=1 ok_1¦:¦ok_1 $x¦ok_2 "$x" h']);
 const SEPARATORS = pieces(["; ¦ && ¦ || ¦ | ¦\n¦ & ¦;¦&&¦||¦|¦&¦ \\\n && "]);
-// Pieces of syntax that at least one shell reads in its own way, and the plain ones around them.
+// Syntax that at least one shell parses differently, and the plain syntax around it.
 const FRAGMENTS = pieces([
   " ¦ ¦ ¦\n¦\t¦;¦&¦|¦&&¦||¦\\¦\\\n¦ \\\n¦\\\n ¦'¦\"¦''¦\"\"¦`¦$¦$(¦)¦(¦((¦))¦$((¦${¦${x¦${x-",
   '${x:-¦${x:=¦${x#¦}¦{¦{ ¦; }¦$x¦"$x"¦${x}¦"${x}"¦$@¦"$@"¦$*¦$#¦$?¦$!¦$-¦$$¦$1¦$\\\n¦$\'',
@@ -38,7 +38,7 @@ const DENIED = pieces([
   "denied¦denied ¦ denied¦denied x¦\ndenied ¦; denied¦ den\\ied ¦d''enied ¦\"denied\" ¦denied$x",
   "$y¦-denied¦denied\n¦(denied)¦{ denied; }¦$(denied)¦`denied`",
 ]);
-// Whole scripts to be mutated, each near a border of the grammar.
+// Whole scripts to be mutated, each near an edge of the grammar.
 const SEEDS = pieces([
   "ok_1 a <<E\ntext $x\nE\nok_2 b¦ok_1 <<'E'\n$(denied) ` \\\nE\nok_2",
   'ok_1 <<-E\n\ttext\n\tE\nok_2¦ok_1 "$(ok_2 "a b")" c¦( ok_1; ok_2 ) > f',
@@ -51,7 +51,7 @@ const SEEDS = pieces([
   "(ok_1) && { ok_2; }¦ok_1 $x$y\"z\"'w'¦ok_1 a#b # c¦until ok_1; do ok_2; done",
   'ok_1 -n ${x} "${y}" $1',
 ]);
-// Forms that once were accepted and ran "denied" in one shell or another, with room for variation.
+// Forms that were once accepted and ran "denied" in some shell, with room for variation.
 const KNOWN = pieces([
   ": &>/dev/null denied x¦ok_1 <<E${x|denied }¦ok_1 <<E`\ndenied\nE`¦ok_1 <<E{\ndenied\nE{\n",
   "denied$\\\nzz¦<&-denied¦ok_1 >&-denied¦x=denied; $x¦ok_1 {fd}>f¦ok_1 10>f denied",
@@ -71,7 +71,7 @@ function piece(random: Random): string {
   return pick(random, FRAGMENTS);
 }
 
-/** A few changes at random places: something put in, taken out, doubled, or moved. */
+/** A few random changes: an insertion, a deletion, a duplication, or a move. */
 function mutate(random: Random, script: string): string {
   let text = script;
   const changes = 1 + Math.floor(random() * 4);
@@ -86,7 +86,7 @@ function mutate(random: Random, script: string): string {
   return text;
 }
 
-// Ways to put a script into another, "X" is its place: shells differ in where they look for the end of the inner one.
+// Ways to nest a script in another, at "X": shells differ in where they look for the end of the inner one.
 const NESTS = pieces([
   '( X )¦{ X; }¦ok_1 $(X)¦ok_1 "$(X)"¦ok_1 `X`¦ok_1 "`X`"¦ok_2 ${x:-$(X)}¦ok_2 "${x:-$(X)}"¦! X',
   "if X; then X; fi¦for i in $(X); do X; done¦while ok_3; do X; done¦case a in a) X;; esac¦case a in (b|a) X;; esac",
@@ -95,7 +95,7 @@ const NESTS = pieces([
   "f() { X; }; f¦ok_1 \"${x#'X'}\"¦ok_1 '$(X)' \"'$(X)'\"¦ok_1 \"\\$(X)\" X¦ok_1 \\$\\(X\\)",
 ]);
 
-/** A script inside of others, a few levels deep. */
+/** A script nested in others, a few levels deep. */
 function nested(random: Random, depth: number): string {
   if (depth === 0) return random() < 0.15 ? pick(random, DENIED) : pick(random, COMMANDS);
   return pick(random, NESTS).replaceAll("X", () => nested(random, random() < 0.6 ? depth - 1 : 0));
@@ -106,7 +106,9 @@ function continued(random: Random, script: string): string {
   return [...script].map((character) => (random() < 0.06 ? `\\\n${character}` : character)).join("");
 }
 
-/** The start of one script and the end of another: a quote, a group or a here-document of the first is left open. */
+/**
+ * The start of one script and the end of another, which leaves a quote, a group or a here-document of the first open.
+ */
 function spliced(random: Random): string {
   const [first, second] = [pick(random, SEEDS), nested(random, 1)];
   const cut = Math.floor(random() * (first.length + 1));
@@ -117,7 +119,7 @@ const WRAPS = pieces([
   '\'X\'¦"X"¦$\'X\'¦$"X"¦`X`¦$(X)¦${x:-X}¦"${x:+X}"¦${x%X}¦$((X))¦((X))¦[[ X ]]¦(X)¦{ X; }¦<(X)¦\\X¦{X,ok_1}¦\'X"¦"X\'',
 ]);
 
-/** The script with a part of it between quotes or brackets, or with two parts exchanged. */
+/** The script with a part of it in quotes or brackets, or with two parts exchanged. */
 function rearranged(random: Random, script: string): string {
   const [a = 0, b = 0, c = 0] = Array.from({ length: 3 }, () =>
     Math.floor(random() * (script.length + 1)),
@@ -132,7 +134,7 @@ function rearranged(random: Random, script: string): string {
   return before + pick(random, WRAPS).replace("X", () => one) + two + after;
 }
 
-/** A script of commands that only record that they ran, put together to be read in more than one way. */
+/** A script of commands that only record that they ran, assembled to be ambiguous. */
 export function generateScript(random: Random): string {
   const kind = random();
   if (kind < 0.04) return spliced(random);

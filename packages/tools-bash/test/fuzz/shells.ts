@@ -21,7 +21,7 @@ const CANDIDATES: readonly (readonly [program: string, ...options: string[]])[] 
 /** A shell as a command line. */
 export type Shell = readonly [program: string, ...options: string[]];
 
-/** None where no program ends a script that loops for ever. */
+/** Absent if no program can kill a script that loops forever. */
 export const installedShells: readonly Shell[] = CANDIDATES.filter(
   ([program]) => existsSync(program) && existsSync(TIMEOUT),
 );
@@ -30,8 +30,8 @@ export const installedShells: readonly Shell[] = CANDIDATES.filter(
 export type Executed = readonly string[];
 
 /**
- * Runs scripts in a shell and tells which of the marker commands ran, with their words. `ok_3` fails. Each
- * script has its own shell, in its own directory, without any other program to call.
+ * Runs scripts in a shell and reports which marker commands ran, with their words. `ok_3` fails. Each script has its
+ * own shell, in its own directory, without any other program to call.
  */
 export async function execute(shell: Shell, scripts: readonly string[]): Promise<Executed[][]> {
   const directory = mkdtempSync(join(tmpdir(), "policy-fuzz-"));
@@ -65,7 +65,7 @@ function record(name: string): string {
 /** One shell starts the others: that is quicker than starting each from here. */
 function runner(shell: Shell, directory: string, scripts: readonly string[]): string {
   const lines = scripts.map((script, index) => {
-    // What loops for ever fills its log or runs out of CPU time, unless it waits for others all the time.
+    // An endless loop fills its log or runs out of CPU time, unless it waits all the time.
     const guard = /while|until/.test(script) ? `${TIMEOUT} -s KILL 1 ` : "";
     const call = `${guard}${shell.join(" ")} ${directory}/${index}.sh one two`;
     return `FUZZ_LOG=${directory}/${index}.log ${call} >/dev/null 2>&1 </dev/null`;

@@ -1,21 +1,21 @@
-// What changes the meaning of later commands: builtins of the shell, and variables.
+// Constructs that change the meaning of later commands: shell builtins and variables.
 import type { CommandWord } from "../parser.js";
 import { Refused, shown, Unresolvable } from "../refusal.js";
 import { commandInValue, type Inside } from "./program.js";
 import { patterns, wordPattern, wordSet } from "./table.js";
 
-// Builtins that run what the command's words do not show (a file, an input, as a shell does that they start when they are
-// given no command), or change what later commands mean.
+// Builtins that run something their words do not show (a file, their input), or that change the meaning of later
+// commands.
 const NEVER_RESOLVED = wordSet(
   ". alias at autoload batch bind compgen complete compopt crontab csh ed emulate enable ex expect fakeroot fc firejail fish functions gdb hash history let lldb login m4 mapfile nameref newgrp nsenter osascript pwsh readarray run-parts runuser screen script setarch setopt shopt source su tcsh tmux unalias unsetopt unshare xonsh zcompile zmodload nu elvish",
 );
-/** Builtins whose operands are names of variables, some with a value: bash evaluates `a[$(command)]` in a name. */
+/** Builtins whose operands are variable names, some with a value: bash evaluates `a[$(command)]` in a name. */
 export const NAMES_VARIABLES = wordSet(
   "export readonly declare typeset local read getopts unset integer float",
 );
 const TEST_OPERATOR = /^(=|==|!=|<|>|-(eq|ne|lt|le|gt|ge|nt|ot|ef|a|o))$/;
 
-/** Commands of the shell itself that run or change more than they say. */
+/** Shell builtins that run or change more than their words show. */
 export function readBuiltin(name: string, parameters: readonly CommandWord[]): Inside | undefined {
   if (NEVER_RESOLVED.has(name))
     throw new Unresolvable(`what ${shown(name)} runs or changes cannot be seen in the command`);
@@ -48,7 +48,7 @@ function checkNames(name: string, parameters: readonly CommandWord[]): void {
   }
 }
 
-/** In bash, `test -v name` evaluates a subscript in the name: no unknown word may become the operator. */
+/** In bash, `test -v name` evaluates a subscript in the name: no unknown word may be the operator. */
 function checkTest(parameters: readonly CommandWord[]): void {
   for (const [index, { text, source, splits }] of parameters.entries()) {
     const next = parameters[index + 1];
@@ -87,14 +87,15 @@ const NEVER_SET =
 // Settings of npm that name a program, or a file with such settings.
 const NPM_SETTING =
   /^npm_config_.*(shell|node.options|config|prefix|git|editor|viewer|module|script|browser)/i;
-// Variables of git that hold data. Of the others, some hold a command, and the rest change what git runs.
+// Git variables that hold data. The others hold a command or change what git runs.
 const GIT_DATA =
   /^GIT_(AUTHOR|COMMITTER)_\w+$|^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT|FLUSH|CEILING_DIRECTORIES|LITERAL_PATHSPECS)$/;
 // The value is a command.
 const COMMAND_VARIABLES = wordSet(
   "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR BROWSER GIT_SSH GIT_SSH_COMMAND RSYNC_RSH GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND SHELL CC CXX CPP LD AR RUSTC RUSTC_WRAPPER LESSOPEN LESSCLOSE MAKE",
 );
-// Options of a program, of which only these are known to run nothing. In some encodings a part of a character is a quote.
+// Variables with options for a program; only these options are known to run nothing. In some encodings part of a
+// character is a quote.
 const OPTIONS = patterns(String.raw`
   [A-Za-z]{0,3}[Mm][Aa][Kk][Ee][Ff][Ll][Aa][Gg][Ss]  ^(-?[ksnBij]*\d*|-j\d*|--(silent|no-print-directory|keep-going))( -j\d*)?$
   NODE_OPTIONS  ^(--(max-[a-z-]+=\d+|enable-source-maps|no-[a-z-]+|trace-[a-z-]+|unhandled-rejections=\w+)( |$))*$
@@ -104,8 +105,8 @@ const OPTIONS = patterns(String.raw`
   LANG|LANGUAGE|LC_[A-Z]+  ^$|^(C|POSIX|[\w@]+|[\w]+\.(utf-?8))$  i`);
 
 /**
- * The commands that setting a variable names. Throws `Refused` or `Unresolvable` if the variable changes what
- * other commands do, or may. `before` is the command that alone gets the variable, if there is one.
+ * The commands in the value of a variable. Throws `Refused` or `Unresolvable` if the variable changes, or may change,
+ * what other commands do. `before` is the only command that gets the variable, if there is one.
  */
 export function readVariable(name: string, value: string | undefined, before?: string): readonly string[] {
   if (NEVER_SET.test(name) || NPM_SETTING.test(name) || (name === "IFS" && before !== "read")) {

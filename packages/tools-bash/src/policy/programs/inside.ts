@@ -56,7 +56,9 @@ const READERS: readonly ProgramReader[] = [
   readOptions,
 ];
 
-/** The commands that a command runs besides its own program. Throws `Unresolvable` if its arguments do not tell. */
+/**
+ * The commands that a command runs besides its own program. Throws `Unresolvable` if its arguments do not show them.
+ */
 export function inside(command: readonly CommandWord[]): Required<Inside> {
   const name = commandName(command[0]?.text ?? "");
   const found = READERS.map((read) => read(name, command.slice(1)) ?? {});
@@ -86,7 +88,7 @@ function readWrapper(name: string, words: readonly CommandWord[]): Inside | unde
   return { commands: [{ words: name === "xargs" ? withInput(inner, options.replaced) : inner, assigned }] };
 }
 
-/** Where the options end, and the text that xargs replaces by its input. */
+/** The end of the options, and the placeholder that xargs replaces with its input. */
 function wrapperOptions(name: string, wrapper: Wrapper, words: readonly CommandWord[]) {
   let replaced: string | undefined;
   let index = 0;
@@ -131,7 +133,7 @@ function wrapperOption(wrapper: Wrapper, text: string) {
   return { takesNext: false, attached: undefined, isReplacement: false };
 }
 
-/** The variable that "NAME=value" sets; a word without "=" is a name alone. */
+/** The variable that "NAME=value" sets; a word without "=" is only a name. */
 export function variable(word: CommandWord | undefined): Variable {
   const [name = "", ...rest] = (word?.text ?? word?.source ?? "").split("=");
   const isKnown = word?.text !== undefined && rest.length > 0 && !name.endsWith("+");
@@ -139,13 +141,13 @@ export function variable(word: CommandWord | undefined): Variable {
 }
 
 function isAssignment(word: CommandWord | undefined): boolean {
-  // For env, unlike for a shell, any name will do: bash takes functions from "BASH_FUNC_ls%%=() { …; }".
+  // env, unlike a shell, accepts any name: bash imports functions from "BASH_FUNC_ls%%=() { …; }".
   if (word?.text !== undefined) return /^[^-=][^=]*=/.test(word.text);
-  // "env A=$x": the value may split, and its second word be the command.
+  // "env A=$x": the value may split, and its second word may be the command.
   return word !== undefined && word.splits !== true && /^[A-Za-z_]\w*\+?=/.test(word.source);
 }
 
-/** xargs adds words from its input at the end, or puts them where the replacement text is. */
+/** xargs adds words from its input at the end, or puts them in place of the placeholder. */
 function withInput(words: readonly CommandWord[], replaced: string | undefined): CommandWord[] {
   if (!replaced) return [...words, { source: "(input of xargs)", splits: true }];
   return words.map((word) => (word.text?.includes(replaced) ? { source: word.source, splits: false } : word));
@@ -165,7 +167,7 @@ function readLauncher(name: string, words: readonly CommandWord[]): Inside | und
   return { launched: [{ words, phrase: [] }] };
 }
 
-/** Programs that no table knows. Words that are not known yet are passed over: they are arguments more often than commands. */
+/** Unknown programs. Unknown words are skipped: they are arguments more often than commands. */
 function readSubcommand(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (LAUNCHING_PHRASES.has(name) || BUILD_TOOLS.has(name)) return undefined;
   const at = words.findIndex(({ text }) => text === undefined || !text.startsWith("-"));
@@ -196,7 +198,7 @@ function shellScript(name: string, words: readonly CommandWord[]): string {
       const length = words.slice(index + 1).findIndex((word) => !/^[-+]/.test(word.text ?? ""));
       if (length === -1) break;
       const options = words.slice(index, index + 1 + length);
-      // "sh -c -o errexit 'text'": the first word would be taken for the text.
+      // "sh -c -o errexit 'text'": the first word would be mistaken for the text.
       if (options.some((word) => /o/i.test(word.text ?? "")))
         throw new Unresolvable(`an option of ${name} next to -c takes a word in front of the script`);
       return known(name, words[index + 1 + length]);
@@ -209,7 +211,7 @@ function shellScript(name: string, words: readonly CommandWord[]): string {
 
 // ——— interpreters: `node -e 'code'`
 
-/** Whether a program runs what a file or an argument in its language says. */
+/** Whether a program runs code from a file or an argument, in its own language. */
 export function isInterpreter(program: string): boolean {
   return wordPattern(INTERPRETER_FLAGS, program) !== undefined;
 }
@@ -223,7 +225,7 @@ function readInterpreter(name: string, words: readonly CommandWord[]): Inside | 
   let isComplete = false;
   for (let index = 0; index < words.length; index++) {
     const { text, source } = words[index] ?? { source: "" };
-    // Unless it begins with a letter or a path, an unknown word may turn out to be an option that brings code.
+    // Unless it begins with a letter or a path, an unknown word may be an option that contains code.
     if (text === undefined && !/^("?[\w./]|~\/)/.test(source))
       throw new Unresolvable(`${name} runs ${shown(source)}, which is not known yet`);
     if (hasSubcommands && text === "run") continue;
@@ -277,7 +279,7 @@ function readOptions(name: string, words: readonly CommandWord[]): Inside {
 function launchedBySubcommand(name: string, words: readonly CommandWord[]): Launched[] {
   const phrases = LAUNCHING_PHRASES.get(name) ?? [];
   for (const phrase of phrases) {
-    // A word that is not known yet may be the subcommand: `npm "$X" rm`.
+    // An unknown word may be the subcommand: `npm "$X" rm`.
     const word = words[phrase.findIndex((part, index) => words[index]?.text !== part)];
     if (word !== undefined && word.text === undefined)
       throw new Unresolvable(`${shown(word.source)} could make ${name} run a command`);
@@ -306,7 +308,7 @@ function optionsFor(entries: readonly OptionEntry[] = [], words: readonly Comman
   return entries.filter(({ phrase }) => leadsWith(phrase, words)).flatMap(({ options }) => options);
 }
 
-/** All values an option is given, whether attached or the next word. */
+/** All values of an option, attached or as the next word. */
 function valuesOf(name: string, option: string, words: readonly CommandWord[]): string[] {
   return words.flatMap(({ text }, index) =>
     text !== undefined && isOption(option, text)
@@ -315,7 +317,7 @@ function valuesOf(name: string, option: string, words: readonly CommandWord[]): 
   );
 }
 
-/** "--exec", "--exec=x", an abbreviation of it; "-x", "-xvalue", and "-x" behind other letters. */
+/** "--exec", "--exec=x", an abbreviation of it; "-x", "-xvalue", and "-x" after other letters. */
 function isOption(option: string, text: string): boolean {
   if (!text.startsWith("-")) return false;
   const [given = ""] = text.split("=", 1);
@@ -335,8 +337,8 @@ function withoutBraces(word: CommandWord): CommandWord {
 }
 
 /**
- * Throws if a word that is not known yet could turn out to be an option by which the program runs another one:
- * `tar xf a "$X"`. What begins with a letter or a path cannot, nor can what stands behind "--".
+ * Throws if an unknown word could be an option by which the program runs another one: `tar xf a "$X"`. A word that
+ * begins with a letter or a path, or that follows "--", cannot be one.
  */
 function refuseHiddenOption(name: string, words: readonly CommandWord[]): void {
   const takesScripts = TAKES_SCRIPTS.test(name);
@@ -345,7 +347,7 @@ function refuseHiddenOption(name: string, words: readonly CommandWord[]): void {
   const hidden = words.slice(0, end === -1 ? undefined : end).find((word, index) => {
     if (word.text !== undefined) return false;
     if (takesScripts) return true;
-    // Behind "-xzf" stands a value; tar's first letters may lack the dash.
+    // A value follows "-xzf"; tar's first letters may lack the dash.
     const cluster = name === "tar" && index === 1 ? /^-?[a-zA-Z]*([a-zA-Z])$/ : /^-[a-zA-Z]*([a-zA-Z])$/;
     const letter = cluster.exec(words[index - 1]?.text ?? "")?.[1];
     const isValue = word.splits !== true && letter !== undefined && letters?.test(letter) === true;

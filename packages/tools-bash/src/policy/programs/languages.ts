@@ -1,4 +1,4 @@
-// Programs whose words are a small language that can run commands: find, awk, sed, make and git.
+// Programs whose arguments are a small language that can run commands: find, awk, sed, make and git.
 import type { CommandWord, SimpleCommand } from "../parser.js";
 import { shown, Unresolvable } from "../refusal.js";
 import { commandInValue, type Inside, isInput, known, type Launched, skipValue } from "./program.js";
@@ -17,7 +17,7 @@ const FIND_EXEC = /^-(exec|execdir|ok|okdir)$/;
 const FIND_TAKES_VALUE =
   /^-(i?name|i?path|i?regex|i?lname|wholename|newer\w*|x?type|[acm]time|[acm]min|size|user|group|perm|maxdepth|mindepth|samefile|fstype)$/;
 
-/** The commands behind `-exec` and its like. */
+/** The commands after `-exec` and similar actions. */
 export function readFind(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (!/^g?find$/.test(name)) return undefined;
   const commands: SimpleCommand[] = [];
@@ -26,7 +26,7 @@ export function readFind(name: string, words: readonly CommandWord[]): Inside | 
     const { text, source, splits } = words[index] ?? { source: "" };
     if (text?.startsWith("-")) inPaths = false;
     if (text !== undefined && FIND_EXEC.test(text)) {
-      // A "+" ends it only behind "{}": in "-exec env -u + rm {} ;" it is a word like any other.
+      // A "+" ends it only after "{}": in "-exec env -u + rm {} ;" it is an ordinary word.
       const isEnd = (word: CommandWord, at: number): boolean =>
         at > index && (word.text === ";" || (word.text === "+" && words[at - 1]?.text === "{}"));
       const end = words.findIndex(isEnd);
@@ -37,7 +37,8 @@ export function readFind(name: string, words: readonly CommandWord[]): Inside | 
       commands.push({ words: inner, assigned: [] });
       index = end;
     } else if (text === undefined) {
-      // An unknown word could be "-exec" itself, unless it stands for a path or the value of a test and cannot split.
+      // An unknown word could be "-exec" itself, unless it is in the position of a path or a test's value and cannot
+      // split.
       const next = words[index + 1];
       const isPath = inPaths && (next === undefined || next.text?.startsWith("-"));
       const isValue = FIND_TAKES_VALUE.test(words[index - 1]?.text ?? "");
@@ -50,7 +51,7 @@ export function readFind(name: string, words: readonly CommandWord[]): Inside | 
 
 // ——— awk
 
-/** The program text of awk is its first operand; what follows are files and variables. */
+/** The program text of awk is its first operand; files and variables follow. */
 export function readAwk(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (!/^(g|m|n|original-)?awk$/.test(name)) return undefined;
   for (let index = 0; index < words.length; index++) {
@@ -98,7 +99,7 @@ export function readSed(name: string, words: readonly CommandWord[]): undefined 
   if (sedRuns(script, true) || sedRuns(script, false)) throw mayRun(script);
 }
 
-/** Whether the script has a command that runs something. What sed itself would refuse runs nothing. */
+/** Whether the script contains a command that runs something. A script that sed would refuse runs nothing. */
 function sedRuns(script: string, brackets: boolean): boolean {
   let at = 0;
   const skip = (pattern: RegExp): string => {
@@ -148,7 +149,7 @@ function sedRuns(script: string, brackets: boolean): boolean {
   return false;
 }
 
-/** Behind the bracket expression that begins here; the end of the script if it is never closed. */
+/** The position after the bracket expression that begins here; the end of the script if it is never closed. */
 function endOfBrackets(script: string, start: number): number {
   let at = start + 1;
   if (script[at] === "^") at++;
@@ -170,7 +171,10 @@ const MAKE_VALUES = /^(-[bBdeikLmnpqrRsStvw]*[CIo]|--directory|--include-dir)$/;
 const MAKE_FILE = /^(-[bBdeikLmnpqrRsStvw]*f|--file|--makefile)$/;
 const MAKE_ATTACHED_FILE = /^(?:-[bBdeikLmnpqrRsStvw]*f|--file=|--makefile=)(.+)$/s;
 
-/** A makefile is a file, which is not judged: but not one from the input, and no rule or program in the words. */
+/**
+ * A makefile is a file, which is not judged. But a makefile from the input, and rules or programs in the arguments, are
+ * refused.
+ */
 export function readMake(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (!/^(g|b|p|d|n)?make$/.test(name)) return undefined;
   const launched: Launched[] = [];
@@ -201,7 +205,9 @@ export function readMake(name: string, words: readonly CommandWord[]): Inside | 
 
 const GIT_SETTING = /^(?:-c|--c[a-z]*=)?([\w-]+(?:\.[^=]*)?\.[\w-]+)(?:=(.*))?$/s;
 
-/** Reads the commands that settings make git run. Throws for a subcommand that is neither git's own nor a known alias. */
+/**
+ * Finds the commands that settings make git run. Throws for a subcommand that is neither git's own nor a known alias.
+ */
 export function readGit(name: string, words: readonly CommandWord[]): Inside | undefined {
   if (name !== "git") return undefined;
   const at = gitSubcommandIndex(words);
@@ -219,7 +225,7 @@ export function readGit(name: string, words: readonly CommandWord[]): Inside | u
   return { scripts };
 }
 
-/** Where the subcommand stands. Throws for an option that may or may not take the next word. */
+/** The position of the subcommand. Throws for an option that may or may not take the next word. */
 function gitSubcommandIndex(words: readonly CommandWord[]): number {
   let index = 0;
   for (; index < words.length; index++) {
@@ -237,7 +243,7 @@ function gitSubcommandIndex(words: readonly CommandWord[]): number {
   return index;
 }
 
-/** The commands in settings: in front of the subcommand, and behind one that sets the configuration. */
+/** The commands in settings: before the subcommand, and after one that sets the configuration. */
 function gitSettings(words: readonly CommandWord[], at: number, subcommand = ""): string[] {
   return words.slice(0, GIT_SETS_CONFIG.has(subcommand) ? words.length : at).flatMap((word, index) => {
     const text = word.text ?? word.source.replace(/^["']/, "");
@@ -250,7 +256,7 @@ function gitSettings(words: readonly CommandWord[], at: number, subcommand = "")
     const value = attached === undefined ? known("git", next) : known("git", word) && attached;
     if (!/^alias\./i.test(key)) return [commandInValue(value)];
     const command = /^\s*!/.test(value) ? commandInValue(value) : `git ${value}`;
-    // The alias that is called here gets the words behind it.
+    // An alias called here gets the words after it.
     const isCalled = key.slice("alias.".length).toLowerCase() === subcommand.toLowerCase();
     const rest = isCalled ? words.slice(at + 1).map((given) => known("git", given)) : [];
     return [[command, ...rest.map((given) => `'${given.replaceAll("'", "'\\''")}'`)].join(" ")];

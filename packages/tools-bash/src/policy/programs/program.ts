@@ -1,7 +1,7 @@
 import type { CommandWord, SimpleCommand } from "../parser.js";
 import { shown, Unresolvable } from "../refusal.js";
 
-/** The commands a program runs besides itself, as far as its arguments tell. */
+/** The commands a program runs besides itself, as far as its arguments show. */
 export interface Inside {
   /** Texts for a shell. */
   readonly scripts?: readonly string[];
@@ -9,20 +9,20 @@ export interface Inside {
   readonly launched?: readonly Launched[];
 }
 
-/** A command that begins at one of these words, it is not known at which. */
+/** A command that begins at one of these words, at an unknown position. */
 export interface Launched {
   readonly words: readonly CommandWord[];
-  /** The words behind the program's name that make it launch something: `exec` of `npm exec`. */
+  /** The words after the program's name that make it launch something: `exec` of `npm exec`. */
   readonly phrase: readonly string[];
 }
 
 /**
- * Reads the words behind a program's name. Returns `undefined` for a program that it does not know. Throws
- * `Unresolvable` if the program may run something that its words do not tell.
+ * Examines the words after a program's name. Returns `undefined` for an unknown program. Throws `Unresolvable` if the
+ * program may run something that its words do not show.
  */
 export type ProgramReader = (name: string, words: readonly CommandWord[]) => Inside | undefined;
 
-/** The text of a word that a program runs, or takes for an option. Throws if it is not known. */
+/** The text of a word that a program runs or treats as an option. Throws if it is unknown. */
 export function known(name: string, word: CommandWord | undefined): string {
   if (word === undefined) return "";
   if (word.text === undefined)
@@ -30,18 +30,18 @@ export function known(name: string, word: CommandWord | undefined): string {
   return word.text;
 }
 
-/** Passes over the value of an option: it may be unknown, but it must be one word. */
+/** Skips the value of an option: it may be unknown, but it must be one word. */
 export function skipValue(name: string, word: CommandWord | undefined): void {
   if (word?.splits === true)
     throw new Unresolvable(`${shown(word.source)} may become several words behind ${name}: quote it`);
 }
 
-/** Whether a program that reads this file reads its input, or what another process wrote for it. */
+/** Whether reading this file means reading the input, or what another process wrote. */
 export function isInput(path: string): boolean {
   return path === "-" || /^\/+(\.?\.\/+)*(dev|proc)(\/|$)/.test(path) || /\.\.\/+(dev|proc)\//.test(path);
 }
 
-/** The command in the value of an option or variable, without prefixes that mark it as one: "!" in an alias, "|" in LESSOPEN. */
+/** The command in the value of an option or variable, without marker prefixes: "!" in an alias, "|" in LESSOPEN. */
 export function commandInValue(value: string): string {
   const command = value.replace(/^[!|\-\s]+/, "");
   // A program that runs ssh, such as git, adds a host and a command to it.

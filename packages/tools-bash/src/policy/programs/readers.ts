@@ -3,18 +3,18 @@ import { dirname, join } from "node:path";
 import type { CommandWord } from "../parser.js";
 import { patterns, wordPattern, wordSet } from "./table.js";
 
-/** Where commands run, and what they may read there without a question. */
+/** Where commands run, and what they may read there without approval. */
 export interface ReadingPlace {
   readonly cwd: string;
-  /** Whether a path of the command, relative to `cwd`, may be read, with all below it. */
+  /** Whether a path of the command, relative to `cwd`, may be read, including everything below it. */
   mayRead(path: string): boolean;
 }
 
 const NUMBER = /^[+-]?\d+$/;
 
 /**
- * Programs that only read what their operands name, with the options they may have. An option that is not listed may write
- * a file, run a program, or read a list of other files.
+ * Programs that only read what their operands name, with the options they may have. An option that is not listed may
+ * write a file, run a program, or read a list of other files.
  */
 const READERS = patterns(String.raw`
   ls                         ^-[1AaBbCcdFfGghiklLmNnopqrRSstTuUvXx]+$|^--(all|almost-all|color(=\w+)?|human-readable|reverse|recursive|group-directories-first|time-style=[\w+-]+|sort=\w+)$
@@ -37,7 +37,7 @@ const READERS = patterns(String.raw`
   md5sum|sha256sum           ^-[bt]$
   realpath|basename|dirname  ^$`);
 const SEARCHES_BELOW = wordSet("rg grep tree du");
-/** Programs that read nothing of what they are given. */
+/** Programs that read none of their operands. */
 const PRINTERS = patterns(`
   pwd           ^-[LP]$
   whoami|nproc  ^$
@@ -55,8 +55,8 @@ const FIND_WITH_VALUE = wordSet(
 const FIND_ALONE = wordSet("-print -print0 -empty -not ! -o -a -or -and -prune");
 
 /**
- * Whether a command only reads, and only what may be read without a question. Every word must be known: a wildcard may stand for
- * a link that leads elsewhere.
+ * Whether a command only reads, and only what needs no approval. Every word must be known: a wildcard may match a
+ * symlink that points elsewhere.
  */
 export function onlyReads(words: readonly CommandWord[], place: ReadingPlace): boolean {
   const texts = words.map(({ text }) => text);
@@ -69,12 +69,12 @@ export function onlyReads(words: readonly CommandWord[], place: ReadingPlace): b
   const printer = wordPattern(PRINTERS, program);
   if (printer) return given.every((word) => printer.test(word) && word !== "");
   const options = wordPattern(READERS, program);
-  // Some look at everything below the directory if they are given no path.
+  // Some search everything below the directory if no path is given.
   const isAllowed = !SEARCHES_BELOW.has(program) || place.mayRead(".");
   return options !== undefined && isAllowed && readsOperands(given, options, place);
 }
 
-/** Every word that is no listed option counts as a path, also the value of an option or a pattern to search for. */
+/** Every word that is not a listed option counts as a path, including the value of an option or a search pattern. */
 function readsOperands(given: readonly string[], options: RegExp, place: ReadingPlace): boolean {
   const end = given.indexOf("--");
   return (
@@ -100,7 +100,7 @@ function finds(given: readonly string[], place: ReadingPlace): boolean {
   return true;
 }
 
-/** What git subcommands may be given. Operands are checked like paths. */
+/** The options that git subcommands may have. Operands are checked like paths. */
 const SUBCOMMANDS = patterns(String.raw`
   status         ^(-[sbvz]+|--(short|branch|porcelain(=v[12])?|long|show-stash)|-u(no|normal|all)?|--untracked-files(=\w+)?)$
   log|show|diff  ^(--(oneline|graph|all|branches|tags|remotes|decorate(=\w+)?|no-decorate|stat(=[\d,]+)?|shortstat|numstat|summary|name-only|name-status|patch|no-patch|follow|merges|no-merges|first-parent|reverse|date=[\w:%. -]+|(since|until|after|before|author|committer|grep)=.*|format=.*|pretty(=.*)?|abbrev-commit|abbrev(=\d+)?|max-count=\d+|skip=\d+|cached|staged|color(=\w+)?|no-color|word-diff(=\w+)?|unified=\d+|no-renames|diff-filter=\w+|check|raw|minimal|no-ext-diff|no-textconv)|-[psuwbi]|-n\d*|-\d+|-U\d+|-[SG].+)$
@@ -124,7 +124,7 @@ function readsRepository([subcommand = "", ...given]: readonly string[], place: 
   return isPlain && place.mayRead(".") && isPlainRepository(place.cwd);
 }
 
-/** Settings of a repository that name no program and no other place. */
+/** Repository settings that name no program and no other path. */
 const SETTINGS = patterns(`
   core    ^(repositoryformatversion|filemode|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$|^bare$
   remote  ^(url|pushurl|fetch|tagopt|prune)$
@@ -134,13 +134,14 @@ const SETTINGS = patterns(`
   push    ^(default|autosetupremote)$`);
 const MAX_CONFIG = 64 * 1024;
 const MAX_INDEX = 64 * 1024 * 1024;
-/** How the index marks an entry that is another repository, under whose configuration git would run, too. */
+/** The index mode of an entry that is another repository, whose configuration git would also apply. */
 const SUBMODULE_MODE = Buffer.from([0, 0, 0xe0, 0]);
 
 /**
- * Whether git runs no program of the repository's own choice when it reads: its configuration (`core.fsmonitor`, filters,
- * `textconv`, a promisor remote's `uploadpack`, includes) has only harmless settings, there is no hook for a refreshed index, and
- * no repository inside whose configuration would count as well. The user's own configuration is trusted.
+ * Whether git runs no program chosen by the repository when it reads: its configuration (`core.fsmonitor`, filters,
+ * `textconv`, a promisor remote's `uploadpack`, includes) has only harmless settings, there is no hook for a refreshed
+ * index, and it contains no other repository whose configuration would apply as well. The user's own configuration is
+ * trusted.
  */
 function isPlainRepository(cwd: string): boolean {
   if (
@@ -165,7 +166,7 @@ function isPlainRepository(cwd: string): boolean {
   }
 }
 
-/** The `.git` directory around a directory; `undefined` for another form, such as a bare repository on the way. */
+/** The `.git` directory around a directory; `undefined` for another form, such as a bare repository in between. */
 function findRepository(cwd: string): string | undefined {
   for (let directory = cwd; ; directory = dirname(directory)) {
     const found = lstatSync(join(directory, ".git"), { throwIfNoEntry: false });
@@ -175,7 +176,7 @@ function findRepository(cwd: string): string | undefined {
   }
 }
 
-/** Reads a configuration line by line. Anything unusual counts as harmful. */
+/** Parses a configuration line by line. Anything unusual counts as harmful. */
 function settingReader(): (line: string) => boolean {
   let allowed: RegExp | undefined;
   return (line) => {

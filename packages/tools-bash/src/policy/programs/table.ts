@@ -1,7 +1,7 @@
-// What the policy knows about programs, as data. Three kinds of entries: a list of names; lines of
-// "programs  words", a regular expression each for the name of a program and for one of its words; and lines of
-// "phrase: options", a program with its subcommand and options of it. No table is complete: a program that none of them
-// names may run any word it is given. For more than a guard rail, use `allow` and the sandbox.
+// The policy's data about programs. Three kinds of entries: a list of names; lines of "programs  words", a regular
+// expression each for the name of a program and for one of its words; and lines of "phrase: options", a program with
+// its subcommand and its options. No table is complete: a program that is not listed may run any word it is given. For
+// more than a guard rail, use `allow` and the sandbox.
 
 export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/));
@@ -9,7 +9,7 @@ export function wordSet(text: string): ReadonlySet<string> {
 
 type Patterns = readonly (readonly [program: RegExp, word: RegExp])[];
 
-/** Columns are two blanks apart; a third one has flags. */
+/** Columns are separated by two blanks; a third one contains flags. */
 export function patterns(text: string): Patterns {
   return lines(text).map((line) => {
     const [program = "", word = "", flags = ""] = line.split(/\s{2,}/);
@@ -30,14 +30,14 @@ function lines(text: string): string[] {
 
 /** The syntax of a program that runs another one: options, then a number of operands, then the command. */
 export interface Wrapper {
-  /** `-x` or `--name`, and whether a value follows. An option that is not listed makes the call unresolvable. */
+  /** `-x` or `--name`, and whether a value follows. An unlisted option makes the call unresolvable. */
   readonly options: ReadonlyMap<string, boolean>;
   readonly operands: number;
-  /** Options that make it do something else than run a command. */
+  /** Options that make it do something other than run a command. */
   readonly queries: readonly string[];
-  /** Takes NAME=value in front of the command. */
+  /** Accepts NAME=value before the command. */
   readonly assignments: boolean;
-  /** The command is one text for a shell, as for `watch`. */
+  /** The command is one text for a shell, as in `watch`. */
   readonly script: boolean;
   /** The wrapper itself has no effect: an allow list judges only the command inside. */
   readonly transparent: boolean;
@@ -94,14 +94,14 @@ export const LAUNCHERS = wordSet(
 /** The dynamic loader and emulators run the program they are given. */
 export const DYNAMIC_LOADER = /^(ld(-linux.*|-musl.*|64)?\.so(\.\d+)?|qemu-\w+)$/;
 
-/** Subcommands by which programs of all kinds run the command behind them. */
+/** Subcommands by which many programs run the command after them. */
 export const RUN_SUBCOMMANDS = wordSet("exec run shell enter");
-/** With these the words behind the subcommand are for the project's own program. */
+/** After these, the words are for the project's own program. */
 export const BUILD_TOOLS = wordSet(
   "bazel cabal cargo dart dotnet flutter gh go gradle stack swift turbo vitest zig",
 );
 
-/** Behind these words, with options between them skipped, stands a command somewhere. */
+/** A command follows somewhere after these words, with options between them skipped. */
 export const LAUNCHING_PHRASES: ReadonlyMap<string, readonly (readonly string[])[]> = grouped(
   `npm exec, npm x, npm explore, pm2 start, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x, bun exec, bundle exec, poetry run,
   uv run, pipx run, pipenv run, conda run, rbenv exec, pyenv exec, asdf exec, mise exec, mise x, direnv exec, lerna exec,
@@ -156,13 +156,13 @@ export const COMMAND_OPTIONS = optionTable(`
   wget: --use-askpass
   zip: -TT --unzip-command`);
 
-/** The command stands behind these options and reaches to the end. */
+/** The command follows these options and extends to the end. */
 export const COMMAND_AFTER_OPTION = optionTable(`
   cmake: -E
   fd: -x -X --exec --exec-batch
   fdfind: -x -X --exec --exec-batch`);
 
-/** A word of this form makes the program run what the policy does not read. */
+/** A word of this form makes the program run something that the policy cannot read. */
 export const UNREADABLE_WORDS = patterns(String.raw`
   emacs|emacsclient  ^(-e|-f|-l|--?(eval|execute|load|script|funcall|batch))
   less|more|most     ^\+.*[!|]
@@ -194,7 +194,7 @@ export const UNREADABLE_WORDS = patterns(String.raw`
 /** "tar xIf program archive": letters without a dash, their values later. */
 export const TAR_LETTERS_THAT_RUN = /^(?=[a-zA-Z]*$)[^IF]*[IF]/;
 
-/** Programs that read commands from their input, unless a word of this form says otherwise. */
+/** Programs that read commands from their input, unless a word of this form is present. */
 export const READS_INPUT_UNLESS = patterns(String.raw`
   vim?|nvim|view|vimdiff|gvim|rvim  ^--(version|help)$
   psql           ^(-[a-zA-Z]*[cflV]|--(command|file|list|version|help))
@@ -203,7 +203,7 @@ export const READS_INPUT_UNLESS = patterns(String.raw`
   dc|lftp        ^(-[a-zA-Z]*[ce]|--(expression|version|help))
   ftp            ^--?version$`);
 
-/** Letters of options whose value is the next word and runs nothing: that word may be unknown. */
+/** Option letters whose value is the next word and runs nothing: that word may be unknown. */
 export const DATA_VALUE_LETTERS = patterns(String.raw`
   tar          [fCTX]
   git          [Cbm]
@@ -214,7 +214,7 @@ export const DATA_VALUE_LETTERS = patterns(String.raw`
   wget         [OP]
   npm|pnpm     [CF]
   go|man|bat   [oC]`);
-/** Programs whose operands hold commands, so that no word of theirs may be unknown. */
+/** Programs whose operands contain commands, so none of their words may be unknown. */
 export const TAKES_SCRIPTS = /^(sqlite3|mysql|mariadb|psql|dc|lftp|ftp|socat)$/;
 
 /** Words of `docker run` and its like that are never the command, and options whose value is data: a path, a name. */
@@ -226,9 +226,9 @@ export const CONTAINER_VALUES =
 export const CONTAINER_ATTACHED_VALUE =
   /^(-[vwepu]|--(volume|workdir|env|env-file|publish|user|name|network|mount|label|hostname)=)["'$/\w.]/;
 
-// ——— interpreters: they may run a program in a file, but no code in their words or their input
+// ——— interpreters: they may run a program in a file, but no code in their arguments or their input
 
-/** Options that bring no code along. */
+/** Options that contain no code. */
 export const INTERPRETER_FLAGS = patterns(String.raw`
   (node|nodejs|tsx|ts-node)[\d.]*  ^(-v|-c|--check|--version|--help|-h|--test(-[a-z-]+(=[^:]*)?)?|--watch|--enable-source-maps|--inspect(-brk|-wait)?(=.*)?|--no-[a-z-]+|--trace-[a-z-]+|--expose-gc|--experimental-(?!loader|default-config|config)[a-z-]+|--max-[a-z-]+=\d+|--stack-size=\d+|--throw-deprecation|--unhandled-rejections=\w+)$
   bun                    ^(--version|--revision|--help|-h|-v|--watch|--hot|--bun|--silent|--smol)$
@@ -238,11 +238,11 @@ export const INTERPRETER_FLAGS = patterns(String.raw`
   ruby[\d.]*             ^(-[cvwW]+|--version|--help|-h|--yjit|--jit)$
   php[\d.]*              ^(-[flnqv]|--version|--help|-h|-m|-i)$
   (lua|luajit|elixir|julia|rscript|guile|tclsh|ghci|irb|wish|groovy|scala|jshell|racket|sbcl|swipl|octave|r|gnuplot|erl|iex|clojure|clj|jrunscript|qjs|mongo|mongosh|coffee|pry|raku|bpftrace|stap|maxima|gp)[\d.]*  ^(--version|--help|-v|-V)$`);
-/** Options that bring no code along and take the next word as their value. */
+/** Options that contain no code and take the next word as their value. */
 export const INTERPRETER_VALUES = patterns(String.raw`
   (python|pypy)[\d.]*    ^-[bBdEIOPqsSuv]*[mWX]$
   php[\d.]*              ^-[St]$`);
-/** With these it runs no code from its input when it is given no program. */
+/** With these options it runs no code from its input if no program is given. */
 export const INTERPRETER_COMPLETE = patterns(String.raw`
   (node|nodejs|tsx|ts-node)[\d.]*  ^(-v|--version|--help|-h|--test)$
   bun                    ^(--version|--revision|--help|-h|-v)$
@@ -255,7 +255,7 @@ export const INTERPRETER_COMPLETE = patterns(String.raw`
 /** Modules of Python whose operands are code. */
 export const CODE_MODULES =
   /^(timeit|code|codeop|pdb|trace|cProfile|profile|runpy|IPython|ptpython|asyncio|idlelib.*|bdb|doctest|sqlite3)$/;
-/** Subcommands of deno and bun that stand in front of a program, and those in front of code. */
+/** Subcommands of deno and bun before a program, and those before code. */
 export const PROGRAM_SUBCOMMANDS =
   /^(run|test|bench|build|install|add|remove|update|check|fmt|lint|cache|info|doc|task|create|init|upgrade|compile|publish|pm|link|unlink|outdated)$/;
 export const CODE_SUBCOMMANDS = /^(eval|repl|exec|x|jupyter)$/;
@@ -263,8 +263,8 @@ export const CODE_SUBCOMMANDS = /^(eval|repl|exec|x|jupyter)$/;
 // ——— programs that run nothing
 
 /**
- * Everyday programs that run none of the words they are given, or whose words another table knows. A program that is not
- * here may run what it is given: `kitty rm x`, `mutt -e '!rm x'`.
+ * Everyday programs that run none of their arguments, or whose arguments another table covers. A program that is not
+ * listed may run its arguments: `kitty rm x`, `mutt -e '!rm x'`.
  */
 export const DATA_PROGRAMS = wordSet(`
   [ : ack ag apk apropos apt apt-cache apt-get aptitude ar arch as astro autoconf automake aws az b2sum babel base32 base64
@@ -293,7 +293,7 @@ export const DATA_PROGRAMS = wordSet(`
   update-alternatives uptime usermod users uuidgen uv vacuumdb vercel vim vite vitest vmstat vue wait wc webpack wget
   whatis whereis which while who whoami wrangler xargs xcodebuild xcrun xmllint xsltproc xxd xz xzcat yamllint yarn yes yq
   zcat zdiff zgrep zig zip zipinfo zless zstd zstdcat tldr gsutil nvm ollama s3cmd jira vcpkg ipfs toolbox`);
-/** Programs of that list that run a word after all, behind a word of this form. */
+/** Programs of that list that do run a word, after a word of this form. */
 export const RUNS_BEHIND = patterns(String.raw`
   aws             ^(send-command|start-session|execute-command|run-instances)$
   az              ^(run-command|exec|invoke)$
@@ -324,7 +324,9 @@ export const RUNS_BEHIND = patterns(String.raw`
 
 // ——— git
 
-/** Git's own subcommands that run no command they are given; any other word may be an alias or a program "git-x". */
+/**
+ * Git's own subcommands that run no command from their arguments; any other word may be an alias or a program "git-x".
+ */
 export const GIT_SUBCOMMANDS = wordSet(`
   add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
   check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
@@ -351,8 +353,8 @@ export const GIT_UNREADABLE_SETTING =
 // ——— what an allow rule for the first words of a command does not cover
 
 /**
- * Options by which a program that prints writes a file, works in another place, or loads code from a file. They name no
- * command, so that no deny rule is about them. But who allows "git log" with any words expects none of this.
+ * Options by which a program that prints writes a file, works in another directory, or loads code from a file. They
+ * name no command, so no deny rule matches them. But a user who allows "git log" with any words does not expect this.
  */
 export const BEYOND_NAME = patterns(String.raw`
   git   ^(--ou|--ext-diff|--textconv|--template|--separate-git-dir|--unsafe-paths|--directory)
@@ -369,15 +371,17 @@ export const BEYOND_NAME = patterns(String.raw`
   mvnw?|gradlew?  ^(-f|-P|-D|-I|-s|-gs|-b|-c|-p|--(file|define|init|settings|project|include|build|gradle))`);
 
 /**
- * Programs whose arguments are their own language, in which a word or two can mean anything. Those that plainly run
- * another command are not here: the policy sees that in the command itself.
+ * Programs whose arguments are their own language, in which a word or two can mean anything. Programs that plainly run
+ * another command are not listed: the policy sees that in the command itself.
  */
 export const OPEN_ENDED = wordSet(
   "awk c8 docker docker-compose emacs fd find gawk gmake just kubectl make mawk nawk nc ncat nyc ocaml podman rsync sed socat tar",
 );
-/** Without a subcommand their options can be followed by any of them. */
+/** Without a subcommand, any of them can follow their options. */
 export const NEED_SUBCOMMAND = wordSet("git npm pnpm yarn");
-/** Subcommands that bring code along and run it, take a command as an option, or write where later commands find what to run. */
+/**
+ * Subcommands that run code from their arguments, take a command as an option, or write files that later commands run.
+ */
 export const OPEN_ENDED_SUBCOMMANDS = patterns(`
   npm|pnpm|yarn|corepack  ^(exec|x|dlx|explore|node|init|create|install|i|add|update|up|upgrade|link|config|set)$
   pip|pip3|gem|cargo|brew|apt|apt-get  ^(install|add|get|generate)$
@@ -385,7 +389,7 @@ export const OPEN_ENDED_SUBCOMMANDS = patterns(`
   pipenv|pipx|rye|hatch|pdm|conda|mamba|nix|mise|asdf|rustup|bundle|dotnet  ^(run|exec|x|tool|shell|develop)$
   git  ^(archive|bisect|clone|config|difftool|fetch|fetch-pack|filter-branch|for-each-repo|grep|hook|init|ls-remote|merge-index|mergetool|pull|push|rebase|remote|send-email|send-pack|submodule|worktree)$`);
 
-/** Programs that run the package they name, and the subcommands in front of it. */
+/** Programs that run the package they name, and the subcommands before it. */
 export const PACKAGE_RUNNERS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...["npx", "pnpx", "bunx", "uvx"].map((name) => [name, []] as const),
   ["npm", ["exec", "x"]],

@@ -1,8 +1,8 @@
-/** The part of a TLS ClientHello that says which host it is for. */
+/** The host that a TLS ClientHello is for. */
 export interface ClientHello {
   /** In lower case. Absent if the client names none. */
   readonly serverName?: string;
-  /** Whether the client encrypts another ClientHello inside (ECH), whose name cannot be seen. */
+  /** Whether it contains an encrypted inner ClientHello (ECH), whose name cannot be seen. */
   readonly isEncrypted: boolean;
 }
 
@@ -10,7 +10,7 @@ const HANDSHAKE_RECORD = 22;
 const CLIENT_HELLO = 1;
 const RECORD_HEADER = 5;
 const MESSAGE_HEADER = 4;
-/** The record layer allows 2^14 bytes in plain text. */
+/** The record layer allows 2^14 bytes of plain text. */
 const LONGEST_RECORD = 1 << 14;
 /** Clients use one; some split the ClientHello into a few. */
 const MOST_RECORDS = 64;
@@ -20,9 +20,9 @@ const HOST_NAME = 0;
 const ENCRYPTED = [0xfe0d, 0xffce];
 
 /**
- * Reads a ClientHello from the start of a stream, however it is split into records. Returns `undefined` if more bytes are
- * needed. Throws if the stream does not begin with one, or if it can be read in two ways. Takes time in proportion to the
- * number of records, so that it may be called for each chunk that arrives.
+ * Parses a ClientHello from the start of a stream, however it is split into records. Returns `undefined` if more bytes
+ * are needed. Throws if the stream does not begin with one, or if it is ambiguous. Takes time proportional to the
+ * number of records, so it may be called for each chunk that arrives.
  */
 export function readClientHello(stream: Uint8Array): ClientHello | undefined {
   const message = firstMessage(stream);
@@ -74,7 +74,7 @@ function parseHello(hello: Reader): ClientHello {
   while (!extensions.isEmpty) {
     const type = extensions.number(2);
     const content = extensions.take(extensions.number(2));
-    // Of two equal ones, a server may use the other.
+    // If an extension occurs twice, a server may use the other one.
     if (seen.has(type)) throw new Error("the ClientHello has an extension twice");
     seen.add(type);
     if (type === SERVER_NAME) serverName = readServerName(new Reader(content));
@@ -95,7 +95,7 @@ function readServerName(extension: Reader): string {
   return name.toLowerCase();
 }
 
-/** Takes bytes from the front, and throws where there are too few. */
+/** Reads bytes from the front, and throws if there are too few. */
 class Reader {
   readonly #bytes: Uint8Array;
   #at = 0;

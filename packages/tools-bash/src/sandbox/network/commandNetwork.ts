@@ -13,7 +13,9 @@ interface CommandNetworkOptions extends Omit<AccessOptions, "outside"> {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** In the command's network namespace, where nothing else listens. Not a port that the kernel hands out to clients. */
+/**
+ * A port in the command's network namespace, where nothing else listens. Not one that the kernel assigns to clients.
+ */
 const PORT = 61_080;
 const LOCAL = "localhost,127.0.0.1,::1";
 
@@ -29,14 +31,14 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     https_proxy: proxy,
     all_proxy: proxy,
     no_proxy: LOCAL,
-    // Node 24 and later then use the variables above.
+    // Makes Node 24 and later use the variables above.
     NODE_USE_ENV_PROXY: "1",
   };
 }
 
 /** Names that a shell can export. */
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Names that some shells do not let be set to any text. */
+/** Names that some shells do not allow to be set to any text. */
 const RESERVED_NAMES = new Set([
   "BASHOPTS",
   "BASH_VERSINFO",
@@ -48,7 +50,8 @@ const RESERVED_NAMES = new Set([
   "UID",
 ]);
 
-// Standard input is a channel to the agent. The listener goes to the agent through it, the rest of the script comes back.
+// Standard input is a channel to the agent. The listener is sent to the agent through it, and the rest of the script
+// comes back.
 const LISTEN = `
 const server = require("net").createServer();
 let script;
@@ -63,11 +66,11 @@ eval "$script"`;
 
 /**
  * The network of one command in a namespace without any route: a proxy of this process listens on the namespace's own
- * loopback. Before the command starts, a short program in the namespace opens the listening socket, passes it to this
- * process and ends. So there is no path of a socket that another command could open, and no process that must stay.
+ * loopback interface. Before the command starts, a short program in the namespace opens the listening socket, passes it
+ * to this process and exits. So there is no socket path that another command could open, and no process that must stay.
  *
  * That program runs without any variable of the command, and the channel is closed before the command starts: a hostile
- * message on it could stop the agent.
+ * message on it could block the agent.
  */
 export class CommandNetwork {
   readonly #access: HostAccess;
@@ -82,8 +85,8 @@ export class CommandNetwork {
   }
 
   /**
-   * Opens the proxy on a port of this machine, for a system without network namespaces. Resolves to the port and to the
-   * environment of the command, whose sandbox has to allow no other connection.
+   * Opens the proxy on a port of this machine, for a system without network namespaces. Resolves to the port and the
+   * environment of the command, whose sandbox must allow no other connection.
    */
   async listen(): Promise<{ readonly port: number; readonly env: Readonly<Record<string, string>> }> {
     const server = createServer({ allowHalfOpen: true });
@@ -94,22 +97,22 @@ export class CommandNetwork {
     return { port, env: { ...this.#env, ...proxyVariables(port) } };
   }
 
-  /** The connections that were refused, by destination, each with its reason. */
+  /** The refused connections, by destination, each with its reason. */
   get refusals(): ReadonlyMap<string, string> {
     return this.#access.refusals;
   }
 
-  /** How long the command had to wait for answers of the user. */
+  /** How long the command has waited for answers of the user. */
   get waitedMs(): number {
     return this.#access.waitedMs;
   }
 
-  /** The command to start in the namespace. It sets the variables of the environment itself. */
+  /** The command to start in the namespace. It sets the environment variables itself. */
   wrap(argv: readonly string[]): string[] {
     return [SYSTEM_SHELL, "-c", START, process.execPath, ...argv];
   }
 
-  /** Takes over the listener from a program that was just started with an IPC channel as its standard input. */
+  /** Receives the listener from a program that was just started with an IPC channel as its standard input. */
   attach(child: ChildProcess): void {
     child.once("message", (_message, handle: SendHandle | undefined) => {
       if (this.#isClosed || !(handle instanceof Server)) return child.disconnect();
@@ -120,14 +123,17 @@ export class CommandNetwork {
     });
   }
 
-  /** Ends all connections and withdraws all questions. */
+  /** Closes all connections and withdraws all questions. */
   close(): void {
     this.#isClosed = true;
     this.#proxy.close();
   }
 }
 
-/** Shell text that sets the variables and starts the command. They are on no command line that others could read. */
+/**
+ * Shell text that sets the variables and starts the command. They do not appear on a command line that others could
+ * read.
+ */
 function startScript(env: Readonly<Record<string, string>>): string {
   const entries = Object.entries(env);
   const isPlain = ([name]: [string, string]): boolean => SHELL_NAME.test(name) && !RESERVED_NAMES.has(name);
@@ -136,7 +142,7 @@ function startScript(env: Readonly<Record<string, string>>): string {
     .filter((entry) => !isPlain(entry))
     .map(([name, value]) => quoted(`${name}=${value}`));
   const through = others.length === 0 ? "" : `/usr/bin/env ${others.join(" ")} `;
-  // A shell complains about a locale that does not exist, once more than without a proxy.
+  // A shell warns about a missing locale, once more than without a proxy.
   return `{ ${exports.join("")}:; } 2>/dev/null\nexec ${through}"$@"`;
 }
 

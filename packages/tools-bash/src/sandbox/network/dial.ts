@@ -6,7 +6,7 @@ import { canonicalHost } from "@agent/core/sandbox";
 export interface Outside {
   /** The addresses of a name, in canonical notation. */
   resolve(host: string): Promise<readonly string[]>;
-  /** Begins to connect to an address, which is never a name. */
+  /** Starts to connect to an address, which is never a name. */
   connect(address: string, port: number): Socket;
 }
 
@@ -25,7 +25,7 @@ export async function dial(
   port: number,
   options: {
     readonly outside: Outside;
-    /** The most time for each address. */
+    /** The maximum time for each address. */
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
   },

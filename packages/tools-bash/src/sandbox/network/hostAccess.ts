@@ -21,15 +21,15 @@ export interface AccessOptions {
   readonly outside: Outside;
 }
 
-/** A connection that was refused. The message says why, and how it can be allowed. */
+/** A refused connection. The message explains why, and how it can be allowed. */
 export class Refusal extends Error {}
 
-/** A command that asks about more hosts than this does not do so for the user. */
+/** A command that asks about more hosts than this does not act for the user. */
 const MOST_QUESTIONS = 20;
 const MOST_REFUSALS = 20;
 const SHOWN_CHARACTERS = 300;
 
-/** Decides where one command may connect to. An answer of the user holds until the command ends. */
+/** Decides where one command may connect. An answer of the user is valid until the command exits. */
 export class HostAccess {
   readonly #options: AccessOptions;
   readonly #answers = new Map<string, Promise<string | undefined>>();
@@ -43,12 +43,12 @@ export class HostAccess {
     this.#options = options;
   }
 
-  /** The connections that were refused, by destination, each with its reason. */
+  /** The refused connections, by destination, each with its reason. */
   get refusals(): ReadonlyMap<string, string> {
     return this.#refusals;
   }
 
-  /** How long the command had to wait for the user so far. */
+  /** How long the command has waited for the user so far. */
   get waitedMs(): number {
     return this.#waitedMs + (this.#openQuestions > 0 ? performance.now() - this.#openSince : 0);
   }
@@ -58,20 +58,20 @@ export class HostAccess {
     this.#closed.abort();
   }
 
-  /** Resolves to the addresses to connect to, each of which was checked. Rejects with a `Refusal`. */
+  /** Resolves to the addresses to connect to, all checked. Rejects with a `Refusal`. */
   async addressesOf(destination: Destination): Promise<readonly string[]> {
     const { host } = destination;
     const name = formatDestination(destination);
     const matching = this.#options.patterns.filter((pattern) => matchesPattern(destination, pattern));
     if (isAddress(host)) {
-      // Only a pattern that is this address allows one that is not public, never an answer.
+      // A private address is allowed only by a pattern for exactly this address, never by an answer of the user.
       if (matching.length === 0) {
         if (!isPublicAddress(host)) throw this.refuse(destination, notPublic(name, host));
         await this.#ask(destination);
       }
       return [host];
     }
-    // Ask before resolving: a query for a name already carries the name to the outside.
+    // Ask before resolving: the DNS query itself already sends the name outside.
     if (matching.length === 0) await this.#ask(destination);
     const addresses = await this.#resolve(destination);
     const inner = addresses.find((address) => !isPublicAddress(address));
@@ -81,7 +81,7 @@ export class HostAccess {
     return addresses;
   }
 
-  /** Notes a refusal for the result of the command. */
+  /** Records a refusal for the result of the command. */
   refuse(destination: Destination, reason: string): Refusal {
     const { host, port } = destination;
     const name = `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -111,7 +111,7 @@ export class HostAccess {
     if (reason !== undefined) throw this.refuse(destination, reason);
   }
 
-  /** The reason for a refusal; `undefined` if the user allows it. */
+  /** The reason for a refusal; `undefined` if the user allows the connection. */
   async #question({ host, port }: Destination, name: string): Promise<string | undefined> {
     const { permit, command } = this.#options;
     const cure = `Add "${name}" to sandbox.network.hosts in the options of @agent/tools-bash to allow it.`;

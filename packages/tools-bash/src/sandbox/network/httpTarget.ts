@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Destination, parseAuthority } from "@agent/core/sandbox";
 
-/** What a request to the proxy asks for. */
+/** The target of a request to the proxy. */
 export interface ProxyTarget {
   readonly destination: Destination;
   /** The value of the `Host` header to send. */
@@ -9,12 +9,12 @@ export interface ProxyTarget {
   readonly path: string;
 }
 
-/** A request that the proxy does not understand, or that could be understood in two ways. */
+/** A request that the proxy does not understand, or that is ambiguous. */
 export class UnusableRequest extends Error {}
 
 const HTTP = 80;
 const ABSOLUTE = /^http:\/\/([^/?#]*)([^#]*)$/i;
-/** Headers about one connection, which a proxy does not pass on (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers, which a proxy does not forward (RFC 9110, 7.6.1). */
 const OF_CONNECTION = [
   "connection",
   "keep-alive",
@@ -27,8 +27,8 @@ const OF_CONNECTION = [
 ];
 
 /**
- * The target of a request. `tunnel` is where the client's tunnel leads, if it opened one: then a path alone is enough.
- * Throws an `UnusableRequest` if the `Host` header names another host than the request.
+ * The target of a request. `tunnel` is the destination of the client's tunnel, if it opened one: then a path alone is
+ * enough. Throws an `UnusableRequest` if the `Host` header names another host than the request.
  */
 export function targetOf(request: IncomingMessage, tunnel: Destination | undefined): ProxyTarget {
   const url = request.url ?? "";
@@ -55,13 +55,13 @@ export function targetOf(request: IncomingMessage, tunnel: Destination | undefin
   return { destination, host: hostHeader(destination), path };
 }
 
-/** The canonical name, so that the server cannot take the text of the client for another host. */
+/** The canonical name, so that the server cannot interpret the client's text as another host. */
 function hostHeader({ host, port }: Destination): string {
   const name = host.includes(":") ? `[${host}]` : host;
   return port === HTTP ? name : `${name}:${port}`;
 }
 
-/** The headers to pass on, as a flat list of names and values. */
+/** The headers to forward, as a flat list of names and values. */
 export function forwardedHeaders(rawHeaders: readonly string[], ...without: readonly string[]): string[] {
   const pairs = headerPairs(rawHeaders);
   const named = pairs
@@ -72,7 +72,7 @@ export function forwardedHeaders(rawHeaders: readonly string[], ...without: read
         .split(",")
         .map((one) => one.trim()),
     );
-  // Whatever Connection says, these decide where the message ends.
+  // Whatever Connection lists, these decide where the message ends.
   const ofMessage = ["content-length", "transfer-encoding"];
   const dropped = new Set([
     ...OF_CONNECTION,
@@ -82,7 +82,7 @@ export function forwardedHeaders(rawHeaders: readonly string[], ...without: read
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
 }
 
-/** The first lines of a response as they are sent. */
+/** The status line and headers of a response as they are sent. */
 export function headerLines(
   { statusCode, statusMessage }: IncomingMessage,
   headers: readonly string[],

@@ -9,13 +9,13 @@ import { type HostAccess, Refusal } from "./hostAccess.js";
 import { forwardedHeaders, headerLines, type ProxyTarget, targetOf, UnusableRequest } from "./httpTarget.js";
 import { readSocksRequest, SOCKS_ANSWER, SOCKS_VERSION, socksReply } from "./socks.js";
 
-/** What one command may use of its proxy. */
+/** The services that the proxy of one command uses. */
 export interface ProxyLimits {
   readonly connections: number;
   readonly headerBytes: number;
-  /** How long a client may take to say what it wants. */
+  /** How long a client may take to send its request. */
   readonly requestMs: number;
-  /** How long a connection may be silent. */
+  /** How long a connection may be idle. */
   readonly idleMs: number;
   readonly connectMs: number;
 }
@@ -36,7 +36,7 @@ const HELLO_BYTES = 64 * 1024;
 /** Fatal alert "unrecognized_name": the client reports that the name was the problem. */
 const TLS_ALERT = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
-/** How a client is answered before its tunnel is open. */
+/** The responses to a client before its tunnel is open. */
 interface TunnelReply {
   readonly granted: string | Buffer;
   refused(message: string): string | Buffer;
@@ -55,8 +55,8 @@ const SOCKS_REPLY: TunnelReply = {
 };
 
 /**
- * The proxy of one command: HTTP, CONNECT and SOCKS 5 on one port. Connects only where `HostAccess` lets it, and passes a
- * TLS connection on only if it names the host that was asked for. All it holds ends with `close`.
+ * The proxy of one command: HTTP, CONNECT and SOCKS 5 on one port. Connects only where `HostAccess` allows it, and
+ * forwards a TLS connection only if it names the requested host. `close` releases all its resources.
  */
 export class HostProxy {
   readonly #access: HostAccess;
@@ -81,7 +81,7 @@ export class HostProxy {
     this.#http.on("upgrade", (request, client, head) => void this.#onUpgrade(request, client, head));
   }
 
-  /** Serves the connections of a listener that does not read from them yet. */
+  /** Serves the connections of a listener that is not reading from them yet. */
   serve(listener: Server): void {
     if (this.#closed.signal.aborted) return void listener.close();
     this.#listener = listener;
@@ -113,7 +113,7 @@ export class HostProxy {
     });
   }
 
-  /** Lets the HTTP server read from a client, of which `first` was read already. */
+  /** Lets the HTTP server read from a client; `first` has already been read. */
   #speakHttp(client: Duplex, first: Buffer): void {
     client.pause();
     if (first.length > 0) client.unshift(first);
@@ -121,7 +121,7 @@ export class HostProxy {
     process.nextTick(() => client.resume());
   }
 
-  /** Destroys the socket when the proxy is closed. A failure of it is the end of its connection and of nothing else. */
+  /** Destroys the socket when the proxy is closed. A socket error ends only its own connection. */
   #hold(socket: Duplex): void {
     if (this.#closed.signal.aborted) socket.destroy();
     this.#sockets.add(socket);
@@ -167,7 +167,7 @@ export class HostProxy {
       const forward = await this.#forward(request, target, false);
       response.once("close", () => forward.destroy());
       forward.once("response", (answer) => {
-        // A server that closes the connection half-way ends no stream by itself.
+        // A server that half-closes the connection does not end the stream.
         answer.once("close", () => {
           if (!answer.complete) response.destroy();
         });
@@ -193,7 +193,7 @@ export class HostProxy {
     }
   }
 
-  /** A WebSocket. The other protocols to upgrade to, such as HTTP/2, could not be looked into. */
+  /** Handles a WebSocket upgrade. Other protocols, such as HTTP/2, could not be inspected. */
   async #onUpgrade(request: http.IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     this.#hasRequested(client);
     try {
@@ -267,10 +267,10 @@ export class HostProxy {
     }
   }
 
-  /** Joins client and server once the first bytes of the client are acceptable. */
+  /** Connects client and server once the first bytes of the client are acceptable. */
   async #passOn(client: Duplex, head: Buffer, server: Socket, destination: Destination): Promise<void> {
     const isSecure = destination.port === HTTPS;
-    // On another port, which a pattern or the user named, the server may have to speak first.
+    // On another port, which a pattern or the user named, the server may have to send first.
     if (!isSecure) server.pipe(client);
     else this.#expectRequest(client);
     const { bytes, hello, problem } = await readStart(client, head, isSecure);
@@ -291,7 +291,7 @@ export class HostProxy {
     return targetOf(request, this.#tunnels.get(request.socket));
   }
 
-  /** Opens a connection to the target and begins the request on it. */
+  /** Opens a connection to the target and starts the request on it. */
   async #forward(
     request: http.IncomingMessage,
     { destination, host, path }: ProxyTarget,
@@ -310,7 +310,7 @@ export class HostProxy {
   }
 }
 
-/** Sends what is left to send, and then closes the connection whatever the other side does. */
+/** Sends the remaining data, and then closes the connection whatever the other side does. */
 function endSoon(socket: Duplex, last?: string | Buffer): void {
   if (socket.writableFinished) return void socket.destroy();
   socket.once("finish", () => socket.destroy());
@@ -325,7 +325,7 @@ function endTogether(client: Duplex, server: Duplex): void {
 interface StreamStart {
   readonly bytes: Buffer;
   readonly hello?: ClientHello;
-  /** Why the bytes must not be passed on. */
+  /** Why the bytes must not be forwarded. */
   readonly problem?: string;
 }
 
@@ -365,7 +365,7 @@ function readStart(client: Duplex, head: Buffer, mustBeTls: boolean): Promise<St
   });
 }
 
-/** Why a TLS connection is not for the host that was asked for; `undefined` if it is. */
+/** Why a TLS connection is not for the requested host; `undefined` if it is. */
 function serverNameProblem(
   { serverName, isEncrypted }: ClientHello,
   destination: Destination,

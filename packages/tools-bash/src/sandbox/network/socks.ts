@@ -16,7 +16,7 @@ export function socksReply(code: number): Buffer {
   return Buffer.from([SOCKS_VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0]);
 }
 
-/** Reads the greeting and the request. Resolves to `undefined`, after an answer, for one that cannot be served. */
+/** Reads the greeting and the request. Resolves to `undefined`, after an answer, if it cannot be served. */
 export async function readSocksRequest(
   client: Socket,
 ): Promise<{ readonly destination: Destination; readonly rest: Buffer } | undefined> {
@@ -51,7 +51,10 @@ function hostOf(request: Buffer): string {
   return Array.from({ length: 8 }, (_, index) => address.readUInt16BE(2 * index).toString(16)).join(":");
 }
 
-/** Takes as many bytes as `sizeOf` says, which gets what has arrived; `undefined` if the client ends before, or sends too much. */
+/**
+ * Reads as many bytes as `sizeOf` returns for the data so far; `undefined` if the client ends before, or sends too
+ * much.
+ */
 async function readUntil(
   client: Socket,
   sizeOf: (bytes: Buffer) => number | undefined,
@@ -70,7 +73,7 @@ async function readUntil(
   }
 }
 
-/** Resolves when there is something to read; to `false` if nothing can come any more. */
+/** Resolves when there is something to read; to `false` at the end of the stream. */
 function isReadable(client: Socket): Promise<boolean> {
   if (client.destroyed || client.readableEnded) return Promise.resolve(false);
   return new Promise((resolve) => {
