@@ -1,4 +1,11 @@
-import type { AgentEvent, ApprovalDecision, ApprovalRequest, Content } from "@agent/core";
+import type {
+  AgentEvent,
+  ApprovalDecision,
+  ApprovalRequest,
+  Content,
+  PersonAnswer,
+  PersonQuestion,
+} from "@agent/core";
 import type { ChatState } from "./state/chatState.js";
 
 /** A call that waits for a decision. */
@@ -7,6 +14,11 @@ export interface PendingApproval
   /** The id of the question, not of the call: a model may use a call's id again, and one decision must not count for both. */
   readonly id: string;
   readonly callId: string;
+}
+
+/** A question of a tool to the user, such as one of `ask_user`. `source` is who asks, and has to be shown. */
+export interface PendingQuestion extends Omit<PersonQuestion, "signal"> {
+  readonly id: string;
 }
 
 /**
@@ -23,6 +35,9 @@ export type ChatEvent = { readonly at?: string } & (
   | { readonly type: "resumed" }
   | { readonly type: "approval"; readonly request: PendingApproval }
   | { readonly type: "decided"; readonly id: string }
+  | { readonly type: "question"; readonly question: PendingQuestion }
+  /** A question was answered, or its answer is not wanted any more. */
+  | { readonly type: "answered"; readonly id: string }
   /** A user asked the agent to stop: running tools get a moment to end. */
   | { readonly type: "stopping" }
   | { readonly type: "stopped" }
@@ -37,6 +52,7 @@ export type ChatAction =
    */
   | { readonly type: "send"; readonly content: Content; readonly replaces?: string }
   | { readonly type: "decide"; readonly id: string; readonly decision: ApprovalDecision }
+  | { readonly type: "answer"; readonly id: string; readonly answer: PersonAnswer }
   /** A message of the user is answered again: the one with this id, or the newest. All after it are gone. */
   | { readonly type: "regenerate"; readonly id?: string }
   | { readonly type: "stop" };

@@ -4,7 +4,7 @@ export {
   type ChatClientState,
   createChatClient,
 } from "./client/client.js";
-export type { ChatAction, ChatEvent, PendingApproval } from "./events.js";
+export type { ChatAction, ChatEvent, PendingApproval, PendingQuestion } from "./events.js";
 export type {
   Block,
   CallBlock,

@@ -10,6 +10,7 @@ import puppeteer, { type Browser, type ElementHandle, type Page } from "puppetee
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createChatHandlers } from "../src/server/handlers.js";
 import { toNodeListener } from "../src/server/node.js";
+import { asking } from "./asking.js";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
   existsSync,
@@ -69,10 +70,11 @@ async function open(answers: readonly ScriptedAnswer[], options: OpenOptions = {
   const { conversation, onRequest } = options;
   const handlers = createChatHandlers({
     identify: (request) => /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1],
-    open: (_id, { approve }) =>
+    open: (_id, { approve, ask }) =>
       new Agent(scriptedProvider(answers), {
-        tools: [pay, twice, clerk],
-        approve,
+        tools: [pay, twice, clerk, asking],
+        approve: (request) => (request.name.startsWith("ask_") ? "allow" : approve(request)),
+        host: { ask },
         ...(conversation && { conversation }),
       }),
   });
@@ -136,6 +138,14 @@ async function fieldHolds(page: Page, text: string): Promise<void> {
     { polling: 50 },
     text,
   );
+}
+
+async function findViolations(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }
 
 const CALL = { calls: [{ name: "pay", args: { amount: 7 } }] };
@@ -208,6 +218,39 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     expect(await texts(page, ".question")).toEqual([]);
   });
 
+  test("shows questions of tools: choices as buttons, another answer as text, a form with its fields", async () => {
+    const [size, form] = [{ calls: [{ name: "ask_size" }] }, { calls: [{ name: "ask_form" }] }];
+    const page = await open([size, "Large.", size, "Huge.", form, "Sent."]);
+    const results = () => texts(page, ".call pre:last-of-type");
+    await send(page, "Order it.");
+    await find(page, "form.asked", "The model asks:Which size?");
+    await find(page, "#notice", "Waiting for your answer.");
+    await click(page, "Large, of course");
+    await shows(page, "Large.");
+    expect((await results()).at(-1)).toContain('"size":"large"');
+    await send(page, "Another one.");
+    await (await find(page, "form.asked label", "Another answer")).click();
+    await page.keyboard.type("huge");
+    await page.keyboard.press("Enter");
+    await shows(page, "Huge.");
+    expect((await results()).at(-1)).toContain('"size":"huge"');
+    await send(page, "Ship it.");
+    await (await find(page, "form.asked label", "name")).click();
+    await page.keyboard.type("Ann");
+    await (await find(page, "form.asked label.check", "gift")).click();
+    await page.$eval("agent-chat >>> form.asked select", (one) => {
+      (one as HTMLSelectElement).value = "blue";
+    });
+    expect(await findViolations(page)).toEqual([]);
+    if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/questions.png` });
+    await click(page, "Send answer");
+    await shows(page, "Sent.");
+    expect((await results()).at(-1)).toContain(
+      '{"answer":"yes","values":{"name":"Ann","count":2,"gift":true,"colour":"blue"}}',
+    );
+    expect(await texts(page, "form.asked")).toEqual([]);
+  });
+
   test("keeps a message that the server refused in the field, and says why", async () => {
     const page = await open(["Hello."]);
     await shows(page, "Send");
@@ -275,11 +318,7 @@ describe.skipIf(CHROMIUM === undefined)("<agent-chat>", () => {
     await shows(page, "Try again");
     await send(page, "And pay.");
     await shows(page, "Always allow");
-    await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate("axe.run()")) as {
-      violations: { id: string; nodes: { html: string }[] }[];
-    };
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const overflow = await page.evaluate(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     );

@@ -18,6 +18,7 @@ import { createChatClient } from "../src/client/client.js";
 import { browserCookie } from "../src/server/browserCookie.js";
 import { type ChatHandlersOptions, createChatHandlers } from "../src/server/handlers.js";
 import type { ViewMessage } from "../src/state/chatState.js";
+import { asking } from "./asking.js";
 import { Page } from "./page.js";
 import { SERVERS, type StartServer } from "./servers.js";
 
@@ -196,6 +197,65 @@ test("asks again on the next server about a call that waits when the server clos
       { name: "greet", state: "ok", text: "Hello, Ada." },
       { type: "text", text: "Greeted after all." },
     ],
+  });
+});
+
+describe("a question of a tool", () => {
+  const startAsking = async (): Promise<Page> => {
+    const url = await start(nodeHttp, [], {
+      open: (_id, { ask }) =>
+        new Agent(scriptedProvider([{ calls: [{ name: "ask_form" }] }, "Done."]), {
+          tools: [asking],
+          host: { ask },
+        }),
+    });
+    const page = await open(url);
+    await page.post({ type: "send", content: "Ship it." });
+    await page.until(({ questions }) => questions.length === 1);
+    return page;
+  };
+  const resultOf = ({ state }: Page): unknown => {
+    const answer = state.messages.at(-1);
+    return answer?.role === "assistant" && answer.blocks.find((block) => block.type === "call")?.text;
+  };
+
+  test("is shown on every page, and refuses values that do not fit its fields", async () => {
+    const page = await startAsking();
+    const { id, ...question } = page.state.questions[0] ?? { id: "" };
+    expect(question).toMatchObject({ source: "The model", message: "Whom do we ship to?" });
+    expect(question).not.toHaveProperty("signal");
+    const reply = async (values: Record<string, unknown>): Promise<[number, string]> => {
+      const response = await page.post({ type: "answer", id, answer: { answer: "yes", values } });
+      return [response.status, await response.text()];
+    };
+    expect(await reply({ count: 1 })).toEqual([400, expect.stringContaining('\\"name\\" must be filled in')]);
+    expect(await reply({ name: "Ann", count: 1.5 })).toEqual([
+      400,
+      expect.stringContaining("a whole number"),
+    ]);
+    expect(await reply({ name: "Ann", count: 1, colour: "pink" })).toEqual([
+      400,
+      expect.stringContaining("one of the choices"),
+    ]);
+    expect((await page.post('{"type":"answer","id":"x","answer":{"answer":"yes"}}')).status).toBe(400);
+    expect((await page.post({ type: "answer", id: "x", answer: { answer: "no" } })).status).toBe(409);
+    expect((await reply({ name: "Ann", count: 1, more: true }))[0]).toBe(202);
+    await page.until(({ status }) => status === "idle");
+    expect([resultOf(page), page.state.questions]).toEqual([
+      '{"answer":"yes","values":{"name":"Ann","count":1}}',
+      [],
+    ]);
+  });
+
+  test("is dismissed when the user stops the agent", async () => {
+    const page = await startAsking();
+    await page.post({ type: "stop" });
+    await page.until(({ status, questions }) => status === "idle" && questions.length === 0);
+  });
+
+  test("does not exist where the program passes no way to ask", async () => {
+    const agent = new Agent(scriptedProvider([]), { tools: [asking] });
+    expect(agent.registry.describeTools().map(({ name }) => name)).not.toContain("ask_form");
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ApprovalDecision, Content } from "@agent/core";
+import type { ApprovalDecision, Content, PersonAnswer } from "@agent/core";
 import type { ChatAction } from "../events.js";
 import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
@@ -34,6 +34,8 @@ export interface ChatClient {
    */
   send(content: Content, options?: { readonly replaces?: string }): Promise<boolean>;
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
+  /** Answers a question of the state: `{ answer: "yes", values }` with a value for each field, or `{ answer: "no" }`. */
+  answer(id: string, answer: PersonAnswer): Promise<boolean>;
   /** Answers the user's message with this id again, or the newest. Messages after it are gone. */
   regenerate(id?: string): Promise<boolean>;
   stop(): Promise<boolean>;
@@ -124,6 +126,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     send: (content, { replaces } = {}) =>
       post({ type: "send", content, ...(replaces !== undefined && { replaces }) }),
     decide: (id, decision) => post({ type: "decide", id, decision }),
+    answer: (id, answer) => post({ type: "answer", id, answer }),
     regenerate: (id) => post({ type: "regenerate", ...(id !== undefined && { id }) }),
     stop: () => post({ type: "stop" }),
   };

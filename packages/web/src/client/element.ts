@@ -1,5 +1,5 @@
-import type { Content, DiffHunk, FileDiff, ResultView } from "@agent/core";
-import type { PendingApproval } from "../events.js";
+import type { Content, DiffHunk, FileDiff, QuestionField, ResultView } from "@agent/core";
+import type { PendingApproval, PendingQuestion } from "../events.js";
 import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
@@ -56,9 +56,13 @@ button.small { background: none; border: 0; color: var(--quiet); font-size: 0.85
 .log:not([data-status="idle"]) .small { display: none; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 .question { margin-top: 0.5rem; }
+.asked { align-items: stretch; border: 1px solid var(--accent); border-radius: 0.5rem; flex-direction: column; padding: 0.5rem 0.75rem; }
+.asked label { display: flex; flex-direction: column; gap: 0.25rem; }
+.asked label.check { align-items: baseline; flex-direction: row; }
+input:not([type=checkbox]), select { background: var(--background); border: 1px solid var(--quiet); border-radius: 0.75rem; color: inherit; font: inherit; min-height: 2.75rem; padding: 0.25rem 0.75rem; width: 100%; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 30rem) { form { flex-direction: column; align-items: stretch; } form .buttons { justify-content: flex-end; } }
+@media (max-width: 30rem) { form { flex-direction: column; align-items: stretch; } form[part] .buttons { justify-content: flex-end; } }
 `;
 
 // On a server there are no elements: a page that is rendered there may import this file.
@@ -211,8 +215,9 @@ export class AgentChat extends Base {
     const nodes = [
       ...state.messages.map((message, index) => this.#node(message, state, index)),
       ...others.map((one) => this.#asked(one)),
+      ...state.questions.map((one) => this.#form(one)),
     ];
-    const shown = new Set([...state.messages, ...others].map(({ id }) => id));
+    const shown = new Set([...state.messages, ...others, ...state.questions].map(({ id }) => id));
     for (const id of [...this.#drawn.keys()]) if (!shown.has(id)) this.#drawn.delete(id);
     // Moving a node would take the focus from a button in it.
     for (const [index, node] of nodes.entries()) {
@@ -268,6 +273,59 @@ export class AgentChat extends Base {
     const drawn = drawCall(call, [this.#question(one)], label);
     const node = h("article", { class: "assistant", "aria-label": label ?? "Assistant" }, drawn);
     this.#drawn.set(id, { from: one, node });
+    return node;
+  }
+
+  /** A question of a tool to the user. It stays as it is while it waits, with what was typed so far. */
+  #form(question: PendingQuestion): HTMLElement {
+    const { id, source, message, fields, url, immediate } = question;
+    const known = this.#drawn.get(id);
+    if (known) return known.node;
+    const form = h("form", { class: "asked" });
+    const answer = (values: Readonly<Record<string, unknown>> | undefined): void =>
+      void this.#client?.answer(id, values ? { answer: "yes", values } : { answer: "no" });
+    const button = (label: string, click: () => void, kind = ""): HTMLElement => {
+      const made = h("button", { type: "button", class: kind }, label);
+      made.addEventListener("click", click);
+      return made;
+    };
+    const [first] = fields;
+    // The only field is a choice that is sent as it is: each choice is a button.
+    const choices =
+      immediate && fields.length === 1 && first?.type === "choice" ? (first.options ?? []) : undefined;
+    const inputs =
+      choices && !first?.other ? [] : fields.map((field) => makeInput(field, choices !== undefined));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      answer(Object.fromEntries(inputs.flatMap(({ name, read }) => [[name, read()]])));
+    });
+    form.append(
+      h("p", {}, h("strong", {}, source), " asks:"),
+      h("div", { class: "text" }, message),
+      ...(url === undefined ? [] : [drawLink(url)]),
+      ...(choices && first
+        ? [
+            h(
+              "div",
+              { class: "buttons" },
+              ...choices.map(({ value, title }) =>
+                button(title ?? value, () => answer({ [first.name]: value })),
+              ),
+            ),
+          ]
+        : []),
+      ...inputs.map(({ label }) => label),
+      h(
+        "div",
+        { class: "buttons" },
+        ...(choices && inputs.length === 0
+          ? []
+          : [h("button", { type: "submit", class: "primary" }, fields.length > 0 ? "Send answer" : "Yes")]),
+        button(fields.length > 0 ? "Do not answer" : "No", () => answer(undefined)),
+      ),
+    );
+    const node = h("article", { class: "assistant", "aria-label": `Question of ${source}` }, form);
+    this.#drawn.set(id, { from: question, node });
     return node;
   }
 
@@ -377,11 +435,65 @@ function makeParts(root: ShadowRoot): Parts {
   return { log, notice, form, input, stop, cancel };
 }
 
-function noticeOf({ error, connection, retry, status }: ChatClientState): { text: string; isError: boolean } {
+/** A field of a question with its label, and how its value is read. */
+function makeInput(
+  { name, type, title = name, description, required, options = [], default: preset, other }: QuestionField,
+  isOther: boolean,
+): { readonly name: string; readonly label: HTMLElement; readonly read: () => unknown } {
+  const text = isOther ? "Another answer" : required ? title : `${title} (optional)`;
+  const known = other && !isOther ? options.map(({ title: shown, value }) => shown ?? value).join(", ") : "";
+  const note = [description ?? "", known]
+    .filter((part) => part !== "")
+    .map((part) => h("span", { class: "quiet" }, part));
+  if (type === "boolean") {
+    const input = h("input", { type: "checkbox" });
+    input.checked = preset === true;
+    return { name, label: h("label", { class: "check" }, input, text, ...note), read: () => input.checked };
+  }
+  if (type === "choices" || (type === "choice" && !other)) {
+    const several = type === "choices";
+    const empty = several || required ? [] : [h("option", { value: "" }, "")];
+    const select = h(
+      "select",
+      several ? { multiple: "" } : {},
+      ...empty,
+      ...options.map(({ value, title: shown }) => h("option", { value }, shown ?? value)),
+    );
+    const chosen = Array.isArray(preset) ? preset : [preset];
+    for (const option of select.options) if (chosen.includes(option.value)) option.selected = true;
+    const read = () => {
+      const values = [...select.selectedOptions].map(({ value }) => value);
+      return several ? values : values[0];
+    };
+    return { name, label: h("label", {}, text, ...note, select), read };
+  }
+  const isNumber = type === "number" || type === "integer";
+  const input = h("input", isNumber ? { type: "number", step: type === "integer" ? "1" : "any" } : {});
+  input.required = required;
+  if (preset !== undefined && preset !== null) input.value = String(preset);
+  const read = () => (isNumber && input.value !== "" ? input.valueAsNumber : input.value);
+  return { name, label: h("label", {}, text, ...note, input), read };
+}
+
+/** An address whole, as a link only if a browser opens it as a page. */
+function drawLink(url: string): HTMLElement {
+  const isPage = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  return h(
+    "p",
+    { class: "text" },
+    isPage ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url) : url,
+  );
+}
+
+function noticeOf({ error, connection, retry, status, approvals, questions }: ChatClientState): {
+  text: string;
+  isError: boolean;
+} {
   if (error !== undefined) return { text: error, isError: true };
   if (connection === "lost") return { text: "The connection was lost. Connecting again…", isError: false };
   if (retry) return { text: `The model did not answer (${retry.reason}). Trying again…`, isError: false };
   if (status === "stopping") return { text: "Stopping…", isError: false };
+  if (approvals.length + questions.length > 0) return { text: "Waiting for your answer.", isError: false };
   return { text: status === "working" ? "Working…" : "", isError: false };
 }
 
@@ -416,7 +528,13 @@ function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: st
   );
   const children = (call.children ?? []).map(drawChild);
   const label = `${name}: ${state}`;
-  return h("section", { class: `call ${state}`, "aria-label": label }, details, ...children, ...questions);
+  return h(
+    "div",
+    { class: `call ${state}`, role: "group", "aria-label": label },
+    details,
+    ...children,
+    ...questions,
+  );
 }
 
 /** A child agent under its call: what it does now, for how long and with how many tokens; opened, all that it did. */

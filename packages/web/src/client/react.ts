@@ -3,7 +3,7 @@ import { type ChatClient, type ChatClientOptions, type ChatClientState, createCh
 
 export interface UseChat
   extends ChatClientState,
-    Pick<ChatClient, "send" | "decide" | "regenerate" | "stop"> {}
+    Pick<ChatClient, "send" | "decide" | "answer" | "regenerate" | "stop"> {}
 
 /**
  * A conversation as React state. Connects while the component is mounted; `headers` are those of the first render.
@@ -27,6 +27,7 @@ export function useChat(options: ChatClientOptions): UseChat {
     ...state,
     send: client.send,
     decide: client.decide,
+    answer: client.answer,
     regenerate: client.regenerate,
     stop: client.stop,
   };

@@ -1,4 +1,4 @@
-import type { ApprovalDecision, Content, ContentPart } from "@agent/core";
+import type { ApprovalDecision, Content, ContentPart, PersonAnswer, QuestionField } from "@agent/core";
 import { formatRule, parseRule } from "@agent/core/host";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 import { describeValue } from "@agent/internal";
@@ -37,9 +37,15 @@ export async function readAction(request: Request, maxBytes: number): Promise<Ch
     }
     return { type: "decide", id: body.id, decision: readDecision(body.decision) };
   }
+  if (body.type === "answer") {
+    if (typeof body.id !== "string") {
+      throw new ActionError(400, `"id" must be the id of a question, got ${describeValue(body.id)}.`);
+    }
+    return { type: "answer", id: body.id, answer: readAnswer(body.answer) };
+  }
   throw new ActionError(
     400,
-    `"type" must be "send", "decide", "regenerate" or "stop", got ${describeValue(body.type)}.`,
+    `"type" must be "send", "decide", "answer", "regenerate" or "stop", got ${describeValue(body.type)}.`,
   );
 }
 
@@ -111,6 +117,57 @@ function readDecision(decision: unknown): ApprovalDecision {
     400,
     `"decision" must be "allow", "always", { "always": "a rule" } or { "deny": "the reason" }, got ${describeValue(decision)}.`,
   );
+}
+
+function readAnswer(given: unknown): PersonAnswer {
+  if (isRecord(given) && (given.answer === "no" || given.answer === "dismissed")) {
+    return { answer: given.answer };
+  }
+  if (isRecord(given) && given.answer === "yes" && isRecord(given.values)) {
+    return { answer: "yes", values: given.values };
+  }
+  throw new ActionError(
+    400,
+    `"answer" must be { "answer": "yes", "values": { … } }, { "answer": "no" } or { "answer": "dismissed" }, got ${describeValue(given)}.`,
+  );
+}
+
+/** The values of the fields that a question has. Throws an `ActionError` for one that is missing or does not fit its field. */
+export function answerValues(
+  fields: readonly QuestionField[],
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = Object.hasOwn(given, field.name) ? given[field.name] : undefined;
+    const isEmpty = value === undefined || value === null || value === "";
+    const expected = isEmpty ? (field.required ? "filled in" : undefined) : fieldProblem(field, value);
+    if (expected !== undefined) {
+      const name = field.title ?? field.name;
+      throw new ActionError(400, `"${name}" must be ${expected}, got ${describeValue(value)}.`);
+    }
+    if (!isEmpty) values[field.name] = value;
+  }
+  return values;
+}
+
+/** What the value of a field must be, if it is something else. */
+function fieldProblem({ type, options = [], other }: QuestionField, value: unknown): string | undefined {
+  const isOption = (one: unknown): boolean => options.some((option) => option.value === one);
+  switch (type) {
+    case "text":
+      return typeof value === "string" ? undefined : "a text";
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "true or false";
+    case "number":
+      return typeof value === "number" && Number.isFinite(value) ? undefined : "a number";
+    case "integer":
+      return Number.isInteger(value) ? undefined : "a whole number";
+    case "choice":
+      return isOption(value) || (other && typeof value === "string") ? undefined : "one of the choices";
+    case "choices":
+      return Array.isArray(value) && value.every(isOption) ? undefined : "a list of the choices";
+  }
 }
 
 function readRule(text: string): string {

@@ -1,6 +1,5 @@
 import {
   type Agent,
-  type Approve,
   Conversation,
   type ConversationStore,
   isAgentError,
@@ -10,7 +9,7 @@ import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/
 import { quote } from "@agent/internal";
 import type { ChatEvent } from "../events.js";
 import { ActionError, readAction } from "./actions.js";
-import { LiveChat, type OpenedChat } from "./liveChat.js";
+import { type ChatQuestions, LiveChat, type OpenedChat } from "./liveChat.js";
 import { RunChat } from "./runChat.js";
 
 export interface ChatHandlersOptions extends OriginOptions {
@@ -19,7 +18,10 @@ export interface ChatHandlersOptions extends OriginOptions {
    * here: `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
    */
   readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
-  /** Makes the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent if people decide. */
+  /**
+   * Makes the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent if people
+   * decide about calls, and `host: { ask }` if tools such as `ask_user` may ask them.
+   */
   readonly open: OpenChat;
   /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
   readonly store?: ConversationStore;
@@ -39,8 +41,7 @@ export type Identity = string | { readonly id: string; readonly headers: Readonl
 
 type OpenChat = (
   id: string,
-  chat: {
-    readonly approve: Approve;
+  chat: ChatQuestions & {
     /** The conversation of the `store`; a new one without a store. */
     readonly conversation: Conversation;
   },
@@ -109,14 +110,11 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   const pages = new Quota(MOST_PAGES, "pages");
   const bodies = new Quota(MOST_BODIES, "requests");
 
-  const openStored = async (
-    id: string,
-    { approve }: { readonly approve: Approve },
-  ): Promise<OpenedChat | RunChat> => {
+  const openStored = async (id: string, questions: ChatQuestions): Promise<OpenedChat | RunChat> => {
     const { store } = options;
-    if (!store) return toOpened(await open(id, { approve, conversation: new Conversation() }));
+    if (!store) return toOpened(await open(id, { ...questions, conversation: new Conversation() }));
     const { conversation, close } = await openConversation(store, id);
-    const opened = toOpened(await open(id, { approve, conversation }));
+    const opened = toOpened(await open(id, { ...questions, conversation }));
     if (opened instanceof RunChat) {
       await close();
       return opened;
@@ -132,9 +130,9 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   const find = (id: string): Promise<LiveChat | RunChat> => {
     const opened = chats.get(id);
     if (opened) return opened;
-    const openAfter = async (chat: { readonly approve: Approve }): Promise<OpenedChat | RunChat> => {
+    const openAfter = async (questions: ChatQuestions): Promise<OpenedChat | RunChat> => {
       await replaced;
-      return await openStored(id, chat);
+      return await openStored(id, questions);
     };
     const opening = LiveChat.open(openAfter, {
       idleMs,

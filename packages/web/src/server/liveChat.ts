@@ -8,13 +8,15 @@ import type {
   Content,
   Conversation,
   PendingCall,
+  PersonAnswer,
+  PersonQuestion,
 } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import type { ChatAction, ChatEvent } from "../events.js";
+import type { ChatAction, ChatEvent, PendingQuestion } from "../events.js";
 import type { ChatState } from "../state/chatState.js";
 import { chatStateOf } from "../state/fromMessages.js";
 import { reduceChat } from "../state/reduce.js";
-import { ActionError } from "./actions.js";
+import { ActionError, answerValues } from "./actions.js";
 import { RunChat } from "./runChat.js";
 
 /** Receives the events of a conversation, then `end` when it is closed in this process. */
@@ -38,6 +40,12 @@ export interface LiveChatOptions {
   readonly onIdle: () => void;
 }
 
+/** How a chat asks its user: about calls, and what tools want to know. */
+export interface ChatQuestions {
+  readonly approve: Approve;
+  readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
+}
+
 /**
  * A conversation that is open in this process: an agent, its state for pages, and the connected pages. The agent continues
  * to work when all pages are closed; a page that connects again gets the state first.
@@ -45,6 +53,10 @@ export interface LiveChatOptions {
 export class LiveChat {
   readonly #followers = new Set<Follower>();
   readonly #waiting = new Map<string, (decision: ApprovalDecision | "suspend") => void>();
+  readonly #asked = new Map<
+    string,
+    { readonly question: PendingQuestion; readonly resolve: (answer: PersonAnswer) => void }
+  >();
   /** The calls that wait for a decision, as they are stored: a process that is killed meanwhile asks again. */
   readonly #noted = new Map<string, PendingCall>();
   readonly #options: LiveChatOptions;
@@ -65,7 +77,7 @@ export class LiveChat {
   }
 
   static async open(
-    open: (chat: { readonly approve: Approve }) => Promise<OpenedChat | RunChat>,
+    open: (questions: ChatQuestions) => Promise<OpenedChat | RunChat>,
     options: LiveChatOptions,
   ): Promise<LiveChat | RunChat> {
     let chat: LiveChat | undefined;
@@ -73,7 +85,9 @@ export class LiveChat {
       if (chat) return chat.#ask(request);
       return { deny: "no one can be asked yet: the conversation is being opened." };
     };
-    const opened = await open({ approve });
+    const ask: ChatQuestions["ask"] = async (question) =>
+      chat ? await chat.#askUser(question) : { answer: "dismissed" };
+    const opened = await open({ approve, ask });
     if (opened instanceof RunChat) return await opened.begin(options);
     chat = new LiveChat(opened, options);
     // Calls waited for a decision when the conversation was saved: resuming asks about them again.
@@ -106,6 +120,7 @@ export class LiveChat {
     if (this.#closed) throw new ActionError(503, "The server is closing this conversation. Try again.");
     if (action.type === "send") this.#send(action.content, action.replaces);
     else if (action.type === "decide") this.#decide(action.id, action.decision);
+    else if (action.type === "answer") this.#answerQuestion(action.id, action.answer);
     else if (action.type === "regenerate") this.#regenerate(action.id);
     else this.#stop();
   }
@@ -116,6 +131,7 @@ export class LiveChat {
     clearTimeout(this.#idleTimer);
     for (const follower of [...this.#followers]) follower.end();
     for (const suspend of this.#waiting.values()) suspend("suspend");
+    for (const { resolve } of this.#asked.values()) resolve({ answer: "dismissed" });
     // Let the agent record the pending calls before it is aborted: an abort would end them.
     await new Promise((resolve) => setTimeout(resolve));
     this.#turn?.abort();
@@ -263,6 +279,31 @@ export class LiveChat {
     const resolve = this.#waiting.get(id);
     if (!resolve) throw new ActionError(409, "This call does not wait for a decision any more.");
     resolve(decision);
+  }
+
+  /** Shows a question of a tool on the pages until one of them answers it, or its answer is not wanted any more. */
+  async #askUser({ signal, ...asked }: PersonQuestion): Promise<PersonAnswer> {
+    if (this.#closed || signal.aborted) return { answer: "dismissed" };
+    const question: PendingQuestion = { ...asked, id: crypto.randomUUID() };
+    const answer = await new Promise<PersonAnswer>((resolve) => {
+      this.#asked.set(question.id, { question, resolve });
+      signal.addEventListener("abort", () => resolve({ answer: "dismissed" }), { once: true });
+      this.#tell({ type: "question", question });
+    });
+    this.#asked.delete(question.id);
+    this.#tell({ type: "answered", id: question.id });
+    return answer;
+  }
+
+  #answerQuestion(id: string, answer: PersonAnswer): void {
+    const asked = this.#asked.get(id);
+    if (!asked) throw new ActionError(409, "This question does not wait for an answer any more.");
+    const { question, resolve } = asked;
+    resolve(
+      answer.answer === "yes"
+        ? { answer: "yes", values: answerValues(question.fields, answer.values) }
+        : answer,
+    );
   }
 
   #tell(given: ChatEvent): void {

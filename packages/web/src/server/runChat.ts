@@ -1,7 +1,7 @@
 import type { AgentEvent, ApprovalDecision, CallPreview, DescribedCall, ToolCapability } from "@agent/core";
 import { check, errorMessage, isRecord } from "@agent/core/toolkit";
 import type { ChatAction, ChatEvent } from "../events.js";
-import type { ChatState } from "../state/chatState.js";
+import { type ChatState, EMPTY_CHAT } from "../state/chatState.js";
 import { reduceChat } from "../state/reduce.js";
 import { ActionError } from "./actions.js";
 import type { Follower, LiveChatOptions } from "./liveChat.js";
@@ -98,7 +98,7 @@ export class RunChat {
   readonly #followers = new Set<Follower>();
   readonly #end = new AbortController();
   #limits: LiveChatOptions | undefined;
-  #state: ChatState = { messages: [], status: "idle", approvals: [] };
+  #state: ChatState = EMPTY_CHAT;
   #cursor: string | undefined;
   /** Messages of the user after the first: how many a page has seen, and how many the agent has got. */
   #shown = 0;
@@ -155,6 +155,9 @@ export class RunChat {
       if (!(await runs.decide(id, action.id, action.decision)))
         throw new ActionError(409, "This call does not wait for a decision any more.");
       this.#tell({ type: "decided", id: action.id });
+    } else if (action.type === "answer") {
+      // Nothing of a run waits in memory, and only decisions about calls are in its journal.
+      throw new ActionError(409, "A durable run asks no questions.");
     } else if (action.type === "stop") {
       if (await runs.cancel(id, "The user stopped it.")) this.#tell({ type: "stopping" });
     } else throw new ActionError(409, "The answer of a durable run cannot be replaced. Send a new message.");

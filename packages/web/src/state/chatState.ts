@@ -7,7 +7,7 @@ import type {
   ToolOutcome,
   ToolProgress,
 } from "@agent/core";
-import type { PendingApproval } from "../events.js";
+import type { PendingApproval, PendingQuestion } from "../events.js";
 
 /** Everything a page shows of a conversation. Plain JSON: it is sent to a page that connects. */
 export interface ChatState {
@@ -15,6 +15,8 @@ export interface ChatState {
   readonly status: "idle" | "working" | "stopping";
   /** Calls that wait for a user, oldest first. */
   readonly approvals: readonly PendingApproval[];
+  /** Questions of tools to the user, oldest first. */
+  readonly questions: readonly PendingQuestion[];
   /** Why the last message failed. Removed when the next message is sent. */
   readonly error?: string;
   /** Set while the agent waits before it repeats a failed request to the provider. */
@@ -106,4 +108,4 @@ export interface ChildBlocks {
   readonly isDone?: true;
 }
 
-export const EMPTY_CHAT: ChatState = { messages: [], status: "idle", approvals: [] };
+export const EMPTY_CHAT: ChatState = { messages: [], status: "idle", approvals: [], questions: [] };

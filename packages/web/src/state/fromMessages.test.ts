@@ -25,6 +25,7 @@ test("shows a saved conversation with its calls and results, answers in a row as
   expect(state).toEqual({
     status: "idle",
     approvals: [],
+    questions: [],
     messages: [
       { role: "user", id: "user", at: "the time of go", content: "go" },
       {

@@ -41,6 +41,7 @@ test("shows an answer as one message with its text and calls in the order they c
   expect(state).toEqual({
     status: "idle",
     approvals: [],
+    questions: [],
     usage: USAGE,
     messages: [
       { role: "user", id: "m1", content: "go" },

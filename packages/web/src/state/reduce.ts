@@ -37,6 +37,10 @@ export function reduceChat(state: ChatState, event: ChatEvent): ChatState {
     }
     case "decided":
       return { ...state, approvals: state.approvals.filter(({ id }) => id !== event.id) };
+    case "question":
+      return { ...state, questions: [...state.questions, event.question] };
+    case "answered":
+      return { ...state, questions: state.questions.filter(({ id }) => id !== event.id) };
     case "retry": {
       const { attempt, delayMs, reason } = event;
       return changeBlocks({ ...state, retry: { attempt, delayMs, reason } }, event, withoutUnfinished);
