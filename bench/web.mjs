@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { comparePairs, wallTime } from "./support/measure.mjs";
 import { createReport } from "./support/report.mjs";
 
 const ROUNDS = Number(process.argv[2] ?? 30);
@@ -64,34 +65,25 @@ async function fetchAndParse(name) {
   parseDocument(await response.text());
 }
 
-async function timed(work) {
-  const before = performance.now();
-  await work();
-  return performance.now() - before;
-}
-
 const report = createReport("web", "Web pages");
-const times = { ours: [], theirs: [] };
-for (let round = -3; round < ROUNDS; round++) {
-  // In turn, so that noise of the machine affects both.
-  const ours = await timed(() => webFetch("/1mb"));
-  const theirs = await timed(() => fetchAndParse("/1mb"));
-  if (round < 0) continue;
-  times.ours.push(ours);
-  times.theirs.push(theirs);
-}
+const pages = await comparePairs({
+  rounds: ROUNDS,
+  warmUp: 3,
+  ours: () => webFetch("/1mb"),
+  theirs: () => fetchAndParse("/1mb"),
+});
 report.add({
   work: "web_fetch of a 1 MB page",
   unit: "× fetch and parse alone",
   reach: "≤ 1.5",
-  values: times.ours.map((time, at) => time / times.theirs[at]),
+  values: pages.ratios,
 });
-report.add({ work: "web_fetch of a 1 MB page, time", unit: "ms", values: times.ours });
+report.add({ work: "web_fetch of a 1 MB page, time", unit: "ms", values: pages.ours });
 report.add({
   work: "web_fetch of a 1 MB page, time",
   who: "fetch and htmlparser2",
   unit: "ms",
-  values: times.theirs,
+  values: pages.theirs,
 });
 
 for (const [name, what] of [
@@ -103,7 +95,7 @@ for (const [name, what] of [
   for (let round = 0; round < 5; round++) {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    calls.push(await timed(() => webFetch(name)));
+    calls.push(await wallTime(() => webFetch(name)));
     delay.disable();
     blocked.push(delay.max / 1e6);
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PackHost, ToolContext } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
-import { parseUrl } from "./network/url.js";
+import { canonicalUrl } from "./network/url.js";
 
 const MAX_REMEMBERED = 20_000;
 const MAX_KEPT = 1000;
@@ -30,8 +30,9 @@ export class KnownAddresses {
     this.#state = state;
   }
 
-  add(addresses: Iterable<string>): void {
-    const keys = [...addresses].flatMap((address) => keyOf(address) ?? []);
+  /** Adds canonical URLs. */
+  add(addresses: readonly string[]): void {
+    const keys = addresses.map(keyOf);
     for (const key of keys) {
       // The oldest go first: they are asked about again.
       this.#found.delete(key);
@@ -46,7 +47,6 @@ export class KnownAddresses {
 
   has(url: URL): boolean {
     const key = keyOf(url.href);
-    if (key === undefined) return false;
     return this.#found.has(key) || this.#isWritten(key) || this.#kept().includes(digest(key));
   }
 
@@ -79,14 +79,12 @@ export class KnownAddresses {
   }
 }
 
-/** What two spellings of one address have in common: HTTP or HTTPS, with or without a slash at the end. */
-function keyOf(address: string): string | undefined {
-  try {
-    const { host, pathname, search } = parseUrl(address);
-    return `${host}${pathname.replace(/\/$/, "")}${search}`;
-  } catch {
-    return undefined;
-  }
+/** What two spellings of one address have in common: HTTP or HTTPS, with or without a slash at the end of the path. */
+function keyOf(href: string): string {
+  const key = href.slice(href.indexOf("//") + 2);
+  const query = key.indexOf("?");
+  const end = query === -1 ? key.length : query;
+  return key[end - 1] === "/" ? key.slice(0, end - 1) + key.slice(end) : key;
 }
 
 /** A short form for the session's file, which gets a new list with each page. */
@@ -99,8 +97,8 @@ function addressesIn(content: Extract<Message, { role: "user" }>["content"]): Re
     typeof content === "string" ? [content] : content.map((part) => (part.type === "text" ? part.text : ""));
   const keys = new Set<string>();
   const add = (address: string): void => {
-    const key = keyOf(address);
-    if (key !== undefined) keys.add(key);
+    const href = canonicalUrl(address);
+    if (href !== undefined) keys.add(keyOf(href));
   };
   for (const text of texts) {
     const searched = text.slice(0, MAX_MESSAGE);

@@ -30,6 +30,15 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
+/** An address in the form of `parseUrl`; `undefined` for one that it does not accept. */
+export function canonicalUrl(text: string, base?: URL): string | undefined {
+  try {
+    return parseUrl(text, base).href;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The host name as DNS and sockets take it: an IPv6 address without brackets. */
 export function bareHost(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;

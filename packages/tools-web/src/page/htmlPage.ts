@@ -1,4 +1,4 @@
-import { parseUrl } from "../network/url.js";
+import { canonicalUrl, parseUrl } from "../network/url.js";
 import { findMainContent } from "./mainContent.js";
 import { toMarkdown } from "./markdown.js";
 import { parseHtml } from "./tree.js";
@@ -16,10 +16,11 @@ export interface HtmlPage {
 
 export async function htmlPage(html: string, url: URL, signal: AbortSignal): Promise<HtmlPage> {
   const tree = await parseHtml(html, signal);
+  const { hidden } = tree;
   const base = baseOf(tree.base, url);
-  const { element, outside, hidden, skipped } = findMainContent(tree.root);
+  const { element, outside } = findMainContent(tree);
   const resolve = createResolver(base);
-  const { text, hasHeading, images } = toMarkdown(element, resolve, skipped);
+  const { text, hasHeading, images } = toMarkdown(element, resolve);
   const frames = frameUrls(tree.frames, resolve).map((frame) => `\n\n[frame](${frame})`);
   const notes = [
     ...(outside > 0
@@ -57,13 +58,9 @@ function baseOf(href: string | undefined, url: URL): URL {
 function createResolver(base: URL): (href: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (href) => {
-    if (known.has(href)) return known.get(href);
-    let url: string | undefined;
-    try {
-      url = parseUrl(href.trim(), base).href;
-    } catch {
-      // A script, a mail address, or nothing that can be read.
-    }
+    let url = known.get(href);
+    if (url !== undefined || known.has(href)) return url;
+    url = canonicalUrl(href.trim(), base);
     known.set(href, url);
     return url;
   };

@@ -1,12 +1,9 @@
-import type { Element } from "./tree.js";
+import type { Element, PageTree } from "./tree.js";
 
 export interface MainContent {
   readonly element: Element;
   /** Characters of visible text outside of it: navigation, banners, footers. */
   readonly outside: number;
-  readonly hidden: number;
-  /** The elements that are not part of the content. */
-  readonly skipped: ReadonlySet<Element>;
 }
 
 const BOILERPLATE = new Set("nav footer aside form button dialog menu".split(" "));
@@ -17,6 +14,7 @@ const BOILERPLATE_CLASS =
   /(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|breadcrumbs?|footer|cookie|consent|banner|advert|ads|social|share|newsletter|skip-?link|related|toc)(?:$|[\s_-])/i;
 const HIDDEN_STYLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0*)?\s*(?:;|$)|font-size\s*:\s*0(?:px|em|%)?\s*(?:;|$))/i;
+const WIDE = /^(?:div|section|article|main|center|td|table|tbody|tr|font|span)$/;
 // A page with less text than this is shown whole: there is no main content to tell from the rest.
 const SMALL_PAGE = 1500;
 // The share of a text that its main part must have.
@@ -27,86 +25,55 @@ const LINK_WEIGHT = 0.3;
 
 /**
  * Finds the element that holds the content of a page: what the page declares as such (`<main>`, one `<article>`), or
- * else the innermost element with most of the text. Hidden elements never count, because a reader of the page does not
- * see what they say.
+ * else the innermost element with most of the text. Marks navigation as skipped.
  */
-export function findMainContent(root: Element): MainContent {
-  const skipped = new Set<Element>();
-  const boilerplate = new Set<Element>();
-  const declared: Element[] = [];
-  let hidden = 0;
-
-  const measure = (element: Element, insideLink: boolean): void => {
-    if (isHidden(element)) {
-      skipped.add(element);
-      hidden++;
-      return;
-    }
-    if (isBoilerplate(element)) boilerplate.add(element);
-    if (isDeclaredMain(element)) declared.push(element);
-    const inLink = insideLink || element.name === "a";
-    for (const child of element.children) {
-      if (typeof child === "string") {
-        const length = visibleLength(child);
-        element.text += length;
-        if (inLink) element.links += length;
-      } else {
-        measure(child, inLink);
-        element.text += child.text;
-        element.links += child.links;
-      }
-    }
-  };
-  measure(root, false);
-  const whole = root;
-
-  if (whole.text <= SMALL_PAGE) return { element: root, outside: 0, hidden, skipped };
+export function findMainContent({ root, mains, boilerplate }: PageTree): MainContent {
+  const whole = root.visible;
+  if (whole <= SMALL_PAGE) return { element: root, outside: 0 };
   // Something that has most of the page in it is not a side part, whatever it is called.
-  for (const element of boilerplate) {
-    if (element.text < whole.text / 2) skipped.add(element);
+  const skipped = boilerplate.filter(({ visible }) => visible < whole / 2);
+  for (const element of skipped) element.isSkipped = true;
+  let best: Element | undefined;
+  for (const main of mains) {
+    if (!main.isSkipped && (best === undefined || main.visible > best.visible)) best = main;
   }
-  const score = (element: Element): number =>
-    skipped.has(element) ? 0 : element.text - element.links * (1 - LINK_WEIGHT);
-  const mains = declared.filter((element) => !skipped.has(element));
-  const best = mains.reduce<Element | undefined>(
-    (found, element) => (found === undefined || element.text > found.text ? element : found),
-    undefined,
-  );
-  let element = best !== undefined && best.text >= whole.text * DECLARED_SHARE ? best : root;
-  if (element === root) {
-    for (;;) {
-      const total = element.children.reduce(
-        (sum, child) => sum + (typeof child === "string" ? visibleLength(child) : score(child)),
-        0,
-      );
-      const next = element.children.find(
-        (child): child is Element => typeof child !== "string" && score(child) >= total * DOMINANT_SHARE,
-      );
-      // A paragraph or a cell alone is too narrow.
-      if (
-        next === undefined ||
-        total === 0 ||
-        !/^(?:div|section|article|main|center|td|table|tbody|tr|font|span)$/.test(next.name)
-      )
-        break;
-      element = next;
-    }
-  }
-  return { element, outside: whole.text - shownText(element, skipped), hidden, skipped };
+  const element = best !== undefined && best.visible >= whole * DECLARED_SHARE ? best : densest(root);
+  return { element, outside: whole - shownText(element, skipped) };
 }
 
-/** The characters of an element without those of the elements in it that are left out. */
-function shownText(element: Element, skipped: ReadonlySet<Element>): number {
-  let shown = element.text;
+/** The innermost element with most of the text. */
+function densest(root: Element): Element {
+  let element = root;
+  for (;;) {
+    let total = visibleLength(element.text);
+    for (let child = element.first; child; child = child.next)
+      total += score(child) + visibleLength(child.tail);
+    let next = element.first;
+    while (next && score(next) < total * DOMINANT_SHARE) next = next.next;
+    // A paragraph or a cell alone is too narrow.
+    if (next === undefined || total === 0 || !WIDE.test(next.name)) return element;
+    element = next;
+  }
+}
+
+function score({ isSkipped, visible, linked }: Element): number {
+  return isSkipped ? 0 : visible - linked * (1 - LINK_WEIGHT);
+}
+
+/** The characters of an element without those of the elements in it that are skipped. */
+function shownText(element: Element, skipped: readonly Element[]): number {
+  let shown = element.visible;
   for (const one of skipped) {
     let above = one.parent;
-    while (above !== undefined && above !== element && !skipped.has(above)) above = above.parent;
-    if (above === element) shown -= one.text;
+    while (above !== undefined && above !== element && !above.isSkipped) above = above.parent;
+    if (above === element) shown -= one.visible;
   }
   return shown;
 }
 
-function isHidden({ attributes }: Element): boolean {
+/** Whether a reader of the page does not see an element. */
+export function isHidden({ attributes }: Element): boolean {
+  if (attributes === undefined) return false;
   return (
     attributes.hidden !== undefined ||
     attributes["aria-hidden"] === "true" ||
@@ -114,8 +81,12 @@ function isHidden({ attributes }: Element): boolean {
   );
 }
 
-function isBoilerplate({ name, attributes: { role, class: className, id } }: Element): boolean {
-  if (BOILERPLATE.has(name) || (role !== undefined && BOILERPLATE_ROLES.has(role))) return true;
+/** Whether an element looks like navigation, a banner or a form. */
+export function isBoilerplate({ name, attributes }: Element): boolean {
+  if (BOILERPLATE.has(name)) return true;
+  if (attributes === undefined) return false;
+  const { role, class: className, id } = attributes;
+  if (role !== undefined && BOILERPLATE_ROLES.has(role)) return true;
   if (name === "body" || name === "main" || name === "article" || name === "pre") return false;
   return isSideName(className) || isSideName(id);
 }
@@ -124,12 +95,14 @@ function isSideName(names: string | undefined): boolean {
   return names !== undefined && BOILERPLATE_CLASS.test(names.length > 500 ? names.slice(0, 500) : names);
 }
 
-function isDeclaredMain({ name, attributes: { role } }: Element): boolean {
-  return name === "main" || role === "main" || name === "article";
+/** Whether the page says that an element is its content. */
+export function isDeclaredMain({ name, attributes }: Element): boolean {
+  if (name === "main" || name === "article") return true;
+  return attributes?.role === "main";
 }
 
 /** The length of a text without the blanks around it. */
-function visibleLength(text: string): number {
+export function visibleLength(text: string): number {
   let start = 0;
   let end = text.length;
   while (start < end && text.charCodeAt(start) <= 0x20) start++;

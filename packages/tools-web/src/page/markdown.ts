@@ -12,15 +12,6 @@ const BLOCKS = new Set(
     " ",
   ),
 );
-const MARKS: Readonly<Record<string, string>> = {
-  strong: "**",
-  b: "**",
-  em: "*",
-  i: "*",
-  del: "~~",
-  s: "~~",
-};
-const HEADING = /^h([1-6])$/;
 // Deeper lists and quotes are not indented further, so that a line never consists of indentation.
 const MAX_INDENT = 8;
 // A table that is wider, or whose cells are longer, arranges a page and holds no data.
@@ -33,14 +24,10 @@ const NO_LANGUAGE = new Set(["default", "none", "text", "plaintext", "source"]);
 const LINE_NUMBERS = /(?:^|\s)(?:lineno|linenos|line-?numbers?|gutter)(?:\s|$)/i;
 
 /** Writes an element as Markdown. Time is linear in the size of the page. */
-export function toMarkdown(
-  root: Element,
-  resolve: (href: string) => string | undefined,
-  skipped: ReadonlySet<Element>,
-): Rendered {
-  const renderer = new Renderer(resolve, skipped);
+export function toMarkdown(root: Element, resolve: (href: string) => string | undefined): Rendered {
+  const renderer = new Renderer(resolve);
   renderer.children(root);
-  return { text: renderer.writer.finish(), hasHeading: renderer.hasHeading, images: renderer.images };
+  return { text: renderer.writer.take(), hasHeading: renderer.hasHeading, images: renderer.images };
 }
 
 /**
@@ -57,22 +44,32 @@ class Writer {
   #isEmpty = true;
   #space = false;
   #opening: string[] = [];
-  /** Where blocks follow each other on one line: in a link, a heading, a cell. */
-  oneLine = 0;
+  /** Above 0 where blocks follow each other on one line: in a link, a heading, a cell. */
+  oneLine: number;
 
-  finish(): string {
-    return this.#text;
+  constructor(oneLine = 0) {
+    this.oneLine = oneLine;
+  }
+
+  /** The text so far. The writer is empty afterwards. */
+  take(): string {
+    const text = this.#text;
+    this.#text = "";
+    this.#isEmpty = true;
+    this.#space = false;
+    this.#breaks = 0;
+    this.#opening = [];
+    return text;
   }
 
   text(text: string): void {
-    // Most text needs no change, and replacing every blank of a long line takes seconds.
-    const words = /[\t\n\r\f]| {2}/.test(text) ? text.replace(/[ \t\n\r\f]+/g, " ") : text;
-    const body = words.trim();
-    if (words.startsWith(" ")) this.#space = true;
+    if (isBlank(text, 0)) this.#space = true;
+    const body = text.trim();
     if (body === "") return;
     this.#start();
-    this.#text += body;
-    this.#space = words.length > 1 && words.endsWith(" ");
+    // Most text needs no change, and replacing every blank of a long line takes seconds.
+    this.#text += /[\t\n\r\f]| {2}/.test(body) ? body.replace(/[ \t\n\r\f]+/g, " ") : body;
+    this.#space = isBlank(text, text.length - 1);
   }
 
   /** Text in which every character counts, on one line. */
@@ -133,29 +130,36 @@ class Writer {
     else this.#breaks = 2;
   }
 
-  indented(prefix: string, bullet: string | undefined, work: () => void): void {
+  /** Begins lines with a prefix, the first one with `bullet` instead. */
+  indent(prefix: string, bullet?: string): void {
     this.#prefixes.push(prefix);
     if (bullet !== undefined) this.#bullet = bullet;
-    work();
+  }
+
+  outdent(): void {
     // An empty item leaves no bullet to the next text.
     this.#bullet = undefined;
     this.#prefixes.pop();
   }
 
-  /** Writes `open` before and `close` after what `work` writes, or nothing if it writes nothing. */
-  marked(open: string, close: string, work: () => void): void {
-    const before = this.#text.length;
-    this.#opening.push(open);
-    work();
-    if (this.#text.length > before) this.#text += close;
+  /** Writes a mark before the next text. Returns what `close` needs. */
+  open(mark: string): number {
+    this.#opening.push(mark);
+    return this.#text.length;
+  }
+
+  /** Writes the other mark, or neither if there was no text since `open`. */
+  close(opened: number, mark: string): void {
+    if (this.#text.length > opened) this.#text += mark;
     else this.#opening.pop();
   }
 }
 
 class Renderer {
-  readonly writer = new Writer();
+  writer = new Writer();
+  /** A cell is written apart from its table. There are no tables in cells of data. */
+  readonly #cellWriter = new Writer(1);
   readonly #resolveUrl: (href: string) => string | undefined;
-  readonly #skipped: ReadonlySet<Element>;
   hasHeading = false;
   images = 0;
   #lists = 0;
@@ -163,99 +167,124 @@ class Renderer {
   #language = "";
   #links = 0;
 
-  constructor(resolve: (href: string) => string | undefined, skipped: ReadonlySet<Element>) {
+  constructor(resolve: (href: string) => string | undefined) {
     this.#resolveUrl = resolve;
-    this.#skipped = skipped;
   }
 
   children(element: Element): void {
-    for (const child of element.children) {
-      if (typeof child === "string") this.writer.text(child);
-      else if (!this.#skipped.has(child)) this.#element(child);
+    const { writer } = this;
+    if (element.text !== "") writer.text(element.text);
+    for (let child = element.first; child; child = child.next) {
+      if (!child.isSkipped) this.#element(child);
+      if (child.tail !== "") writer.text(child.tail);
     }
   }
 
   #element(element: Element): void {
     const { name, attributes } = element;
     const { writer } = this;
-    const level = HEADING.exec(name)?.[1];
-    const mark = MARKS[name];
-    if (level !== undefined) this.#heading(element, Number(level));
-    else if (mark !== undefined) this.#marked(element, mark, mark);
-    else if (BLOCKS.has(name)) this.#block(element);
-    else {
-      switch (name) {
-        case "br":
-          writer.breakLine();
-          break;
-        case "hr":
-          writer.block();
-          if (writer.oneLine === 0) writer.lines(["---"]);
-          writer.block();
-          break;
-        case "a":
-          this.#link(element);
-          break;
-        case "img":
-          this.#image(element);
-          break;
-        case "code":
-        case "kbd":
-        case "samp":
-        case "tt":
-          this.#inlineCode(element);
-          break;
-        case "pre":
-          this.#codeBlock(element);
-          break;
-        case "ul":
-        case "ol":
-        case "menu":
-          this.#list(element);
-          break;
-        case "blockquote":
-          writer.block();
-          writer.indented("> ", undefined, () => this.children(element));
-          writer.block();
-          break;
-        case "table":
-          this.#table(element);
-          break;
-        case "dt":
-          writer.block();
-          this.children(element);
-          writer.breakLine();
-          break;
-        case "dd":
-          writer.breakLine();
-          writer.indented("  ", ": ", () => this.children(element));
-          break;
-        case "math":
-          if (attributes.alttext) writer.text(attributes.alttext);
-          else this.children(element);
-          break;
-        case "q":
-          this.#marked(element, "“", "”");
-          break;
-        case "td":
-        case "th":
-        case "tr":
-        case "option":
-          writer.breakLine();
-          this.children(element);
-          writer.breakLine();
-          break;
-        case "annotation":
-        case "input":
-          break;
-        default:
-          this.children(element);
-      }
+    if (BLOCKS.has(name)) {
+      this.#block(element);
+      return;
+    }
+    switch (name) {
+      case "h1":
+      case "h2":
+      case "h3":
+      case "h4":
+      case "h5":
+      case "h6":
+        this.#heading(element, Number(name[1]));
+        break;
+      case "strong":
+      case "b":
+        this.#marked(element, "**", "**");
+        break;
+      case "em":
+      case "i":
+        this.#marked(element, "*", "*");
+        break;
+      case "del":
+      case "s":
+        this.#marked(element, "~~", "~~");
+        break;
+      case "br":
+        writer.breakLine();
+        break;
+      case "hr":
+        writer.block();
+        if (writer.oneLine === 0) writer.lines(["---"]);
+        writer.block();
+        break;
+      case "a":
+        this.#link(element);
+        break;
+      case "img":
+        this.#image(element);
+        break;
+      case "code":
+      case "kbd":
+      case "samp":
+      case "tt":
+        this.#inlineCode(element);
+        break;
+      case "pre":
+        this.#codeBlock(element);
+        break;
+      case "ul":
+      case "ol":
+      case "menu":
+        this.#list(element);
+        break;
+      case "blockquote":
+        writer.block();
+        writer.indent("> ");
+        this.children(element);
+        writer.outdent();
+        writer.block();
+        break;
+      case "table":
+        this.#table(element);
+        break;
+      case "dt":
+        writer.block();
+        this.children(element);
+        writer.breakLine();
+        break;
+      case "dd":
+        writer.breakLine();
+        writer.indent("  ", ": ");
+        this.children(element);
+        writer.outdent();
+        break;
+      case "math":
+        if (attributes?.alttext) writer.text(attributes.alttext);
+        else this.children(element);
+        break;
+      case "q":
+        this.#marked(element, "“", "”");
+        break;
+      case "td":
+      case "th":
+      case "tr":
+      case "option":
+        writer.breakLine();
+        this.children(element);
+        writer.breakLine();
+        break;
+      case "annotation":
+      case "input":
+        break;
+      default:
+        this.children(element);
     }
   }
 
   #marked(element: Element, open: string, close: string): void {
-    this.writer.marked(open, close, () => this.children(element));
+    const { writer } = this;
+    const opened = writer.open(open);
+    this.children(element);
+    writer.close(opened, close);
   }
 
   #block(element: Element): void {
@@ -281,7 +310,7 @@ class Renderer {
   }
 
   #link(element: Element): void {
-    const { href } = element.attributes;
+    const href = element.attributes?.href;
     const target = href === undefined || this.#isInLink ? undefined : this.#resolve(href);
     if (target === undefined) {
       // The sign next to a heading that links to the heading itself.
@@ -306,7 +335,7 @@ class Renderer {
     return (url + fragment).replace(/[()<]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   }
 
-  #image({ attributes: { alt, src } }: Element): void {
+  #image({ attributes: { alt, src } = {} }: Element): void {
     const text = alt?.replace(/\s+/g, " ").trim();
     if (!text) {
       this.images++;
@@ -350,10 +379,10 @@ class Renderer {
     if (this.#lists === 0) writer.block();
     this.#lists++;
     const isOrdered = element.name === "ol";
-    let number = Number.parseInt(element.attributes.start ?? "1", 10);
+    let number = Number.parseInt(element.attributes?.start ?? "1", 10);
     if (!Number.isSafeInteger(number)) number = 1;
-    for (const child of element.children) {
-      if (typeof child === "string" || this.#skipped.has(child)) continue;
+    for (let child = element.first; child; child = child.next) {
+      if (child.isSkipped) continue;
       writer.breakLine();
       if (child.name !== "li") {
         this.#element(child);
@@ -361,7 +390,9 @@ class Renderer {
       }
       const bullet = isOrdered ? `${number++}. ` : "- ";
       const lists = this.#lists;
-      writer.indented(" ".repeat(bullet.length), bullet, () => this.children(child));
+      writer.indent(" ".repeat(bullet.length), bullet);
+      this.children(child);
+      writer.outdent();
       this.#lists = lists;
     }
     this.#lists--;
@@ -371,15 +402,15 @@ class Renderer {
 
   #table(element: Element): void {
     const { writer } = this;
-    const rows = writer.oneLine > 0 ? undefined : rowsOf(element, this.#skipped);
+    const rows = writer.oneLine > 0 ? undefined : rowsOf(element);
     if (rows === undefined) {
       this.#block(element);
       return;
     }
-    const width = Math.max(...rows.map((row) => row.length));
+    const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
     const lines = rows.map((row) => {
-      const cells = Array.from({ length: width }, (_, at) => (row[at] ? this.#cell(row[at]) : ""));
-      return `| ${cells.join(" | ")} |`;
+      const cells = row.map((cell) => (cell ? this.#cell(cell) : ""));
+      return `| ${cells.join(" | ")} |${"  |".repeat(width - row.length)}`;
     });
     lines.splice(1, 0, `|${" --- |".repeat(width)}`);
     writer.block();
@@ -388,77 +419,90 @@ class Renderer {
   }
 
   #cell(element: Element): string {
-    const inner = new Renderer(this.#resolveUrl, this.#skipped);
-    inner.writer.oneLine = 1;
-    inner.children(element);
-    this.images += inner.images;
-    return inner.writer
-      .finish()
-      .replaceAll("|", "\\|")
-      .replace(/\s*\n\s*/g, " ");
+    const { writer } = this;
+    this.writer = this.#cellWriter;
+    this.children(element);
+    this.writer = writer;
+    const text = this.#cellWriter.take();
+    return text.replaceAll("|", "\\|").replace(/\s*\n\s*/g, " ");
   }
 }
 
 /** The cells of a table of data. `undefined` for a table that arranges a page. */
-function rowsOf(table: Element, skipped: ReadonlySet<Element>): (Element | undefined)[][] | undefined {
-  if (table.attributes.role === "presentation") return undefined;
+function rowsOf(table: Element): (Element | undefined)[][] | undefined {
+  if (table.attributes?.role === "presentation") return undefined;
   const rows: (Element | undefined)[][] = [];
-  const collect = (parent: Element): boolean =>
-    parent.children.every((child) => {
-      if (typeof child === "string" || skipped.has(child)) return true;
-      if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot") return collect(child);
-      if (child.name === "caption" || child.name === "colgroup" || child.name === "col") return true;
-      if (child.name !== "tr") return false;
-      const row: (Element | undefined)[] = [];
-      for (const cell of child.children) {
-        if (typeof cell === "string" || skipped.has(cell)) continue;
-        if (cell.name !== "td" && cell.name !== "th") return false;
-        if (!isShort(cell)) return false;
-        row.push(cell);
-        const span = Math.min(Number.parseInt(cell.attributes.colspan ?? "1", 10) || 1, MAX_COLUMNS);
-        for (let more = 1; more < span; more++) row.push(undefined);
-      }
-      if (row.length > MAX_COLUMNS) return false;
-      if (row.length > 0) rows.push(row);
-      return true;
-    });
-  const isData = collect(table) && rows.length > 0 && rows.some((row) => row.length > 1);
+  const isData = collectRows(table, rows) && rows.some((row) => row.length > 1);
   return isData ? rows : undefined;
+}
+
+/** Returns whether there are only rows of short cells. */
+function collectRows(parent: Element, rows: (Element | undefined)[][]): boolean {
+  for (let child = parent.first; child; child = child.next) {
+    if (child.isSkipped) continue;
+    switch (child.name) {
+      case "thead":
+      case "tbody":
+      case "tfoot":
+        if (!collectRows(child, rows)) return false;
+        break;
+      case "caption":
+      case "colgroup":
+      case "col":
+        break;
+      case "tr": {
+        const row = cellsOf(child);
+        if (row === undefined) return false;
+        if (row.length > 0) rows.push(row);
+        break;
+      }
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+function cellsOf(tr: Element): (Element | undefined)[] | undefined {
+  const row: (Element | undefined)[] = [];
+  for (let cell = tr.first; cell; cell = cell.next) {
+    if (cell.isSkipped) continue;
+    if ((cell.name !== "td" && cell.name !== "th") || !isShort(cell)) return undefined;
+    row.push(cell);
+    const span = Math.min(Number.parseInt(cell.attributes?.colspan ?? "1", 10) || 1, MAX_COLUMNS);
+    for (let more = 1; more < span; more++) row.push(undefined);
+    if (row.length > MAX_COLUMNS) return undefined;
+  }
+  return row;
 }
 
 /** Whether a cell fits into a row: no table, code block or long text. */
 function isShort(cell: Element): boolean {
-  let length = 0;
-  const fits = (element: Element): boolean =>
-    element.children.every((child) => {
-      if (typeof child === "string") {
-        length += child.trim().length;
-        return length <= MAX_CELL;
-      }
-      return child.name !== "table" && child.name !== "pre" && fits(child);
-    });
-  return fits(cell);
+  return cell.visible <= MAX_CELL && !hasBlocks(cell);
+}
+
+function hasBlocks(element: Element): boolean {
+  for (let child = element.first; child; child = child.next)
+    if (child.name === "table" || child.name === "pre" || hasBlocks(child)) return true;
+  return false;
 }
 
 /** The text of an element as it is written. */
 function textOf(element: Element, isCode = false): string {
-  const parts: string[] = [];
-  const collect = (parent: Element): void => {
-    for (const child of parent.children) {
-      if (typeof child === "string") parts.push(child);
-      else if (child.name === "br") parts.push("\n");
-      else if (!isCode || !LINE_NUMBERS.test(child.attributes.class ?? "")) collect(child);
-    }
-  };
-  collect(element);
-  return parts.join("");
+  let text = element.text;
+  for (let child = element.first; child; child = child.next) {
+    if (child.name === "br") text += "\n";
+    else if (!isCode || !LINE_NUMBERS.test(child.attributes?.class ?? "")) text += textOf(child, isCode);
+    text += child.tail;
+  }
+  return text;
 }
 
 /** The language of a code block, from the classes that highlighters use, on the block or on the `<code>` inside it. */
 function languageOf(element: Element): string {
-  const code = element.children.find((child): child is Element => typeof child !== "string");
+  const code = element.first;
   for (const one of code?.name === "code" ? [code, element] : [element]) {
-    const named = one.attributes["data-lang"] ?? one.attributes["data-language"];
+    const named = one.attributes?.["data-lang"] ?? one.attributes?.["data-language"];
     if (named !== undefined && /^[\w+#.-]{1,30}$/.test(named)) return named;
     const found = classLanguage(one);
     if (found !== "") return found;
@@ -466,17 +510,24 @@ function languageOf(element: Element): string {
   return "";
 }
 
-function classLanguage({ attributes: { class: names } }: Element): string {
+function classLanguage({ attributes }: Element): string {
+  const names = attributes?.class;
   const found = names === undefined || !/[-:]/.test(names) ? undefined : LANGUAGE_CLASS.exec(names)?.[1];
   return found === undefined || NO_LANGUAGE.has(found.toLowerCase()) ? "" : found;
 }
 
 function longestRun(text: string): number {
   let longest = 0;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
   return longest;
 }
 
 function escapeBrackets(text: string): string {
   return text.replace(/[[\]]/g, "\\$&");
+}
+
+/** Whether a character is white space of HTML. */
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
 }

@@ -1,19 +1,35 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Tokenizer, type TokenizerCallbacks } from "htmlparser2";
+import { isBoilerplate, isDeclaredMain, isHidden, visibleLength } from "./mainContent.js";
 
 /** An element of a page, with the attributes that matter for its text. */
 export interface Element {
   readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: (Element | string)[];
+  /** Most elements have none that is kept. */
+  readonly attributes: Attributes | undefined;
   readonly parent: Element | undefined;
-  /** Characters of visible text, and the part of them that is inside links. Set by `findMainContent`. */
-  text: number;
-  links: number;
+  first: Element | undefined;
+  next: Element | undefined;
+  /** The text before the first child. */
+  text: string;
+  /** The text between the element and the next one. */
+  tail: string;
+  /** Characters of visible text inside the element, and how many of them are in links. */
+  visible: number;
+  linked: number;
+  /** Whether the element is not part of the content: a reader does not see it, or it is navigation. */
+  isSkipped: boolean;
 }
+
+type Attributes = Readonly<Record<string, string>>;
 
 export interface PageTree {
   readonly root: Element;
+  /** Elements that may be the main content, and those that may be navigation. None is inside a hidden one. */
+  readonly mains: readonly Element[];
+  readonly boilerplate: readonly Element[];
+  /** The number of hidden elements. */
+  readonly hidden: number;
   readonly title: string;
   /** The `href` of the first `<base>`. */
   readonly base: string | undefined;
@@ -31,43 +47,67 @@ const CHUNK = 1024 * 1024;
 // Limits that no honest page reaches. They keep time and memory linear in the size of a hostile one.
 const MAX_DEPTH = 128;
 const MAX_ELEMENTS = 250_000;
+const MAX_NAMES = 1000;
 const MAX_HREFS = 5000;
 const MAX_NOSCRIPT = 2000;
 
-const VOID = new Set("area base br col embed frame hr img input link meta param source track wbr".split(" "));
-/** Elements without text for a reader. The content of frames and of `noscript` is for other browsers. */
-const SKIPPED = new Set(
-  "script style template svg canvas object applet select datalist textarea noscript iframe noembed noframes".split(
-    " ",
-  ),
-);
-const KEPT_ATTRIBUTES = new Set(
-  "href src alt alttext class id role hidden aria-hidden style start colspan data-lang data-language open".split(
-    " ",
-  ),
-);
-const BLOCKS = new Set(
-  "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table ul".split(
-    " ",
-  ),
-);
-const TABLE_PARTS = new Set("table caption colgroup tbody thead tfoot tr td th".split(" "));
-/** Which open elements a start tag ends, and where the search for them stops. */
-const IMPLIED_ENDS: Readonly<
-  Record<string, { readonly ends: readonly string[]; readonly scope: readonly string[] }>
-> = {
-  li: { ends: ["li"], scope: ["ul", "ol", "menu"] },
-  dd: { ends: ["dd", "dt"], scope: ["dl"] },
-  dt: { ends: ["dd", "dt"], scope: ["dl"] },
-  td: { ends: ["td", "th"], scope: ["tr", "table"] },
-  th: { ends: ["td", "th"], scope: ["tr", "table"] },
-  tr: { ends: ["tr"], scope: ["table"] },
-  tbody: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
-  thead: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
-  tfoot: { ends: ["tbody", "thead", "tfoot"], scope: ["table"] },
-  a: { ends: ["a"], scope: ["table"] },
-  option: { ends: ["option"], scope: ["select"] },
+/** How the parser treats elements of a name. */
+interface TagRules {
+  /** They have no content and no end tag. */
+  readonly isVoid: boolean;
+  /** They have no text for a reader. The content of frames and of `noscript` is for other browsers. */
+  readonly isSkipped: boolean;
+  /** A start tag ends a paragraph. */
+  readonly endsParagraph: boolean;
+  /** An end tag inside a cell ends elements around it. */
+  readonly isTablePart: boolean;
+  /** Which open elements a start tag ends, and where the search for them stops. */
+  readonly ends: readonly string[];
+  readonly endsWithin: readonly string[];
+}
+
+const OTHER: TagRules = {
+  isVoid: false,
+  isSkipped: false,
+  endsParagraph: false,
+  isTablePart: false,
+  ends: [],
+  endsWithin: [],
 };
+
+const TAGS = tagTable([
+  ["area base br col embed frame hr img input link meta param source track wbr", { isVoid: true }],
+  [
+    "script style template svg canvas object applet select datalist textarea noscript iframe noembed noframes",
+    { isSkipped: true },
+  ],
+  [
+    "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table ul",
+    { endsParagraph: true },
+  ],
+  ["table caption colgroup tbody thead tfoot tr td th", { isTablePart: true }],
+  ["li", { ends: ["li"], endsWithin: ["ul", "ol", "menu"] }],
+  ["dd dt", { ends: ["dd", "dt"], endsWithin: ["dl"] }],
+  ["td th", { ends: ["td", "th"], endsWithin: ["tr", "table"] }],
+  ["tr", { ends: ["tr"], endsWithin: ["table"] }],
+  ["tbody thead tfoot", { ends: ["tbody", "thead", "tfoot"], endsWithin: ["table"] }],
+  ["a", { ends: ["a"], endsWithin: ["table"] }],
+  ["option", { ends: ["option"], endsWithin: ["select"] }],
+]);
+function tagTable(
+  rows: readonly (readonly [names: string, rules: Partial<TagRules>])[],
+): ReadonlyMap<string, TagRules> {
+  const table = new Map<string, TagRules>();
+  for (const [names, rules] of rows)
+    for (const name of names.split(" ")) table.set(name, { ...(table.get(name) ?? OTHER), ...rules });
+  return table;
+}
+
+const KEPT_ATTRIBUTES = new Map(
+  "href src alt alttext class id role hidden aria-hidden style start colspan data-lang data-language"
+    .split(" ")
+    .map((name) => [name, name]),
+);
 
 /**
  * Parses HTML into a tree with htmlparser2's tokenizer. The tree is built here, because the parser of that package
@@ -91,21 +131,39 @@ export async function parseHtml(html: string, signal: AbortSignal): Promise<Page
 const NO_SCOPE: readonly string[] = [];
 /** An end tag inside a cell ends nothing around the table. */
 const CELL_SCOPE: readonly string[] = ["table", "td", "th"];
-const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The tags of one name on a page. */
+interface Tag {
+  readonly name: string;
+  readonly rules: TagRules;
+  /** How many elements are open: most end tags that match nothing are found without a search. */
+  open: number;
+}
 
 class TreeBuilder implements TokenizerCallbacks {
   readonly #html: string;
-  readonly #root = newElement("body", NOTHING, undefined);
-  readonly #stack: Element[] = [this.#root];
-  /** How many elements of a name are open: most end tags that match nothing are found without a search. */
-  readonly #open = new Map<string, number>();
+  readonly #root = newElement("body", undefined, undefined);
+  /** The tags of the open elements, from the root. */
+  readonly #open: Tag[] = [newTag("body")];
+  /** The innermost open element, and its last child. */
+  #top = this.#root;
+  #last: Element | undefined;
+  /** The outermost open element that is hidden. */
+  #hiddenBy: Element | undefined;
+  #hidden = 0;
+  readonly #mains: Element[] = [];
+  readonly #boilerplate: Element[] = [];
+  readonly #linkTag = newTag("a");
+  /** The tags by name. */
+  readonly #tags = new Map<string, Tag>([["a", this.#linkTag]]);
   #overflow = 0;
   #elements = 0;
-  #tag = "";
+  #tag = newTag("");
   #attributes: Record<string, string> | undefined;
-  #attribute = "";
+  /** The attribute that is being read, if it is kept. */
+  #attribute: string | undefined;
   #value = "";
-  /** The element whose content is skipped, and how many of its kind are open inside. */
+  /** The name of the element whose content is skipped, and how many of its kind are open inside. */
   #skipped = "";
   #skippedDepth = 0;
   #title = "";
@@ -122,8 +180,12 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   finish(): PageTree {
+    this.#closeFrom(1);
     return {
       root: this.#root,
+      mains: this.#mains,
+      boilerplate: this.#boilerplate,
+      hidden: this.#hidden,
       title: this.#title.replace(/\s+/g, " ").trim(),
       base: this.#base,
       hrefs: this.#hrefs,
@@ -147,25 +209,26 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onopentagname(start: number, end: number): void {
-    this.#tag = this.#html.slice(start, end).toLowerCase();
+    this.#tag = this.#tagAt(start, end);
     this.#attributes = undefined;
   }
 
   onattribname(start: number, end: number): void {
-    this.#attribute = this.#html.slice(start, end).toLowerCase();
+    const name = this.#html.slice(start, end);
+    this.#attribute = KEPT_ATTRIBUTES.get(name) ?? KEPT_ATTRIBUTES.get(name.toLowerCase());
     this.#value = "";
   }
 
   onattribdata(start: number, end: number): void {
-    if (KEPT_ATTRIBUTES.has(this.#attribute)) this.#value += this.#html.slice(start, end);
+    if (this.#attribute !== undefined) this.#value += this.#html.slice(start, end);
   }
 
   onattribentity(codePoint: number): void {
-    if (KEPT_ATTRIBUTES.has(this.#attribute)) this.#value += String.fromCodePoint(codePoint);
+    if (this.#attribute !== undefined) this.#value += String.fromCodePoint(codePoint);
   }
 
   onattribend(): void {
-    if (!KEPT_ATTRIBUTES.has(this.#attribute)) return;
+    if (this.#attribute === undefined) return;
     this.#attributes ??= {};
     // Of two attributes of one name the first counts.
     this.#attributes[this.#attribute] ??= this.#value;
@@ -181,7 +244,8 @@ class TreeBuilder implements TokenizerCallbacks {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.#html.slice(start, end).toLowerCase();
+    const tag = this.#tagAt(start, end);
+    const { name, rules } = tag;
     if (this.#skipped !== "") {
       if (name === this.#skipped && --this.#skippedDepth === 0) this.#skipped = "";
       return;
@@ -191,19 +255,29 @@ class TreeBuilder implements TokenizerCallbacks {
       this.#hasTitle = true;
       return;
     }
-    if (name === "br") this.#append(name, NOTHING);
-    if (VOID.has(name)) return;
+    if (name === "br") this.#append(tag, undefined);
+    if (rules.isVoid) return;
     if (this.#overflow > 0) {
       this.#overflow--;
       return;
     }
-    this.#close(name, TABLE_PARTS.has(name) ? NO_SCOPE : CELL_SCOPE);
+    this.#close(tag, rules.isTablePart ? NO_SCOPE : CELL_SCOPE);
   }
 
   oncomment(): void {}
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
   onend(): void {}
+
+  #tagAt(start: number, end: number): Tag {
+    const written = this.#html.slice(start, end);
+    const known = this.#tags.get(written);
+    if (known) return known;
+    const name = written.toLowerCase();
+    const tag = this.#tags.get(name) ?? newTag(name);
+    if (this.#tags.size < MAX_NAMES) this.#tags.set(name, tag);
+    return tag;
+  }
 
   #addText(text: string): void {
     if (this.#skipped !== "") {
@@ -214,15 +288,17 @@ class TreeBuilder implements TokenizerCallbacks {
       if (!this.#hasTitle && this.#title.length < MAX_NOSCRIPT) this.#title += text.slice(0, MAX_NOSCRIPT);
       return;
     }
-    const { children } = this.#stack.at(-1) ?? this.#root;
-    const last = children.length - 1;
-    if (typeof children[last] === "string") children[last] += text;
-    else children.push(text);
+    if (this.#last === undefined) this.#top.text += text;
+    else this.#last.tail += text;
+    const length = visibleLength(text);
+    this.#top.visible += length;
+    if (this.#linkTag.open > 0) this.#top.linked += length;
   }
 
   #openElement(isSelfClosing: boolean): void {
-    const name = this.#tag;
-    const attributes = this.#attributes ?? NOTHING;
+    const tag = this.#tag;
+    const { name, rules } = tag;
+    const attributes = this.#attributes;
     if (this.#skipped !== "") {
       if (name === this.#skipped && !isSelfClosing) this.#skippedDepth++;
       return;
@@ -236,15 +312,15 @@ class TreeBuilder implements TokenizerCallbacks {
         this.#inTitle = true;
         return;
       case "base":
-        this.#base ??= attributes.href;
+        this.#base ??= attributes?.href;
         return;
       case "a":
-        if (attributes.href !== undefined && this.#hrefs.length < MAX_HREFS)
+        if (attributes?.href !== undefined && this.#hrefs.length < MAX_HREFS)
           this.#hrefs.push(attributes.href);
         break;
       case "iframe":
       case "frame":
-        if (attributes.src !== undefined && this.#frames.length < MAX_HREFS)
+        if (attributes?.src !== undefined && this.#frames.length < MAX_HREFS)
           this.#frames.push(attributes.src);
         break;
       case "html":
@@ -252,65 +328,106 @@ class TreeBuilder implements TokenizerCallbacks {
       case "body":
         return;
     }
-    // SVG is the only one of these that a slash closes.
-    if (SKIPPED.has(name) && isSelfClosing && name === "svg") return;
-    if (SKIPPED.has(name)) {
+    if (rules.isSkipped) {
+      // SVG is the only one of these that a slash closes.
+      if (isSelfClosing && name === "svg") return;
       this.#skipped = name;
       this.#skippedDepth = 1;
       return;
     }
-    const implied = IMPLIED_ENDS[name];
-    if (implied) {
-      for (const end of implied.ends) if (this.#close(end, implied.scope)) break;
-    }
-    if (BLOCKS.has(name)) this.#close("p", CELL_SCOPE);
+    for (const end of rules.ends) if (this.#closeNamed(end, rules.endsWithin)) break;
+    if (rules.endsParagraph) this.#closeNamed("p", CELL_SCOPE);
     if (this.#elements >= MAX_ELEMENTS) {
       this.#addText(" ");
-      if (!VOID.has(name)) this.#overflow++;
+      if (!rules.isVoid) this.#overflow++;
       return;
     }
-    const isVoid = VOID.has(name);
-    if (!isVoid && (this.#stack.length >= MAX_DEPTH || this.#overflow > 0)) {
+    if (rules.isVoid) {
+      this.#append(tag, attributes);
+      return;
+    }
+    if (this.#open.length >= MAX_DEPTH || this.#overflow > 0) {
       this.#overflow++;
       return;
     }
-    const element = this.#append(name, attributes);
-    if (isVoid) return;
-    this.#stack.push(element);
-    this.#open.set(name, (this.#open.get(name) ?? 0) + 1);
+    const element = this.#append(tag, attributes);
+    this.#open.push(tag);
+    tag.open++;
+    this.#top = element;
+    this.#last = undefined;
+    if (this.#hiddenBy !== undefined) return;
+    if (element.isSkipped) {
+      this.#hiddenBy = element;
+      return;
+    }
+    if (isBoilerplate(element)) this.#boilerplate.push(element);
+    if (isDeclaredMain(element)) this.#mains.push(element);
   }
 
-  #append(name: string, attributes: Readonly<Record<string, string>>): Element {
-    const parent = this.#stack.at(-1) ?? this.#root;
-    const element = newElement(name, attributes, parent);
+  #append(tag: Tag, attributes: Attributes | undefined): Element {
+    const element = newElement(tag.name, attributes, this.#top);
     this.#elements++;
-    parent.children.push(element);
+    if (this.#last === undefined) this.#top.first = element;
+    else this.#last.next = element;
+    this.#last = element;
+    if (this.#hiddenBy === undefined && isHidden(element)) {
+      element.isSkipped = true;
+      this.#hidden++;
+    }
     return element;
   }
 
-  /** Closes the innermost open element of this name, and all inside it, unless one of `scope` is around it. */
-  #close(wanted: string, scope: readonly string[]): boolean {
-    if (!this.#open.get(wanted)) return false;
-    for (let at = this.#stack.length - 1; at > 0; at--) {
-      const name = this.#stack[at]?.name ?? "";
-      if (name !== wanted) {
-        if (scope.includes(name)) return false;
+  #closeNamed(name: string, scope: readonly string[]): boolean {
+    const tag = this.#tags.get(name);
+    return tag !== undefined && this.#close(tag, scope);
+  }
+
+  /** Closes the innermost open element of this tag, and all inside it, unless one of `scope` is around it. */
+  #close(wanted: Tag, scope: readonly string[]): boolean {
+    if (wanted.open === 0) return false;
+    for (let at = this.#open.length - 1; at > 0; at--) {
+      const tag = this.#open[at];
+      if (tag !== wanted) {
+        if (tag !== undefined && scope.includes(tag.name)) return false;
         continue;
       }
-      while (this.#stack.length > at) {
-        const closed = this.#stack.pop()?.name ?? "";
-        this.#open.set(closed, (this.#open.get(closed) ?? 1) - 1);
-      }
+      this.#closeFrom(at);
       return true;
     }
     return false;
   }
+
+  /** Closes the open elements from this depth on, the innermost first. */
+  #closeFrom(depth: number): void {
+    while (this.#open.length > depth) {
+      const closed = this.#top;
+      const tag = this.#open.pop();
+      if (tag) tag.open--;
+      this.#top = closed.parent ?? this.#root;
+      this.#last = closed;
+      if (this.#hiddenBy === closed) this.#hiddenBy = undefined;
+      if (closed.isSkipped) continue;
+      this.#top.visible += closed.visible;
+      this.#top.linked += closed.linked;
+    }
+  }
 }
 
-function newElement(
-  name: string,
-  attributes: Readonly<Record<string, string>>,
-  parent: Element | undefined,
-): Element {
-  return { name, attributes, children: [], parent, text: 0, links: 0 };
+function newTag(name: string): Tag {
+  return { name, rules: TAGS.get(name) ?? OTHER, open: 0 };
+}
+
+function newElement(name: string, attributes: Attributes | undefined, parent: Element | undefined): Element {
+  return {
+    name,
+    attributes,
+    parent,
+    first: undefined,
+    next: undefined,
+    text: "",
+    tail: "",
+    visible: 0,
+    linked: 0,
+    isSkipped: false,
+  };
 }

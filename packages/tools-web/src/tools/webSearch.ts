@@ -2,6 +2,7 @@ import { defineTool } from "@agent/core";
 import { quote } from "@agent/core/toolkit";
 import type { KnownAddresses } from "../known.js";
 import { markedAsData } from "../marked.js";
+import { canonicalUrl } from "../network/url.js";
 import type { SearchEngine, SearchResult } from "../search/engine.js";
 
 export interface WebSearchParts {
@@ -53,7 +54,7 @@ export function createWebSearch({ engine, known }: WebSearchParts) {
       }
       const request = { count, signal: call.signal, ...(site !== undefined && { site: site.toLowerCase() }) };
       const results = (await engine.search(query, request)).slice(0, count);
-      known.add(results.map(({ url }) => url));
+      known.add(results.flatMap(({ url }) => canonicalUrl(url) ?? []));
       call.report({
         summary: `${results.length} ${results.length === 1 ? "result" : "results"} from ${engine.name}`,
         view: {
