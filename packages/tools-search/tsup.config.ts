@@ -5,7 +5,7 @@ import { bundledPlugin } from "./build/bundled.ts";
 import { watPlugin } from "./build/wat.ts";
 
 /**
- * The glob libraries are CommonJS and ask for Node's modules with `require`, which no ES module has: unbundled that
+ * The glob libraries are CommonJS and load Node's modules with `require`, which ES modules do not have: unbundled that
  * works, but a program that bundles this package into an ES module would fail in its first call. So they are bundled
  * here, with Node's modules taken from `process`.
  */
@@ -25,6 +25,6 @@ export default packageBuild({
   entry: ["src/index.ts"],
   noExternal: [...noExternal, "@eslint-community/regexpp", "fast-glob", "micromatch"],
   esbuildPlugins: [requiredBuiltins, watPlugin, bundledPlugin],
-  // What only a search without threads needs is its own file.
+  // Code that only a search without threads needs is in a separate file.
   splitting: true,
 });

@@ -4,7 +4,7 @@ import { watPlugin } from "./wat.ts";
 
 const SUFFIX = "?bundled";
 
-/** Bundles a file and all it imports into the text of one CommonJS program. */
+/** Bundles a file and all its imports into the text of one CommonJS program. */
 async function bundle(path: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [path],
@@ -13,7 +13,7 @@ async function bundle(path: string): Promise<string> {
     format: "cjs",
     platform: "node",
     target: "node20",
-    // Names stay, so that a stack trace can be read.
+    // Keep names, so that stack traces are readable.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",
@@ -22,7 +22,7 @@ async function bundle(path: string): Promise<string> {
   return outputFiles.map((file) => file.text).join("");
 }
 
-/** For the build: `import("./x.ts?bundled")` is the text of a program. */
+/** For the build: resolves `import("./x.ts?bundled")` to the text of a program. */
 export const bundledPlugin: Plugin = {
   name: "bundled",
   setup(build) {
@@ -40,7 +40,7 @@ export const bundledPlugin: Plugin = {
 /** The same for tests, which load the sources. */
 export const bundledTestPlugin = {
   name: "bundled",
-  // Before the transformation of TypeScript, which would take it for a file of that kind.
+  // Runs before the TypeScript transform, which would treat it as a TypeScript file.
   enforce: "pre" as const,
   async load(id: string): Promise<string | undefined> {
     if (!id.endsWith(SUFFIX)) return undefined;

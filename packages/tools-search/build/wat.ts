@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import loadWabt from "wabt";
 
-/** Assembles a WebAssembly text file. Throws with the line of a mistake. */
+/** Assembles a WebAssembly text file. Throws with the line of an error. */
 async function assemble(path: string): Promise<Uint8Array> {
   const wabt = await loadWabt();
   const module = wabt.parseWat(path, await readFile(path, "utf8"), { simd: true });
@@ -14,7 +14,7 @@ async function assemble(path: string): Promise<Uint8Array> {
   }
 }
 
-/** For the build: `import bytes from "./x.wat"` is the assembled module. */
+/** For the build: resolves `import bytes from "./x.wat"` to the assembled module. */
 export const watPlugin: Plugin = {
   name: "wat",
   setup(build) {

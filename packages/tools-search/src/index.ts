@@ -7,7 +7,7 @@ import { createSearchText } from "./tools/searchText.js";
 
 export type { SearchOptions };
 
-/** The tools this pack brings. */
+/** The names of this pack's tools. */
 export type SearchToolName = "search_text" | "search_files";
 
 declare module "@agent/core" {
@@ -16,10 +16,10 @@ declare module "@agent/core" {
   }
 }
 
-// The request to the model goes first: starting threads takes the processor for some milliseconds.
+// Send the model request first: starting threads uses the CPU for a few milliseconds.
 const START_DELAY_MS = 20;
 
-/** Starts the threads while the model thinks, so that the first search does not wait for them. */
+/** Starts the threads during the model request, so that the first search does not wait for them. */
 function threadStart(workers: number | undefined): PackServices {
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -31,7 +31,10 @@ function threadStart(workers: number | undefined): PackServices {
   };
 }
 
-/** `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option, and if `root` does not exist. */
+/**
+ * Registers `search_text` and `search_files`, both enabled. Throws for an unknown or mistyped option, and if `root`
+ * does not exist.
+ */
 export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
@@ -44,12 +47,12 @@ export const { packName, packApiVersion, register } = definePack({
   },
 });
 
-/** `search_text` alone. `access` says which places are read only after approval. */
+/** Creates `search_text` alone. `access` lists the paths that need approval to read. */
 export function searchTextTool(options?: SearchOptions, access?: AccessRules) {
   return createSearchText(settingsOf(checkedOptions(options), access));
 }
 
-/** `search_files` alone. */
+/** Creates `search_files` alone. */
 export function searchFilesTool(options?: SearchOptions, access?: AccessRules) {
   return createSearchFiles(settingsOf(checkedOptions(options), access));
 }

@@ -9,7 +9,7 @@ export interface TextQuery {
   readonly mode: OutputMode;
   readonly context: number;
   readonly maxLineLength: number;
-  /** How much text is wanted in all; what is past it is only counted. */
+  /** The maximum size of the text in total; further matches are only counted. */
   readonly maxCharacters: number;
 }
 
@@ -18,9 +18,9 @@ export interface Scope {
   readonly cwd: string;
   /** Confines the search; absolute and canonical. */
   readonly root: string | undefined;
-  /** Canonical files and directories that are not searched, except for what is `granted`. */
+  /** Canonical files and directories that are not searched, except for those in `granted`. */
   readonly secret: readonly string[];
-  /** Canonical paths inside secret places that a user allowed this search to read. */
+  /** Canonical paths inside secret directories that the user allowed this search to read. */
   readonly granted: readonly string[];
   readonly includeIgnored: boolean;
 }
@@ -39,9 +39,9 @@ export interface ScanTask {
   readonly query: TextQuery;
   readonly scope: Scope;
   readonly batch: FileBatch;
-  /** How many matching lines (or files) are still wanted as text; the rest is only counted. */
+  /** How many matching lines (or files) are still needed as text; the rest is only counted. */
   readonly budget: number;
-  /** Whether a large file may be handed back to be searched in ranges. */
+  /** Whether a large file may be returned to be searched in ranges. */
   readonly splitLarge: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface RangeTask {
   readonly from: number;
   readonly to: number;
   readonly identity: string;
-  /** As in a scan; at 0 the lines of the range are not counted either. */
+  /** As in a scan; if 0, the lines of the range are not counted either. */
   readonly budget: number;
   readonly named: boolean;
 }
@@ -66,7 +66,7 @@ export interface GlobQuery {
   readonly pattern: string;
   readonly order: "path" | "newest";
   readonly limit: number;
-  /** How much text is wanted in all; what is past it is only counted. */
+  /** The maximum size of the text in total; further paths are only counted. */
   readonly maxCharacters: number;
 }
 
@@ -74,19 +74,19 @@ export interface GlobQuery {
 export interface GlobTask {
   readonly kind: "glob";
   readonly query: GlobQuery;
-  /** The same for all parts of one search, and for no other. */
+  /** Shared by all parts of one search, and unique to it. */
   readonly search: number;
-  /** Where to look, in path order, each with a slash at the end: "" for everything. */
+  /** The directories to search, in path order, each with a trailing slash: "" for everything. */
   readonly directories: readonly string[];
-  /** After so many entries no more directories are read; those left are for other tasks. */
+  /** After this many entries no more directories are read; the remaining ones are for other tasks. */
   readonly maxEntries: number;
-  /** How many paths are still wanted; the rest is only counted. */
+  /** How many paths are still needed; the rest is only counted. */
   readonly budget: number;
 }
 
 export type Task = WalkTask | ScanTask | RangeTask | GlobTask;
 
-/** Files to search, as two strings: they cross to another thread far faster than arrays do. */
+/** Files to search, as two strings: they cross to another thread far faster than arrays. */
 export interface FileBatch {
   /** Put before each path to open it. */
   readonly base: string;
@@ -94,7 +94,7 @@ export interface FileBatch {
   readonly shown: string;
   /** Paths, separated by NUL. */
   readonly paths: string;
-  /** How to show each path, separated by NUL, where that is not `shown` + path. */
+  /** The displayed form of each path, separated by NUL, if it differs from `shown` + path. */
   readonly labels?: string;
   /** Whether the caller named these files, so that they are searched whatever they are. */
   readonly named: boolean;
@@ -110,11 +110,11 @@ export interface Tally {
   vanished: number;
   links: number;
   special: number;
-  /** Paths that were replaced during the search and then led out of the root. */
+  /** Paths that were replaced during the search and then resolved outside the root. */
   outside: number;
-  /** Places with keys or credentials. */
+  /** Directories with keys or credentials. */
   secret: number;
-  /** Files that show the memory or the environment of a process. */
+  /** Files that expose the memory or environment of a process. */
   process: number;
   /** Files with a line so long that it was searched in pieces. */
   pieces: number;
@@ -130,8 +130,8 @@ export interface Row {
 }
 
 /**
- * How much text a result takes at least next to the line itself: `path:1:` and the line break, or the path alone.
- * Never more, so that all that fits is at hand.
+ * The minimum size of a result besides the line itself: `path:1:` and the line ending, or only the path. Never
+ * overestimated, so that everything that fits is available.
  */
 export function leastCharacters(label: string, mode: OutputMode): number {
   return label.length + (mode === "lines" ? 4 : 1);
@@ -139,7 +139,7 @@ export function leastCharacters(label: string, mode: OutputMode): number {
 
 /** The matches of one file. */
 export interface FileHits {
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   readonly index: number;
   readonly label: string;
   readonly matches: number;
@@ -151,7 +151,7 @@ export interface LargeFile {
   readonly path: string;
   readonly label: string;
   readonly size: number;
-  /** Tells whether it is still the same file. */
+  /** Identifies the version of the file. */
   readonly identity: string;
 }
 
@@ -178,10 +178,10 @@ export type Reply =
   | {
       readonly kind: "globbed";
       readonly tally: Tally;
-      /** For each directory what was found in it, in path order, separated by NUL. A slash at the end: not looked into yet. */
+      /** The entries of each directory, in path order, separated by NUL. A trailing slash marks an unread directory. */
       readonly lists: readonly string[];
       readonly total: number;
-      /** A suggestion for the case that nothing is found. */
+      /** A suggestion if nothing is found. */
       readonly hint: string | undefined;
     };
 
@@ -244,13 +244,13 @@ export function addUnreadable(tally: Tally, path: string, reason: string): void 
   addExamples(tally, [`${path} (${reason})`]);
 }
 
-/** Keeps the first few by name: those do not depend on which part of a search was done first. */
+/** Keeps the first few by name, independent of the order in which parts of a search finish. */
 function addExamples({ examples }: Tally, more: readonly string[]): void {
   examples.push(...more);
   examples.sort().splice(MAX_EXAMPLES);
 }
 
-/** Counts a file that was not searched. One that the caller named is always named again. */
+/** Counts a file that was not searched. One that the caller named is always listed by name. */
 export function addNotSearched(
   tally: Tally,
   path: string,

@@ -12,7 +12,7 @@ import {
 import type { SearchOptions } from "./options.js";
 import type { Scope } from "./protocol.js";
 
-/** The registry's deadline is only a safety net behind the pack's own. */
+/** The registry's deadline is only a safety net for the pack's own. */
 const REGISTRY_GRACE_MS = 15_000;
 
 /** The capabilities of both tools; frozen, so that all instances and their registries share one list. */
@@ -25,15 +25,15 @@ export interface SearchSettings {
   readonly maxResults: number;
   readonly maxLineLength: number;
   readonly timeoutMs: number;
-  /** When the registry gives up on a call. */
+  /** When the registry abandons a call. */
   readonly deadlineMs: number;
   readonly workers: number | undefined;
   readonly autoContext: boolean;
-  /** Canonical files and directories that are read only after a user's yes. */
+  /** Canonical files and directories that need approval to read. */
   readonly secret: readonly string[];
 }
 
-/** Throws if `root` does not exist. `access` says which places are read only after approval. */
+/** Throws if `root` does not exist. `access` lists the paths that need approval to read. */
 export function settingsOf(options: SearchOptions, access: AccessRules | undefined): SearchSettings {
   const timeoutMs = options.timeoutMs ?? 20_000;
   return {
@@ -48,7 +48,7 @@ export function settingsOf(options: SearchOptions, access: AccessRules | undefin
   };
 }
 
-/** Where a call searches. Throws if `paths` has a relative one and nothing it could be relative to. */
+/** The scope of a call. Throws if `paths` has a relative one without a base directory. */
 export function findScope(
   paths: readonly string[],
   includeIgnored: boolean,
@@ -65,8 +65,8 @@ export function findScope(
 }
 
 /**
- * Describes a search below these paths. `start` is where the pattern of a search for names begins. Of the secret places,
- * only those that are named need approval; one further below is skipped.
+ * Describes a search below these paths. `start` is the fixed prefix of a search for names. Only secret directories that
+ * are named need approval; those further below are skipped.
  */
 export function describeSearch(
   paths: readonly string[],
@@ -78,9 +78,9 @@ export function describeSearch(
   const found = [...paths, ...(start === undefined ? [] : [start])].map((path) => placeOf(path, cwd, guard));
   const places = found.filter((place) => place !== undefined);
   const needs = places.flatMap(({ path }) => findAccessNeed({ secret }, "read", path) ?? []);
-  // The search refuses such a path, unless it leads elsewhere by then.
+  // The search refuses such a path, unless it resolves elsewhere by then.
   if (places.length < found.length) return { needs };
-  // A pattern can begin outside the path, by ".." or a link.
+  // A pattern can begin outside the path, by ".." or a symlink.
   const searched = places.slice(0, paths.length);
   const beyond = places
     .slice(paths.length)
@@ -89,9 +89,9 @@ export function describeSearch(
 }
 
 interface Place {
-  /** Where the path leads: canonical. */
+  /** The canonical path. */
   readonly path: string;
-  /** The last name as written, in its canonical directory. */
+  /** The canonical directory with the last component as written. */
   readonly entry: string;
 }
 
@@ -119,7 +119,7 @@ function placeOf(path: string, cwd: string, guard: PathGuard): Place | undefined
   }
 }
 
-/** Where relative paths start: in the root, unless the process works inside of it. */
+/** The base of relative paths: the root, unless the working directory is inside it. */
 function workingDirectory(paths: readonly string[], root: string | undefined): string {
   const cwd = currentDirectory();
   if (root !== undefined && (cwd === undefined || !isInside(root, cwd))) return root;
@@ -133,7 +133,7 @@ function workingDirectory(paths: readonly string[], root: string | undefined): s
 
 function currentDirectory(): string | undefined {
   try {
-    // Node remembers the directory, also when it is long gone.
+    // Node remembers the directory even after it was removed.
     const cwd = process.cwd();
     return existsSync(cwd) ? cwd : undefined;
   } catch {

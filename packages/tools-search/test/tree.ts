@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { ExecutableTool } from "@agent/core";
 import { onTestFinished } from "vitest";
 
-/** A temporary directory with these files, removed when the test is over. Returns its path. */
+/** Creates a temporary directory with these files, removed after the test. Returns its path. */
 export function makeTree(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "agent-search-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -18,7 +18,7 @@ export function put(root: string, path: string, content: string | Buffer): void 
   writeFileSync(file, content);
 }
 
-/** A result taken apart: its lines without the directory in front, and the account at the end. */
+/** A parsed result: its lines without the leading directory, and the summary at the end. */
 export interface Parsed {
   readonly lines: readonly string[];
   readonly account: string;
@@ -37,7 +37,7 @@ export async function run(
   return { lines, account, text };
 }
 
-/** The same random numbers on every run, so that a failure can be repeated. */
+/** The same random numbers in every run, so that a failure can be reproduced. */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -2,10 +2,13 @@ import { addTally, emptyTally, type GlobQuery, type GlobTask, type Tally } from 
 import { type SearchLimits, withLimits } from "./limits.js";
 import type { Job, Pool } from "./pool/pool.js";
 
-/** After how many entries a task reads no more directories: the first shows soon whether there is something to share. */
+/**
+ * The number of entries after which a task stops reading directories: the first task is short, to find out soon whether
+ * there is work to share.
+ */
 const FIRST_ENTRIES = 500;
 const LATER_ENTRIES = 4000;
-/** How many directories a task is given at most. */
+/** The maximum number of directories per task. */
 const MAX_DIRECTORIES = 32;
 
 export interface FilesResult {
@@ -14,19 +17,19 @@ export interface FilesResult {
   readonly isFull: boolean;
   readonly total: number;
   readonly tally: Tally;
-  /** A suggestion for the case that nothing is found. */
+  /** A suggestion if nothing is found. */
   readonly hint: string | undefined;
 }
 
-/** A directory, and what was found in it in path order: files, and directories for other tasks. */
+/** A directory and its entries in path order: files, and directories for other tasks. */
 interface Branch {
   readonly directory: string;
-  /** `undefined` until a task has looked into it. */
+  /** `undefined` until a task has read it. */
   entries: readonly (string | Branch)[] | undefined;
   next: number;
 }
 
-/** Finds files by name. Rejects at the deadline: half of a list in path order is of no use. */
+/** Finds files by name. Rejects at the deadline: part of a sorted list is useless. */
 export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLimits): Promise<FilesResult> {
   const progress = new FilesProgress(pool, query);
   const stopped = await withLimits(progress.job, limits, progress.run());
@@ -40,8 +43,8 @@ export async function searchFiles(pool: Pool, query: GlobQuery, limits: SearchLi
 }
 
 /**
- * One search under way. A task reads some directories and hands back those it left, which other tasks take, as
- * many at a time as there are workers. The results are put together in path order, in whatever order the tasks finish.
+ * A search in progress. A task reads some directories and returns the unread ones, which other tasks process, one per
+ * worker at a time. The results are merged in path order, whatever order the tasks finish in.
  */
 class FilesProgress {
   readonly job: Job;
@@ -50,12 +53,12 @@ class FilesProgress {
   #total = 0;
   /** The first paths in order, as far as they are known. */
   readonly #paths: string[] = [];
-  /** Where they end: from the start of the search down to the first directory that no one has looked into. */
+  /** The position up to which the result is known: the first unread directory in path order. */
   readonly #trail: Branch[] = [];
-  /** The directories for other tasks; the last one is taken first. */
+  /** The directories for other tasks, used as a stack. */
   readonly #open: Branch[] = [];
   #running = 0;
-  /** The length of the paths, each with its line break. */
+  /** The total length of the paths, including line endings. */
   #characters = 0;
   #isFull = false;
   #hint: string | undefined;
@@ -98,7 +101,7 @@ class FilesProgress {
       addTally(this.#tally, reply.tally);
       this.#total += reply.total;
       this.#hint = reply.hint;
-      // From the last to the first, so that the first is taken first.
+      // Pushed in reverse, so that the first is processed first.
       for (let index = branches.length - 1; index >= 0; index--) {
         this.#store(branches[index], reply.lists[index] ?? "");
       }
@@ -124,14 +127,14 @@ class FilesProgress {
     for (const directory of left.reverse()) this.#open.push(directory);
   }
 
-  /** Fewer at a time when few are left, so that all workers get some. */
+  /** Fewer per task when few are left, so that all workers get some. */
   #takeOpen(): Branch[] {
     const fair = Math.ceil(this.#open.length / (2 * this.#pool.size));
     const taken = this.#open.splice(-Math.min(fair, MAX_DIRECTORIES));
     return taken.sort((a, b) => (a.directory < b.directory ? -1 : 1));
   }
 
-  /** Moves on in path order as far as everything is known. */
+  /** Advances in path order as far as everything is known. */
   #advance(): void {
     for (let branch = this.#trail.at(-1); branch?.entries; branch = this.#trail.at(-1)) {
       const entry = branch.entries[branch.next++];

@@ -6,17 +6,17 @@ export interface SearchLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a search ended before everything was searched. */
+/** Why a search stopped before everything was searched. */
 export type Stopped =
   | { readonly reason: "deadline" }
-  /** All results that are wanted were found, and the rest was counted long enough. */
+  /** All requested results were found, and the time for counting the rest is over. */
   | { readonly reason: "counted" }
   | { readonly reason: "stalled"; readonly file: string };
 
-/** Thrown inside a job whose time is over. */
+/** Thrown inside a job that reached its deadline. */
 class DeadlineError extends Error {}
 
-/** Thrown inside a job that has all results it wants. */
+/** Thrown inside a job that has all requested results. */
 export class CountedEnoughError extends Error {}
 
 /** Cancels the job at the deadline, which the result reports, or on abort, which rejects with the signal's reason. */
@@ -33,7 +33,7 @@ export async function withLimits(
     await run;
     return undefined;
   } catch (error) {
-    // One part failed: no one needs the rest of the job.
+    // One part failed, so the rest of the job is not needed.
     job.cancel(error as Error);
     return stoppedBy(error);
   } finally {

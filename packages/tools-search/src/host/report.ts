@@ -7,10 +7,10 @@ import type { Stopped } from "./limits.js";
 import type { TextResult } from "./textSearch.js";
 
 const MAX_PROBLEMS_SHOWN = 10;
-/** More than a view holds. */
+/** More items than a view shows. */
 const MAX_VIEW_ITEMS = 500;
 
-/** The result of search_text: lines a program can parse, and a last line that accounts for the search. */
+/** The result of search_text: lines that a program can parse, and a last line that summarises the search. */
 export function formatTextResult(
   result: TextResult,
   {
@@ -66,14 +66,14 @@ export function formatTextResult(
   ].join("\n");
 }
 
-/** How to get what is not shown. More results would not help where the text of one answer is full. */
+/** How to get the omitted results. More results would not help if the text of one answer is full. */
 function forTheRest(isFull: boolean, maxCharacters: number, where: string): string {
   return isFull
     ? `no more fits ${maxCharacters} characters, so for the rest narrow ${where}`
     : `for the rest raise max_results or narrow ${where}`;
 }
 
-/** "No matches" is kept for a search that left nothing out. */
+/** "No matches" is used only for a search that skipped nothing. */
 function nothingFound(
   { searched, stopped, tally, problems }: TextResult,
   query: string,
@@ -161,7 +161,10 @@ export function formatFilesResult(
 
 type ListView = Extract<ResultView, { type: "list" }>;
 
-/** The result of search_text for a display: one item for each matching line, or for each file. `base` is where labels start. */
+/**
+ * The result of search_text for a display: one item per matching line, or per file. `base` is the directory that labels
+ * are relative to.
+ */
 export function textView(
   { files, matches, matchedFiles }: TextResult,
   mode: OutputMode,

@@ -22,12 +22,12 @@ export interface TextSearch {
   readonly query: TextQuery;
   readonly walk: WalkTask;
   readonly maxResults: number;
-  /** For how long matches are counted on once all wanted results were found. */
+  /** How long matches are still counted once all requested results were found. */
   readonly countOnMs: number;
 }
 
 export interface TextResult {
-  /** The files with matches, in path order, up to the cap. */
+  /** The files with matches, in path order, up to the limit. */
   readonly files: readonly FileHits[];
   readonly matches: number;
   readonly matchedFiles: number;
@@ -41,8 +41,8 @@ export interface TextResult {
 type Scanned = Extract<Reply, { kind: "scanned" }>;
 
 /**
- * Searches the text of files. Batches are searched in any order and put together in path order. What was found
- * before the deadline is returned with `stopped`; an abort rejects with the signal's reason.
+ * Searches the text of files. Batches are searched in any order and merged in path order. Results found before the
+ * deadline are returned with `stopped`; an abort rejects with the signal's reason.
  */
 export async function searchText(pool: Pool, search: TextSearch, limits: SearchLimits): Promise<TextResult> {
   const progress = new TextProgress(pool, search);
@@ -54,7 +54,7 @@ export async function searchText(pool: Pool, search: TextSearch, limits: SearchL
   }
 }
 
-/** One text search under way. */
+/** A text search in progress. */
 class TextProgress {
   readonly job: Job;
   readonly #tally = emptyTally();
@@ -63,7 +63,7 @@ class TextProgress {
   #searched = 0;
   #matches = 0;
   #matchedFiles = 0;
-  /** How many of the first batches are complete, and what they hold of the wanted results. */
+  /** The number of complete batches at the start, and how many of the requested results they contain. */
   #complete = 0;
   #collected = 0;
   #characters = 0;
@@ -177,7 +177,7 @@ class TextProgress {
     if (this.#collected === this.#search.maxResults) this.#countOn();
   }
 
-  /** All wanted results are found: further matches are only counted, and only for `countOnMs`. */
+  /** All requested results are found: further matches are only counted, and only for `countOnMs`. */
   #countOn(): void {
     const { countOnMs } = this.#search;
     const stop = (): void => this.job.cancel(new CountedEnoughError());
@@ -199,7 +199,7 @@ class TextProgress {
   }
 }
 
-/** The rows of the first `limit` matches, with the context behind the last of them. */
+/** The rows of the first `limit` matches, with the context after the last of them. */
 function firstRows(rows: readonly Row[], limit: number, context: number): readonly Row[] {
   let matches = 0;
   let lastMatch = 0;
@@ -218,7 +218,7 @@ type Ranged = Extract<Reply, { kind: "ranged" }>;
 /** The merged results of all ranges of a file. */
 type LargeFileScan = Pick<Ranged, "failed" | "inPieces" | "matches" | "rows">;
 
-/** Searches a large file in ranges, which all workers share. Each counts lines from its own start. */
+/** Searches a large file in ranges, which all workers share. Each range counts lines from its own start. */
 export async function scanInRanges(
   job: Job,
   file: LargeFile,
@@ -232,7 +232,8 @@ export async function scanInRanges(
     const to = Math.min(file.size, from + RANGE_BYTES);
     const task: RangeTask = {
       ...{ kind: "range", query, scope, path: file.path, from, to, identity: file.identity, named },
-      // Read when the task starts: once the first ranges have given all that is wanted, the others only count matches.
+      // Read when the task starts: once the first ranges have found all requested results, the others only count
+      // matches.
       get budget() {
         return stillWanted(ranges, wanted);
       },
@@ -250,7 +251,7 @@ export async function scanInRanges(
 function stillWanted(ranges: readonly Ranged[], wanted: number): number {
   let left = wanted;
   for (const range of ranges) {
-    // An earlier range is not finished: how many results of this one are wanted is not known yet.
+    // An earlier range is not finished, so it is not known yet how many results of this one are needed.
     if (range === undefined) break;
     left -= range.rows.length;
   }

@@ -20,39 +20,39 @@ const ASCII = /^[\x00-\x7f]*$/;
 
 /** How to find the matching lines of a text. */
 export interface CompiledQuery {
-  /** A matching line contains one of these. Empty: no such strings are known, and `scan` looks at all text. */
+  /** A matching line contains one of these. Empty: no such strings are known, and `scan` examines all text. */
   readonly needles: NeedleSet;
-  /** Those of them that text of plain ASCII can hold. */
+  /** The needles that can occur in plain ASCII text. */
   readonly asciiNeedles: NeedleSet;
-  /** Decides about one line, without its line break. `undefined`: a line with a needle matches. */
+  /** Decides about one line, without its line ending. `undefined`: a line with a needle matches. */
   readonly test: ((line: string) => boolean) | undefined;
-  /** Decides about lines in one pass over their bytes, if that is possible. Built when it is first asked for. */
+  /** Decides about lines in one pass over their bytes, if possible. Built on first use. */
   readonly decider: () => LineDecider | undefined;
-  /** Whether a needle decides by itself in text that is all ASCII. */
+  /** Whether a needle alone is a match in ASCII text. */
   readonly asciiIsExact: boolean;
-  /** Finds the next place from which a line may match, over many lines at the same time. */
+  /** Finds the next position from which a line may match, over many lines at the same time. */
   readonly scan: ((ascii: boolean) => RegExp) | undefined;
-  /** Whether a find of `scan` is a match for sure as long as the text has no carriage return. */
+  /** Whether a result of `scan` is certainly a match if the text has no carriage return. */
   readonly scanIsExact: boolean;
-  /** Whether `test` sees the carriage return at the end of a line, because it is asked for. */
+  /** Whether `test` gets the carriage return at the end of a line, because the expression contains one. */
   readonly keepReturn: boolean;
 }
 
 export interface LineDecider {
   readonly dfa: Dfa;
-  /** One for text of UTF-8 only, which is sure about more lines. Built when it is first asked for. */
+  /** A DFA for valid UTF-8 only, which can decide more lines. Built on first use. */
   readonly utf8Dfa: () => Dfa | undefined;
-  /** For a line about which the DFA is not sure: where in it the match begins, or -1. */
+  /** For a line that the DFA cannot decide: the position of the match in it, or -1. */
   readonly search: (line: string) => number;
 }
 
-/** An expression with more states than this is refused where it would have to be matched without backtracking. */
+/** The maximum number of states of an expression that must be matched without backtracking. */
 const MAX_NFA_STATES = 20_000;
 
 /**
- * Compiles a query, or throws an error that names the place of the mistake. `backtracking` allows V8's own engine, which
- * can take forever for a single line: only a thread that can be ended may use it. Without it an expression that no other
- * engine can match is refused.
+ * Compiles a query, or throws an error that names the position of the mistake. `backtracking` allows V8's own engine,
+ * which can take forever for a single line: only a thread that can be terminated may use it. Without it, an expression
+ * that no other engine can match is refused.
  */
 export function compileQuery(query: TextQuery, { backtracking }: EngineOptions): CompiledQuery {
   return query.regex ? compileRegex(query, backtracking) : compileLiteral(query, backtracking);
@@ -70,7 +70,7 @@ function compileLiteral({ text, ignoreCase }: TextQuery, backtracking: boolean):
   if (ignoreCase && !ascii) return fromRegex(parseRegex(escapeRegex(text)), true, backtracking);
   const utf8 = Buffer.from(text, "utf8");
   const needles = [createNeedle(utf8, ignoreCase)];
-  // In a file that is not UTF-8 the same characters are other bytes; `test` decides by the decoded line.
+  // In a file that is not UTF-8 the same characters have other bytes; `test` decides by the decoded line.
   const latin1 = Buffer.from(text, "latin1");
   if (!ascii && latin1.toString("latin1") === text) needles.push(createNeedle(latin1, false));
   if (ignoreCase) needles.push(...otherCaseNeedles([text]));
@@ -135,9 +135,9 @@ function fromRegex(parsed: ParsedRegex, ignoreCase: boolean, backtracking: boole
   };
 }
 
-/** Matches lines for which bytes do not decide. */
+/** Matches lines that cannot be decided by their bytes. */
 interface LineEngine {
-  /** Where in the line a match begins or shows, or -1. */
+  /** The position in the line where a match begins or is detected, or -1. */
   readonly search: (line: string) => number;
   readonly scan: CompiledQuery["scan"];
 }
@@ -149,7 +149,7 @@ function backtrackingEngine(
 ): LineEngine {
   const caseFlag = ignoreCase ? "i" : "";
   const unicode = new RegExp(source, `u${caseFlag}`);
-  // Without "u" V8 can fall back to its linear engine; on ASCII text the two mean the same.
+  // Without "u" V8 can fall back to its linear engine; on ASCII text the two are equivalent.
   const plain = needsUnicode ? unicode : new RegExp(source, caseFlag);
   return {
     search: (line) => line.search(plain === unicode || ASCII.test(line) ? plain : unicode),
@@ -180,7 +180,7 @@ function setsOf(needles: readonly Needle[]): Pick<CompiledQuery, "needles" | "as
   };
 }
 
-/** Needles, and whether a line with one of those that are ASCII matches for sure. */
+/** Needles, and whether a line with one of the ASCII ones certainly matches. */
 function needlesOf(
   { required, source }: ParsedRegex,
   ignoreCase: boolean,

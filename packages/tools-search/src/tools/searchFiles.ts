@@ -8,7 +8,7 @@ import { MAX_OUTPUT_CHARACTERS, MAX_RESULTS } from "../options.js";
 import type { GlobQuery } from "../protocol.js";
 import { describeSearch, findScope, READS, type SearchSettings } from "../settings.js";
 
-/** Makes `search_files`: finds files by a glob, with the pattern rules of fast-glob. */
+/** Creates `search_files`, which finds files by a glob, with the pattern rules of fast-glob. */
 export function createSearchFiles(settings: SearchSettings) {
   return defineTool({
     name: "search_files",
@@ -67,7 +67,7 @@ export function createSearchFiles(settings: SearchSettings) {
   });
 }
 
-/** The names a pattern begins with, before the first that has a wildcard: `a/b` for `a/b/*.ts`. */
+/** The leading path components of a pattern without wildcards: `a/b` for `a/b/*.ts`. */
 function fixedStart(pattern: string): string {
   const names = pattern.split("/");
   const wildcard = names.findIndex((name) => /[*?[\]{}()!+@|\\]/.test(name));

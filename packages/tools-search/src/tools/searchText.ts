@@ -9,12 +9,15 @@ import { describeSearch, findScope, READS, type SearchSettings } from "../settin
 
 const MAX_CONTEXT = 50;
 const MAX_QUERY_LENGTH = 10_000;
-/** Once `max_results` are found, a search through a large tree must not go on just to say how many more there are. */
+/**
+ * How long matches are still counted after `max_results`: a search through a large tree must not continue just to count
+ * the rest.
+ */
 const COUNT_ON_MS = 100;
-/** With `autoContext`: this many lines around a match if there are no more matches than that. */
+/** With `autoContext`: this many lines around a match if there are at most that many matches. */
 const AUTO_CONTEXT = { lines: 3, maxMatches: 3 } as const;
 
-/** Makes `search_text`: searches the text of files, line by line, without any other program. */
+/** Creates `search_text`, which searches the text of files, line by line, without any other program. */
 export function createSearchText(settings: SearchSettings) {
   return defineTool({
     name: "search_text",
@@ -105,7 +108,7 @@ export function createSearchText(settings: SearchSettings) {
   });
 }
 
-/** The arguments that say what to look for. */
+/** The arguments that define the query. */
 interface QueryInput {
   readonly query: string;
   readonly regex?: boolean | undefined;
@@ -115,7 +118,7 @@ interface QueryInput {
   readonly count?: boolean | undefined;
 }
 
-/** The few files with matches once more, with context; everything else stays as the whole search found it. */
+/** Searches the few files with matches again, with context; everything else is kept from the whole search. */
 async function withContext(
   search: TextSearch,
   result: TextResult,

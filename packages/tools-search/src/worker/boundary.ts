@@ -28,7 +28,7 @@ import { NotSearched } from "./notSearched.js";
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const DIRECTORY = constants.O_DIRECTORY ?? 0;
-// Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
+// O_PATH: Linux only, and not among Node's constants. Opens a directory without the permission to list it.
 const PATH_ONLY = 0o10000000;
 
 /** How a message continues after the path. */
@@ -40,29 +40,29 @@ export const REFUSALS = {
 
 type Refusal = keyof typeof REFUSALS & FileStatus;
 
-/** A directory kept open: what is opened below `name` is in this very directory, whatever becomes of its path. */
+/** An open directory: paths below `name` are in this very directory, even if its path changes. */
 interface PinnedDirectory {
   readonly path: string;
   readonly descriptor: number;
   readonly name: string;
-  /** Where it lay when it was opened. */
+  /** Its path when it was opened. */
   readonly place: string;
-  /** The names in it that are secret places. */
+  /** The names in it that are secret. */
   readonly secretNames: ReadonlySet<string>;
 }
 
 /**
- * Where a search may read. A path that was checked can lead somewhere else by the time it is opened, because a
- * directory on the way was exchanged for a link. So directories are opened first and then checked by the place that
- * the system tells of them (`openedPath`), and files are opened in those. Where the system does not tell, each file
- * is checked after it was opened.
+ * The area a search may read. A checked path can resolve elsewhere by the time it is opened, because a parent directory
+ * was replaced with a symlink. So directories are opened first and then checked by the path that the system reports
+ * (`openedPath`), and files are opened below them. If the system does not report it, each file is checked after it was
+ * opened.
  */
 export class Boundary {
-  /** Whether there is anything to check about where files lie. Without a root or secret places it costs nothing. */
+  /** Whether there is anything to check. Without a root or secret directories it costs nothing. */
   readonly isRestricted: boolean;
   readonly #root: string | undefined;
   readonly #secret: SecretPlaces;
-  /** Files of one directory come one after the other. */
+  /** Consecutive files are in the same directory. */
   #pinned: PinnedDirectory | undefined;
   #namesDescriptors: boolean | undefined;
 
@@ -72,7 +72,7 @@ export class Boundary {
     this.isRestricted = root !== undefined || secret.length > 0;
   }
 
-  /** Why a canonical path is not searched, or `undefined` if it may be. */
+  /** Why a canonical path is not searched; `undefined` if it may be. */
   refusal(path: string): Refusal | undefined {
     if (this.#root !== undefined && !withSlash(toSlashes(path)).startsWith(this.#root)) return "outside";
     if (this.#secret.needsYes(path)) return "secret";
@@ -85,16 +85,16 @@ export class Boundary {
     if (refusal !== undefined) throw new NotSearched(refusal, REFUSALS[refusal]);
   }
 
-  /** Opens a file that the caller named, through links. */
+  /** Opens a file that the caller named, following symlinks. */
   openNamed(path: string): number {
     return this.#openChecked(path, READ);
   }
 
-  /** Opens a file that a walk met. One that is a link by now was exchanged: that is an error (`ELOOP`). */
+  /** Opens a file found by a walk. If it is a symlink by now, it was replaced: that is an error (`ELOOP`). */
   openFound(path: string): number {
     if (!this.isRestricted) return openSync(path, READ | NO_FOLLOW);
     if (!this.#canPin()) return this.#openChecked(path, READ | NO_FOLLOW);
-    // Quicker than `dirname` and `basename`; a walk's paths have forward slashes.
+    // Faster than `dirname` and `basename`; a walk's paths have forward slashes.
     const slash = path.lastIndexOf("/");
     const directory = this.#pin(path.slice(0, slash) || "/");
     const name = path.slice(slash + 1);
@@ -104,7 +104,7 @@ export class Boundary {
     return openSync(`${directory.name}/${name}`, READ | NO_FOLLOW);
   }
 
-  /** The entries of a directory that is no link. */
+  /** The entries of a directory that is not a symlink. */
   readDirectory(path: string): Dirent[] {
     if (!this.isRestricted) return readdirSync(path, { withFileTypes: true });
     if (this.#canPin()) return readdirSync(this.#pin(path).name, { withFileTypes: true });
@@ -114,7 +114,7 @@ export class Boundary {
     return entries;
   }
 
-  /** As `lstat`, of a path whose directory is canonical. */
+  /** Like `lstat`, for a path whose directory is canonical. */
   lookAt(path: string): Stats {
     if (!this.isRestricted) return lstatSync(path);
     this.check(path);
@@ -138,7 +138,10 @@ export class Boundary {
     }
   }
 
-  /** Says whether an entry of the directory is a secret place that is not granted. `undefined`: none of them is. */
+  /**
+   * Returns a function that tells whether an entry of the directory is secret and not granted. `undefined`: none of
+   * them is.
+   */
   secretEntries(directory: string): ((name: string) => boolean) | undefined {
     const names = this.#secret.namesIn(directory);
     if (names.size === 0) return undefined;
@@ -146,8 +149,8 @@ export class Boundary {
   }
 
   /**
-   * Throws `NotSearched` if what was opened shows the memory or the environment of a process, under whatever name:
-   * a provider's key is there.
+   * Throws `NotSearched` if the opened file exposes the memory or environment of a process, under whatever name: it may
+   * contain a provider's key.
    */
   checkProcessSecret(descriptor: number, path: string): void {
     try {
@@ -157,7 +160,7 @@ export class Boundary {
     }
   }
 
-  /** Releases what it keeps open. It can still be used. */
+  /** Closes its directories. It can still be used. */
   close(): void {
     if (this.#pinned) closeSync(this.#pinned.descriptor);
     this.#pinned = undefined;
@@ -169,7 +172,7 @@ export class Boundary {
     return descriptor;
   }
 
-  /** Where the open file lies. Closes it and throws if that is no place to read. */
+  /** The path of the open file. Closes it and throws if it may not be read. */
   #checkOpened(descriptor: number, path: string): string {
     try {
       const place = openedPath(descriptor, path);
@@ -193,7 +196,7 @@ export class Boundary {
     return this.#pinned;
   }
 
-  /** Whether directories can be kept open and named. */
+  /** Whether directories can be kept open and resolved. */
   #canPin(): boolean {
     this.#namesDescriptors ??= namesOpenFiles();
     return this.#namesDescriptors;
@@ -202,9 +205,9 @@ export class Boundary {
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** The places with keys and credentials, and which of them a search may read. Made for many questions. */
+/** The directories with keys and credentials, and which of them a search may read. Optimised for many queries. */
 class SecretPlaces {
-  /** The places for comparing, each with a slash at the end. */
+  /** The directories, normalised for comparison, each with a trailing slash. */
   readonly #prefixes: readonly string[];
   readonly #byDirectory = new Map<string, Set<string>>();
 
@@ -227,17 +230,17 @@ class SecretPlaces {
     return this.#places.length === 0;
   }
 
-  /** Whether reading a canonical path needs a user's yes that was not given. */
+  /** Whether reading a canonical path needs approval that was not given. */
   needsYes(path: string): boolean {
     if (this.isEmpty) return false;
     const folded = withSlash(foldPath(path));
-    // The rules have the last word, and are slow to ask.
+    // The rules decide finally, but are slow.
     if (!this.#prefixes.some((prefix) => folded.startsWith(prefix))) return false;
     if (findAccessNeed({ secret: this.#places }, "read", path) === undefined) return false;
     return !this.#granted.some((granted) => isInside(granted, path));
   }
 
-  /** The names of the places right in a directory, folded as by `foldPath`. */
+  /** The names of secret entries directly in a directory, folded by `foldPath`. */
   namesIn(directory: string): ReadonlySet<string> {
     if (this.isEmpty) return NO_NAMES;
     return this.#byDirectory.get(withSlash(foldPath(directory))) ?? NO_NAMES;

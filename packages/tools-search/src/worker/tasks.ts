@@ -25,15 +25,15 @@ import { walkTask } from "./walkTask.js";
 /** The context in which a task runs. */
 export interface TaskHost {
   post(reply: Reply): void;
-  /** Called often: shows that the task continues, and throws once it is cancelled. */
+  /** Called often: reports progress, and throws once the task is cancelled. */
   heartbeat(place: number): void;
 }
 
 /** The matchers that are available to a task. */
 export interface Engine {
-  /** `false` keeps WebAssembly out, for comparing the two. */
+  /** `false` disables WebAssembly, for comparing the two. */
   readonly simd: boolean;
-  /** Whether V8's own engine may match an expression: only where it can be ended from outside. */
+  /** Whether V8's own engine may match an expression: only if it can be terminated from outside. */
   readonly backtracking: boolean;
 }
 
@@ -50,20 +50,20 @@ export class TaskRunner {
     this.#engine = engine;
   }
 
-  /** Makes ready what the first search would have to wait for. */
+  /** Prepares what the first search would have to wait for. */
   warmUp(): void {
     this.#window ??= createScanWindow(this.#engine.simd);
   }
 
-  /** Loads the libraries that the task needs. To be awaited before it is run. */
+  /** Loads the libraries that the task needs. Await it before running the task. */
   async load(task: Task): Promise<void> {
     const hasGlob = task.kind === "glob" || (task.kind === "walk" && task.glob !== undefined);
     if (hasGlob) this.#libraries ??= await loadGlobLibraries();
   }
 
   /**
-   * Runs a task; its last reply is the result. It yields now and then, so that a host without workers can let
-   * other things happen in between.
+   * Runs a task; its last reply is the result. It yields periodically, so that a host without workers can do other
+   * work.
    */
   *run(task: Task, host: TaskHost): Generator<void> {
     switch (task.kind) {
@@ -108,7 +108,7 @@ export class TaskRunner {
   }
 }
 
-/** Runs the steps of a task in the boundary of its scope, and closes what that keeps open. */
+/** Runs the steps of a task within the boundary of its scope, and closes its open directories. */
 function* within(scope: Scope, steps: (boundary: Boundary) => Iterable<void>): Generator<void> {
   const boundary = new Boundary(scope);
   try {
@@ -119,7 +119,10 @@ function* within(scope: Scope, steps: (boundary: Boundary) => Iterable<void>): G
 }
 
 const FILES_PER_STEP = 16;
-/** Where the system makes files up: they come in portions. So may what was named, wherever it is. */
+/**
+ * Directories with files that the kernel generates: they are read in portions. Named files may be of this kind
+ * anywhere.
+ */
 const MADE_UP = /^\/(?:proc|sys)\//;
 
 function* scanTask(

@@ -4,12 +4,12 @@ import { errorMessage } from "@agent/core/toolkit";
 import { CANCELLED, PLACE, PROGRESS, type WorkerMessage, type WorkerOrder } from "../threadProtocol.js";
 import { TaskRunner } from "./tasks.js";
 
-// An expression that backtracks too long is handed to V8's linear engine, where that can run it. The deadline
-// catches the rest.
+// An expression that backtracks too long is passed to V8's linear engine, if that supports it. The deadline catches the
+// rest.
 try {
   setFlagsFromString("--enable-experimental-regexp-engine-on-excessive-backtracks");
 } catch {
-  // An engine without that flag: the deadline alone has to do.
+  // An engine without that flag: only the deadline applies.
 }
 
 const { sharedState, simd } = workerData as { sharedState: Int32Array; simd: boolean };

@@ -7,17 +7,17 @@ import { NotSearched } from "./notSearched.js";
 /** The first batches are small so that every worker has something to do immediately. */
 const FIRST_BATCH = 64;
 const LATER_BATCH = 256;
-/** After this many directories without a full batch an empty one is yielded, to let other things happen. */
+/** After this many directories without a full batch an empty one is yielded, to let other work run. */
 const DIRECTORIES_PER_STEP = 64;
 const DOT = 0x2e;
 
 /** The remaining budget of a walk. Several walks can share one and count it down. */
 interface WalkBudget {
-  /** How many files are wanted by their path. Those beyond are only counted, which is faster: order is of no use there. */
+  /** How many files are needed by path. Further ones are only counted, which is faster because they need no order. */
   paths: number;
-  /** How many entries of directories may be read. Directories beyond are yielded among the files, with a slash at the end. */
+  /** How many directory entries may be read. Further directories are yielded among the files, with a trailing slash. */
   entries: number;
-  /** How many files were found, wanted by path or not. */
+  /** How many files were found, needed by path or not. */
   found: number;
 }
 
@@ -26,21 +26,21 @@ function unlimitedBudget(): WalkBudget {
 }
 
 export interface WalkOptions {
-  /** The directory that paths are relative to: absolute, with a slash at the end. */
+  /** The directory that paths are relative to: absolute, with a trailing slash. */
   readonly base: string;
-  /** The directory below it to start in, with a slash at the end. Default: the base itself. */
+  /** The directory below it to start in, with a trailing slash. Default: the base itself. */
   readonly from?: string | undefined;
-  /** How the base is shown, with a slash at the end unless it is empty. Used to name what is unreadable. */
+  /** How the base is displayed, with a trailing slash unless it is empty. Used to name unreadable paths. */
   readonly shown: string;
-  /** The ignore rules in force around the start, or `undefined` to ignore nothing. */
+  /** The ignore rules in effect around the start, or `undefined` to ignore nothing. */
   readonly ignore: IgnoreScope | undefined;
   readonly boundary: Boundary;
   readonly tally: Tally;
-  /** Whether a file is wanted, by its path from the base. Files that are not are left out without a count. */
+  /** Whether to include a file, by its path from the base. Excluded files are not counted. */
   readonly wants?: ((path: string, name: string) => boolean) | undefined;
-  /** Whether to look into a directory, by its path from the base. */
+  /** Whether to enter a directory, by its path from the base. */
   readonly enters?: ((path: string) => boolean) | undefined;
-  /** Called once a directory; throws to end the walk. */
+  /** Called once per directory; throws to stop the walk. */
   readonly heartbeat: () => void;
   /** Default: everything. */
   readonly budget?: WalkBudget | undefined;
@@ -48,7 +48,7 @@ export interface WalkOptions {
 
 /** A directory that was read. */
 interface Frame {
-  /** The entries that match, in path order where that matters: files, and directories with a slash at the end. */
+  /** The matching entries, in path order if that matters: files, and directories with a trailing slash. */
   readonly names: readonly string[];
   /** From the base, with a slash at the end unless it is empty. */
   readonly path: string;
@@ -57,8 +57,8 @@ interface Frame {
 }
 
 /**
- * Walks a directory tree in path order and yields the files in batches, which may be empty. Links are not
- * followed, so that a cycle of links ends and nothing is met twice. What cannot be read is counted and passed over.
+ * Walks a directory tree in path order and yields the files in batches, which may be empty. Symlinks are not followed,
+ * so a cycle ends and nothing is visited twice. Unreadable entries are counted and skipped.
  */
 export function* walk(options: WalkOptions): Generator<string[]> {
   const { from = "", budget = unlimitedBudget() } = options;
@@ -109,7 +109,7 @@ function read(
     budget.entries -= 1 + entries.length;
     const ignore = outer?.enter(options.base + path, holds(entries));
     const names = wantedNames(options, budget, entries, path, ignore);
-    // With its slash a directory comes where the paths in it belong.
+    // With its slash a directory sorts where the paths in it belong.
     return { names: budget.paths > 0 ? names.sort() : names, path, ignore, next: 0 };
   } catch (error) {
     if (error instanceof NotSearched) {
@@ -117,11 +117,11 @@ function read(
       return undefined;
     }
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
-    // A name that is not UTF-8 cannot be given back to the system as it was.
+    // A name that is not UTF-8 cannot be passed back to the system unchanged.
     if (code === "ENOENT" && path.includes("\ufffd")) {
       addUnreadable(options.tally, `${options.shown}${path}`, "name is not UTF-8");
     }
-    // A start that is not there is the caller's to report; anything else was there a moment ago.
+    // The caller reports a missing start directory; any other directory existed a moment ago.
     else if (code === "ENOENT" || code === "ENOTDIR") options.tally.vanished += path === "" ? 0 : 1;
     else addUnreadable(options.tally, `${options.shown}${path}`, code);
     return undefined;
@@ -170,7 +170,7 @@ function ignored(
 function holds(entries: readonly Dirent[]): { git: boolean; other: boolean; repository: boolean } {
   const found = { git: false, other: false, repository: false };
   for (const { name } of entries) {
-    // Compared with all of them only if it can be one.
+    // Compared with all of them only if it may be one.
     if (name.charCodeAt(0) !== DOT) continue;
     if (name === IGNORE_FILES.git) found.git = true;
     else if (name === IGNORE_FILES.other) found.other = true;

@@ -14,13 +14,13 @@ const NAMED_BATCH = 256;
 
 /** A path the caller named, resolved. */
 interface NamedPath {
-  /** Where it really is, with forward slashes. */
+  /** Its canonical path, with forward slashes. */
   readonly path: string;
-  /** How the caller wrote it, tidied up. */
+  /** The path as the caller wrote it, normalised. */
   readonly shown: string;
 }
 
-/** Finds the files below the given paths and posts them in batches, then what was left out. */
+/** Finds the files below the given paths and posts them in batches, then what was skipped. */
 export function* walkTask(
   task: WalkTask,
   boundary: Boundary,
@@ -43,7 +43,7 @@ export function* walkTask(
       ignore: scopeOf(directory.path, task.scope, boundary),
       boundary,
       tally,
-      // A file that is named as a path argument is searched once, under the name that was given.
+      // A file that is named as a path argument is searched once, under the given name.
       wants: wanted(filter, shown, namedFiles, base),
       enters: namedDirectories.size > 1 ? (path) => !namedDirectories.has(base + path) : undefined,
       heartbeat: () => host.heartbeat(0),
@@ -68,7 +68,7 @@ function wanted(
   return (path, name) => !namedFiles.has(base + path) && (filter?.(shown + path, path, name) ?? true);
 }
 
-/** The ignore rules a search that starts in `directory` follows. */
+/** The ignore rules for a search that starts in `directory`. */
 export function scopeOf(
   directory: string,
   { includeIgnored, root }: Scope,

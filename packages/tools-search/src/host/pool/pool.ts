@@ -2,19 +2,19 @@ import type { Reply, Task } from "../../protocol.js";
 import { CANCELLED, PLACE, PROGRESS, type WorkerMessage } from "../../threadProtocol.js";
 import type { Executor, ExecutorEvents, OpenExecutor } from "./executor.js";
 
-/** How often the pool looks whether an executor still makes progress, and how many looks without any are too many. */
+/** How often the pool checks the progress of executors, and how many checks without progress are too many. */
 const WATCH_MS = 500;
 const STALLED_AFTER_LOOKS = 8;
-/** A cancelled task stops by itself within this time, or its executor is ended. */
+/** A cancelled task stops by itself within this time, or its executor is terminated. */
 const GRACE_MS = 100;
-/** Starting an executor is retried this often: the cause may pass, as a shortage of file descriptors does. */
+/** How often starting an executor is retried: the cause may be temporary, such as a shortage of file descriptors. */
 const MAX_FAILED_STARTS = 3;
 
-/** A task made no progress for seconds: nearly always an expression that backtracks without end. */
+/** A task made no progress for seconds: nearly always an expression with catastrophic backtracking. */
 export class StalledError extends Error {
   constructor(
     readonly task: Task,
-    /** Which file of the task's batch it was at. */
+    /** The index of the current file in the task's batch. */
     readonly place: number,
   ) {
     super(`no progress for ${(WATCH_MS * STALLED_AFTER_LOOKS) / 1000} s`);
@@ -35,17 +35,17 @@ interface Slot {
   running: { readonly id: number; readonly pending: Pending; looks: number; progress: number } | undefined;
 }
 
-/** The tasks of one search. They are run in order, as executors become free, and can be cancelled together. */
+/** The tasks of one search. They run in order as executors become free, and can be cancelled together. */
 export interface Job {
-  /** Unique in its pool: executors keep what belongs to one search under it. */
+  /** Unique in its pool: executors keep the data of one search under it. */
   readonly id: number;
   /** Runs a task. Resolves after its last reply; rejects if it fails, stalls or is cancelled. */
   run(task: Task, onReply: (reply: Reply) => void): Promise<void>;
-  /** Rejects everything that is not finished, at once. */
+  /** Rejects everything that is not finished immediately. */
   cancel(reason: Error): void;
 }
 
-/** Executors that are opened when first needed, kept warm, and replaced when one breaks or hangs. */
+/** Executors that are started on demand, kept warm, and replaced when one crashes or hangs. */
 export class Pool {
   readonly #slots: Slot[] = [];
   readonly #queues = new Map<Job, Pending[]>();
@@ -61,7 +61,7 @@ export class Pool {
   constructor(
     readonly size: number,
     firstChoice: OpenExecutor,
-    /** Used while executors of the first kind do not start. */
+    /** Used if executors of the first kind do not start. */
     fallback: OpenExecutor,
   ) {
     this.#firstChoice = firstChoice;
@@ -90,7 +90,7 @@ export class Pool {
     if (this.#slots.length === 0) this.#openAll();
   }
 
-  /** Ends all executors. What is running is rejected. */
+  /** Terminates all executors. Running tasks are rejected. */
   close(): void {
     for (const slot of [...this.#slots]) this.#drop(slot, new Error("the search pool was closed"));
   }
@@ -104,12 +104,12 @@ export class Pool {
         return;
       }
       this.#start(slot, this.#takeNext());
-      // Open one more executor for the tasks that are left; `ready` runs them.
+      // Start one more executor for the remaining tasks; `ready` runs them.
       if (this.#queues.size > 0 && this.#slots.length < this.size) this.#open();
     }
   }
 
-  /** Jobs take turns, so that a long search does not hold up a short one. */
+  /** Jobs take turns, so that a long search does not delay a short one. */
   #takeNext(): Pending {
     for (const [job, queue] of this.#queues) {
       const pending = queue.shift();
@@ -120,7 +120,7 @@ export class Pool {
     throw new Error("There is nothing to take.");
   }
 
-  /** All at once: what is searched is divided as soon as the first files are known. */
+  /** Start all of them: the work is divided as soon as the first files are known. */
   #openAll(): void {
     do this.#open();
     while (this.#slots.length < this.size && this.#openExecutor === this.#firstChoice);
@@ -132,7 +132,7 @@ export class Pool {
       ready: this.#openExecutor === this.#fallback,
       running: undefined,
     };
-    // Held until it is ready: a task is waiting for it.
+    // Held until it is ready: a task waits for it.
     slot.executor.hold(true);
     this.#slots.push(slot);
     if (slot.ready) this.#dispatch();

@@ -17,9 +17,9 @@ import { Pool } from "./pool.js";
 const DEFAULT_WORKERS = 2;
 
 export interface PoolOptions {
-  /** How many threads; 0 works in the host's own thread. Default: 2, or 1 on a single core. */
+  /** The number of threads; 0 works in the host's own thread. Default: 2, or 1 on a single core. */
   readonly workers?: number | undefined;
-  /** `false` keeps WebAssembly out, for comparing the two. */
+  /** `false` disables WebAssembly, for comparing the two. */
   readonly simd?: boolean;
 }
 
@@ -40,8 +40,8 @@ function createPool(size: number, simd: boolean): Pool {
 }
 
 /**
- * Does the work in the host's own thread, for places without worker threads. It gives way to other work every
- * few files. Nothing can interrupt it, so it refuses expressions that may take forever.
+ * Does the work in the host's own thread, for runtimes without worker threads. It yields every few files. Nothing can
+ * interrupt it, so it refuses expressions that may take forever.
  */
 export function openLocalExecutor(simd: boolean, events: ExecutorEvents): Executor {
   const sharedState = new Int32Array(STATE_SIZE);
@@ -77,10 +77,10 @@ export function openLocalExecutor(simd: boolean, events: ExecutorEvents): Execut
 
 const MAX_HEAP_MB = 512;
 
-/** Starts the worker. Rejects or throws where there are no threads. */
+/** Starts the worker. Rejects or throws if there are no threads. */
 type StartWorker = (options: WorkerOptions) => Promise<Worker>;
 
-/** Starts a worker thread; reports that it died where it cannot start. */
+/** Starts a worker thread; reports it as crashed if it cannot start. */
 export function openThread(
   simd: boolean,
   events: ExecutorEvents,
@@ -113,7 +113,7 @@ export function openThread(
   }).then(attach, died);
   return {
     sharedState,
-    // Nothing is started before the worker has said that it is ready.
+    // Nothing is sent before the worker has reported that it is ready.
     start: (order) => worker?.postMessage(order),
     hold: (hold) => {
       held = hold;
@@ -128,8 +128,9 @@ export function openThread(
 }
 
 /**
- * The worker is started from its source text. Its own file would be lost in a bundle, or be copied there without
- * what it imports; and a first search that finds no free file descriptor would never get it, since Node keeps a failed import.
+ * The worker is started from its source text. A separate file would be lost in a bundle, or be copied there without its
+ * imports; and after a first search without a free file descriptor it could never be loaded, since Node caches a failed
+ * import.
  */
 async function startWorker(options: WorkerOptions): Promise<Worker> {
   // Loaded by the first search: most programs that import the pack need no threads for a while.

@@ -1,8 +1,8 @@
 import type { Needle } from "./needle.js";
 
 /**
- * The next place where any of the needles is, each searched for itself. What was found for one is kept until it is
- * passed, so `from` must not go back.
+ * Finds the next occurrence of any needle, searching for each separately. An occurrence is remembered until it is
+ * passed, so `from` must not decrease.
  */
 export function firstOfMany(
   needles: readonly Needle[],

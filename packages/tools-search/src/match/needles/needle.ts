@@ -1,26 +1,23 @@
-/** The longest text a needle may have, in bytes; a longer query is found by its start and then verified. */
+/** The maximum length of a needle in bytes; a longer query is found by its prefix and then verified. */
 export const MAX_NEEDLE_BYTES = 512;
 
-/** The longest row of characters of certain classes that is looked for. */
+/** The maximum length of a run of character classes that is searched for. */
 export const MAX_RUN = 32;
 
 const CASE_BIT = 0x20;
 
-/**
- * A search pattern: a string of bytes, case-sensitive or not, or a run of characters of certain classes, which
- * is a run if the class is always the same.
- */
+/** A search pattern: a string of bytes, case-sensitive or not, or a sequence of character classes. */
 export interface Needle {
   readonly kind: "text" | "folded" | "classes" | "run";
-  /** How many bytes a find covers. */
+  /** The number of bytes of a match. */
   readonly length: number;
   /** The bytes; for classes, a 16-entry nibble table each: index = low nibble, bits = allowed high nibbles. */
   readonly bytes: Uint8Array;
   /** For text: a byte of it matches if `text | fold == byte`. For classes: the bit of each high nibble. */
   readonly folds: Uint8Array;
-  /** The places of its two rarest bytes, which are compared first. */
+  /** The positions of its two rarest bytes, which are compared first. */
   readonly rare: readonly [number, number];
-  /** Whether it can be found in text of plain ASCII. */
+  /** Whether it can occur in plain ASCII text. */
   readonly ascii: boolean;
 }
 
@@ -42,7 +39,7 @@ export function createNeedle(text: string | Uint8Array, ignoreCase: boolean): Ne
 
 const UPPER_HALVES = Uint8Array.from({ length: 16 }, (_, half) => (half < 8 ? 1 << half : 0));
 
-/** A needle for a run of characters, each given by all it can be; ASCII only. */
+/** A needle for a sequence of characters, each given by all its alternatives; ASCII only. */
 export function createClassNeedle(run: readonly string[]): Needle {
   const bytes = new Uint8Array(run.length * 16);
   for (const [place, members] of run.entries()) {
@@ -61,7 +58,7 @@ export function createClassNeedle(run: readonly string[]): Needle {
   };
 }
 
-/** The rarest kind, and the rarest other kind; of one kind the places that are farthest apart say most. */
+/** The positions of the rarest class and the rarest other class; if all are the same, the positions farthest apart. */
 function rarestPlaces(run: readonly string[]): [number, number] {
   const frequency = run.map(frequencyOfAny);
   const order = Array.from(run, (_, place) => place).sort(
@@ -78,7 +75,7 @@ function rarestPlaces(run: readonly string[]): [number, number] {
   return [first, second];
 }
 
-/** How often one of these characters is met, roughly, as a share of all. */
+/** The approximate frequency of these characters, as a share of all. */
 export function frequencyOfAny(members: string): number {
   let sum = 0;
   for (const byte of Buffer.from(members, "latin1")) sum += shareOfByte(byte);
@@ -91,10 +88,10 @@ export function shareOfByte(byte: number): number {
   return 0.2 / (2 + COMMON.length - (RANK[byte] ?? 0));
 }
 
-/** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
+/** The only non-ASCII characters that are ASCII letters in another case: the Kelvin sign and the long s. */
 export const OTHER_CASES: Readonly<Record<string, string>> = { k: "\u212a", s: "\u017f" };
 
-/** Needles for lines that may hold one of the texts in another case, though not in ASCII. */
+/** Needles for lines that may contain one of the texts in another case, with non-ASCII letters. */
 export function otherCaseNeedles(texts: readonly string[]): Needle[] {
   const letters = Object.keys(OTHER_CASES).filter((letter) =>
     texts.some((text) => text.toLowerCase().includes(letter)),
@@ -117,7 +114,7 @@ function rarest(bytes: Uint8Array, folds: Uint8Array): [number, number] {
   return [first, second];
 }
 
-/** The bytes of source code and prose from common to rare; whatever is not listed is rarer still. */
+/** The bytes of source code and prose from common to rare; unlisted bytes are rarer still. */
 const COMMON =
   " etainrosldcu_pmf\n\thg,.(){};=-b*vy\"0/1'x:kw>2TSERCAINPDLMO3F&4B<#58[]6|UG9zq+7VHj!WK\\XY%$@?Q~`J^Z";
 const RANK = new Uint8Array(256);
@@ -128,7 +125,7 @@ function frequency(byte: number, fold: number): number {
   return fold === 0 ? rank : Math.max(rank, RANK[byte & ~fold] ?? 0);
 }
 
-/** How rare the rarest byte of a text is, for choosing among candidates: lower is rarer. */
+/** The frequency of the rarest byte of a text, for choosing among candidates: lower is rarer. */
 export function commonness(text: string): number {
   let best = 255;
   for (const byte of Buffer.from(text, "utf8")) best = Math.min(best, frequency(byte, 0));

@@ -2,37 +2,38 @@ import { type Needle, shareOfByte } from "./needle.js";
 
 /** One for each bit of a byte. */
 const BUCKETS = 8;
-/** How many bytes of a needle are looked at first, at most. */
+/** The maximum number of bytes of a needle that are compared first. */
 const MAX_PLACES = 3;
-/** If candidates are rarer than this, it takes less time to look at them than to look at a third byte everywhere. */
+/** If candidates are rarer than this, verifying them is faster than comparing a third byte everywhere. */
 const RARE = 1 / 1000;
-/** Which bytes are looked at first is chosen from this many. */
+/** The bytes to compare first are chosen from this many. */
 const MAX_OFFSET = 16;
 
 /**
  * The layout of the table that `findMany2.wat` and `findMany3.wat` read:
- * - two 16-entry nibble tables for each compared byte, by its low and by its high nibble; bits = buckets with such a needle;
- * - room for the buckets that pass at 32 places of the text;
- * - where the needles of each bucket begin (16 bits each);
+ * - two 16-entry nibble tables for each compared byte, by its low and by its high nibble; bits = buckets with such a
+ *   needle;
+ * - space for the buckets that match at 32 positions of the text;
+ * - the offset of the needles of each bucket (16 bits each);
  * - the needles: length (16 bits), bytes, folds; a length of 0 ends the bucket.
  */
 const HALVES_AT = 0;
 const FOUND_AT = HALVES_AT + MAX_PLACES * 32;
 const STARTS_AT = FOUND_AT + 32;
 const NEEDLES_AT = STARTS_AT + BUCKETS * 2;
-/** The table must fit into the memory that is kept for it. */
+/** The table must fit into the memory that is reserved for it. */
 export const MAX_SET_BYTES = 65_536;
 
-/** Several needles prepared for looking for all of them at the same time. */
+/** Several needles prepared for a combined search. */
 export interface SetTable {
   readonly bytes: Uint8Array;
-  /** Which two or three bytes of each needle are looked at first. */
+  /** The two or three bytes of each needle that are compared first. */
   readonly offsets: readonly number[];
   /** The length of the shortest needle. */
   readonly shortest: number;
 }
 
-/** A line that is looked for holds one of these needles. */
+/** A matching line contains one of these needles. */
 export class NeedleSet {
   #table: { readonly value: SetTable | undefined } | undefined;
 
@@ -42,7 +43,7 @@ export class NeedleSet {
     return this.needles.length;
   }
 
-  /** Built when it is first asked for. `undefined`: it would be too large. */
+  /** Built on first use. `undefined`: it would be too large. */
   get table(): SetTable | undefined {
     this.#table ??= { value: createTable(this.needles) };
     return this.#table.value;
@@ -77,7 +78,7 @@ function createTable(needles: readonly Needle[]): SetTable | undefined {
   return { bytes, offsets, shortest };
 }
 
-/** The same for all needles, so that what is found first also begins first. */
+/** The same offsets for all needles, so that the first match found also begins first. */
 function rarestOffsets(needles: readonly Needle[], shortest: number): readonly number[] {
   // Any byte may follow a short needle.
   const last = Math.min(Math.max(shortest, 2), MAX_OFFSET) - 1;
@@ -96,7 +97,7 @@ function rarestOf(needles: readonly Needle[], choices: readonly (readonly number
   return choices[shares.indexOf(Math.min(...shares))] ?? [];
 }
 
-/** How often a place of a text looks like one of the needles. */
+/** The estimated share of text positions that look like one of the needles. */
 function shareOfAll(needles: readonly Needle[], offsets: readonly number[]): number {
   const shares = new Map<string, number>();
   for (const { bytes, folds } of needles) {
@@ -115,7 +116,7 @@ function shareOfFolded(byte: number | undefined, fold = 0): number {
   return shareOfByte(byte) + (fold === 0 ? 0 : shareOfByte(byte & ~fold));
 }
 
-/** The bytes that pass at one place, as bit sets of their low and high nibbles. */
+/** The bytes that match at one position, as bit sets of their low and high nibbles. */
 interface Halves {
   readonly low: number;
   readonly high: number;
@@ -136,7 +137,10 @@ interface Bucket {
   readonly needles: readonly Needle[];
 }
 
-/** Puts each needle into the bucket where it lets the fewest other bytes pass: one with similar needles, or an empty one. */
+/**
+ * Puts each needle into the bucket where it adds the fewest false candidates: one with similar needles, or an empty
+ * one.
+ */
 function inBuckets(needles: readonly Needle[], offsets: readonly number[]): Bucket[] {
   const buckets = Array.from(
     { length: BUCKETS },
@@ -160,7 +164,7 @@ function merged(places: readonly Halves[], others: readonly Halves[]): Halves[] 
   });
 }
 
-/** How often all places pass, roughly. */
+/** The estimated share of positions at which all bytes match. */
 function shareOf(places: readonly Halves[]): number {
   return places.reduce((product, place) => product * shareOfHalves(place), 1);
 }

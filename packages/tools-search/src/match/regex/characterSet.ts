@@ -1,12 +1,12 @@
 import { OTHER_CASES } from "../needles/needle.js";
 
-/** Which characters one place of an expression accepts. */
+/** The set of characters that one position of an expression accepts. */
 export interface CharacterSet {
-  /** By code, for ASCII. */
+  /** The ASCII members, by code. */
   readonly ascii: readonly boolean[];
-  /** Which of the characters beyond ASCII: of "some", only the expression knows which ones. */
+  /** Non-ASCII members: none, all, or some. For "some", call `has`. */
   readonly beyond: "none" | "all" | "some";
-  /** Characters beyond ASCII for which that is not true. */
+  /** The non-ASCII characters that are exceptions to that. */
   readonly except: string;
   /** Whether any character, given by its code point, is in the set. */
   has(codePoint: number): boolean;
@@ -26,16 +26,16 @@ const ONLY_ASCII = new RegExp(
 const ALMOST_ONLY_ASCII = new RegExp(String.raw`^(?:\\s|\[(?!\^)${ITEMS}\])$`, "u");
 const ALL_BEYOND_ASCII = new RegExp(String.raw`^(?:\\[DWS]|\[\^${ITEMS}\])$`, "u");
 
-/** The white space beyond ASCII. */
+/** The non-ASCII white space. */
 const SPACES =
   "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
 
-/** Whether a piece of an expression, as `parseRegex` writes it, stands for one character, which is always ASCII. */
+/** Whether a piece of an expression, as written by `parseRegex`, matches one character, which is always ASCII. */
 export function isOneOfAscii(source: string): boolean {
   return ONLY_ASCII.test(source);
 }
 
-/** The set of a piece that stands for one character. */
+/** The set of a piece that matches one character. */
 export function characterSet(source: string, ignoreCase: boolean): CharacterSet {
   const expression = new RegExp(`^${source}$`, ignoreCase ? "iu" : "u");
   const ascii = Array.from({ length: ASCII_SIZE }, (_, code) => expression.test(String.fromCharCode(code)));
@@ -60,8 +60,8 @@ function beyondAscii(source: string): CharacterSet["beyond"] {
 export const WORD = characterSet("\\w", false);
 
 /**
- * Sorts the 256 bytes into kinds, so that those of a kind are in the same ones of the sets. Each of the bytes that are
- * `apart` is its own kind. Beyond ASCII, bytes of the same `beyondKind` are of one kind.
+ * Partitions the 256 bytes into classes whose members are in the same sets. Each of the bytes in `apart` is a separate
+ * class. Non-ASCII bytes with the same `beyondKind` share a class.
  */
 export function byteKinds(
   sets: readonly CharacterSet[],

@@ -1,9 +1,9 @@
 import { frequencyOfAny, MAX_RUN } from "../needles/needle.js";
 import { ASCII_SIZE, characterSet, isOneOfAscii } from "./characterSet.js";
 
-/** A run that is met more often than once in so many bytes sorts out too few lines. */
+/** A run that is more frequent than once in this many bytes excludes too few lines. */
 const RARE = 1 / 500;
-/** How likely it is that a character is of the same kind as the one before it. */
+/** The probability that a character has the same class as the previous one. */
 const SAME_AGAIN = 0.6;
 
 const TOKEN =
@@ -11,21 +11,22 @@ const TOKEN =
 const QUANTIFIER = /(?:([*?])|(\+)|\{(\d+)(,\d*)?\})\??/y;
 
 export interface ClassRun {
-  /** Each character, given as the string of all ASCII characters it can be. */
+  /** Each character, as the string of all its ASCII alternatives. */
   readonly run: readonly string[];
-  /** Whether a line with such a run matches for sure. */
+  /** Whether a line with such a run certainly matches. */
   readonly exact: boolean;
 }
 
 /**
- * A run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit. Reads the
- * source as `parseRegex` writes it, at its top level only. Returns `undefined` if no run is worth looking for: it would
- * be met too often.
+ * Finds a run of characters that every match contains. `[A-Z]{4,}_\d+` has `[A-Z]` four times, `_`, and a digit.
+ * Examines only the top level of the source as written by `parseRegex`. Returns `undefined` if no run is rare enough to
+ * search for.
  */
 export function rareClassRun(source: string): ClassRun | undefined {
   let best: readonly string[] = [];
   let run: string[] = [];
-  // How long the expression is if it is nothing but one run, of which only the first and the last may be repeated at will.
+  // The length of the expression if it is only one run, in which only the first and last items may repeat without a
+  // limit.
   let whole = 0;
   let tokens = 0;
   let lastIsOpen = false;
@@ -58,15 +59,15 @@ export function rareClassRun(source: string): ClassRun | undefined {
     whole += count;
     run.push(...copies);
     if (plus || more || Number(least) > MAX_RUN) {
-      // More may follow: what comes before ends here, and what comes after begins with the last ones.
+      // A repetition: the run before it ends here, and the next one begins with its last items.
       end();
       run = copies;
     }
   }
   end();
-  // A line break belongs to no line, so that a run with one in it would be no match.
+  // Lines contain no line ending, so a run with one in it is not a match.
   const exact = best.length > 0 && best.length === whole && !/[\n\r]/.test(best.join(""));
-  // One class in a row is found as quickly as a line break, and then there is nothing left to verify.
+  // A single repeated class is found as quickly as a line ending, and then nothing is left to verify.
   const isQuick = exact && best.every((members) => members === best[0]);
   return isQuick || frequencyOf(best) < RARE ? { run: best, exact } : undefined;
 }
@@ -77,7 +78,10 @@ function membersOf(token: string): string {
   return String.fromCharCode(...codes);
 }
 
-/** How often a run is met, roughly. Characters of one kind come together, so after the first of a kind the next is likely. */
+/**
+ * The estimated frequency of a run. Characters of one class come together, so after the first of a class the next is
+ * likely.
+ */
 function frequencyOf(run: readonly string[]): number {
   const kinds = [...new Set(run)];
   const first = kinds.reduce((product, members) => product * frequencyOfAny(members), 1);

@@ -3,9 +3,9 @@ import { type DfaState, type Outcome, SubsetConstruction } from "./dfaState.js";
 import { buildNfa } from "./nfa.js";
 import type { RegexTree } from "./tree.js";
 
-/** The table must fit into the memory that is kept for it. */
+/** The table must fit into the memory that is reserved for it. */
 const MAX_TABLE_BYTES = 60 * 1024;
-/** Building takes time, too: an expression that needs more is left to JavaScript's RegExp. */
+/** The limit of the work to build it: a more complex expression is left to JavaScript's RegExp. */
 const MAX_ROWS = 1000;
 const MAX_WORK = 500_000;
 const MAX_NFA_STATES = 1000;
@@ -16,12 +16,12 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * An expression as a machine that decides about lines by looking at each byte once. Its states are the rows of a table:
- * a row says for each kind of byte which row comes next. The first three rows are outcomes, the fourth is the start of
- * a line. Rows are named by where they begin in the table, in bytes.
+ * An expression as a deterministic finite automaton that decides about lines by reading each byte once. Its states are
+ * the rows of a table: a row has the next row for each class of bytes. The first three rows are outcomes, the fourth is
+ * the start of a line. Rows are identified by their offset in the table, in bytes.
  */
 export interface Dfa {
-  /** For each byte where in a row to look, in bytes. */
+  /** The offset of each byte's column in a row. */
   readonly columnOf: Uint8Array;
   readonly table: Uint16Array;
   readonly rowBytes: number;
@@ -36,11 +36,11 @@ export interface DfaOptions {
   readonly ignoreCase: boolean;
   /** Whether the carriage return before a line break is part of the line. */
   readonly keepReturn: boolean;
-  /** Whether all text it is used on is known to be UTF-8. Then it is hardly ever unsure. */
+  /** Whether all text is known to be UTF-8. Then nearly every line can be decided. */
   readonly isUtf8: boolean;
 }
 
-/** Builds the DFA, or returns `undefined` if the expression takes more states than are worth it. */
+/** Builds the DFA, or returns `undefined` if the expression needs too many states. */
 export function buildDfa(tree: RegexTree, options: DfaOptions): Dfa | undefined {
   const nfa = buildNfa(tree, options.ignoreCase, MAX_NFA_STATES);
   if (nfa === undefined) return undefined;
@@ -62,7 +62,7 @@ export function buildDfa(tree: RegexTree, options: DfaOptions): Dfa | undefined 
   };
 }
 
-/** One row for each state that can be reached, with the numbers of the rows that follow. `examples` has a byte of each kind. */
+/** One row for each reachable state, with the numbers of the next rows. `examples` has a byte of each class. */
 function rowsOf(
   states: SubsetConstruction,
   examples: readonly number[],
@@ -88,7 +88,7 @@ function rowsOf(
   return rows;
 }
 
-/** A number for each list of states. Many states share a list, and writing out a long one takes its time. */
+/** A number for each list of states. Many states share a list, and writing out a long one is slow. */
 function stateKeys(): (states: readonly number[]) => number {
   const byContent = new Map<string, number>();
   const known = new WeakMap<readonly number[], number>();
@@ -104,8 +104,8 @@ function stateKeys(): (states: readonly number[]) => number {
 }
 
 /**
- * Changes the table so that a return right before a line break is no part of the line. After a return comes a row that
- * is like the one to which the return leads, except that a line break has the effect it would have had before the return.
+ * Changes the table so that a carriage return right before a line ending is not part of the line. A carriage return
+ * leads to a copy of its target row in which a line ending has the effect it would have had before the carriage return.
  */
 function holdReturns(rows: number[][], newline: number, carriageReturn: number): void {
   const held: { readonly after: number; readonly atEnd: number }[] = [];
@@ -113,7 +113,7 @@ function holdReturns(rows: number[][], newline: number, carriageReturn: number):
   for (const row of rows.slice(LINE_START)) {
     const after = row[carriageReturn] ?? 0;
     const atEnd = row[newline] ?? 0;
-    // Most expressions do not care: they end the same way with the return.
+    // Most expressions do not need this: they end the same way with the carriage return.
     if (endOf(rows, after, newline) === atEnd) continue;
     row[carriageReturn] = plain + held.length;
     held.push({ after, atEnd });

@@ -2,22 +2,22 @@ import { ASCII_SIZE, type CharacterSet, WORD } from "./characterSet.js";
 import { END, type Nfa } from "./nfa.js";
 import { NfaSimulation, type StateSet } from "./simulation.js";
 
-/** A state of the DFA: how far matches may have come after some bytes of a line. */
+/** A state of the DFA: the progress of possible matches after some bytes of a line. */
 export interface DfaState extends StateSet {
   /** The state of `CharacterWatch`. While a character is incomplete, no match is final. */
   readonly begun: number;
 }
 
-/** `dead`: the line does not match. `unsure`: it has characters beyond ASCII, and the expression must decide. */
+/** `dead`: the line does not match. `unsure`: it has non-ASCII characters, and the expression must decide. */
 export type Outcome = "dead" | "matched" | "unsure";
 
-/** In UTF-8 the bytes of a character beyond ASCII are a first one, from here on, and more, which are smaller. */
+/** In UTF-8 a non-ASCII character has a lead byte, from this value on, and continuation bytes, which are smaller. */
 const FIRST_BYTES = 0xc0;
 
 /** The subset construction: the states of a DFA over bytes, from an NFA over characters. */
 export class SubsetConstruction {
   readonly start: DfaState;
-  /** Whether bytes that are part of a word must be told from others. */
+  /** Whether word characters must be distinguished from others. */
   readonly hasWordAssertions: boolean;
   readonly #simulation: NfaSimulation;
   readonly #isUnsureBeyond: boolean;
@@ -27,18 +27,19 @@ export class SubsetConstruction {
     this.#simulation = new NfaSimulation(nfa);
     const { assertions, hasWordAssertions, start } = this.#simulation;
     this.hasWordAssertions = hasWordAssertions;
-    // Ignoring case, two characters beyond ASCII are part of a word; and \\B never holds between the bytes of one.
+    // With the case-insensitive flag, two non-ASCII characters are word characters; and \\B is never true between the
+    // bytes of one.
     this.#isUnsureBeyond = (ignoreCase && hasWordAssertions) || (!isUtf8 && assertions.has("\\B"));
     if (isUtf8) this.#watch = new CharacterWatch(nfa.sets.map((set) => set.except).join(""));
     this.start = { ...start, begun: 0 };
   }
 
-  /** How many states of the NFA were looked at. */
+  /** The number of NFA states examined. */
   get work(): number {
     return this.#simulation.work;
   }
 
-  /** Bytes beyond ASCII with the same answer make no difference. */
+  /** Non-ASCII bytes with the same result are equivalent. */
   kindBeyond(byte: number): string {
     return this.#watch ? `${byte < FIRST_BYTES} ${this.#watch.kind(byte)}` : "beyond";
   }
@@ -48,9 +49,9 @@ export class SubsetConstruction {
     return this.#simulation.matchesAtEnd(state);
   }
 
-  /** Reads a byte that is no line break. */
+  /** Reads a byte that is not a line ending. */
   read(state: DfaState, byte: number): DfaState | Outcome {
-    // A character that is cut off is not UTF-8.
+    // A truncated character is not valid UTF-8.
     if (state.begun > 0 && (byte < ASCII_SIZE || byte >= FIRST_BYTES)) return "unsure";
     if (byte < ASCII_SIZE) {
       return final(this.#readCharacter(state, WORD.ascii[byte] === true, ({ ascii }) => ascii[byte]));
@@ -60,7 +61,7 @@ export class SubsetConstruction {
       return final(this.#readCharacter(state, false, (set) => (isOnlyAscii(set) ? false : undefined)));
     }
     if (byte < FIRST_BYTES) return readOn(state, this.#watch.next(state.begun, byte));
-    // The first byte stands for the character, unless it turns out to be one that is watched for.
+    // The lead byte represents the character, unless it turns out to be a watched one.
     const after = this.#readCharacter(state, false, ({ beyond }) =>
       beyond === "some" ? undefined : beyond === "all",
     );
@@ -82,28 +83,28 @@ function isOnlyAscii({ beyond, except }: CharacterSet): boolean {
   return beyond === "none" && except === "";
 }
 
-/** Reads another byte of a character. */
+/** Reads a continuation byte. */
 function readOn(state: DfaState, begun: number | "complete"): DfaState | Outcome {
-  // A line that begins with such a byte is not UTF-8.
+  // A line that begins with such a byte is not valid UTF-8.
   if (state.atStart || begun === "complete") return "unsure";
   return state.begun === 0 ? state : final({ ...state, begun });
 }
 
-/** The outcome, if there is one already. */
+/** The outcome, if it is already decided. */
 function final(state: DfaState | Outcome): DfaState | Outcome {
   if (typeof state === "string" || state.begun > 0) return state;
   if (state.states.includes(END)) return "matched";
   return state.states.length === 0 ? "dead" : state;
 }
 
-/** Reads text of UTF-8 byte by byte and notices when one of a few characters is complete. */
+/** Reads UTF-8 text byte by byte and detects when one of a few characters is complete. */
 class CharacterWatch {
-  /** The states of partly read characters, by number; 0 is none. */
+  /** The states of partly read characters, by number; 0 means none. */
   readonly #begun: string[] = [""];
   readonly #complete: ReadonlySet<string>;
 
   constructor(characters: Iterable<string>) {
-    // A string with one character for each byte.
+    // A string with one character per byte.
     const encoded = Array.from(characters, (character) => Buffer.from(character).toString("latin1"));
     this.#complete = new Set(encoded);
     for (const bytes of this.#complete) {
@@ -120,7 +121,7 @@ class CharacterWatch {
     return this.#complete.has(bytes) ? "complete" : Math.max(0, this.#begun.indexOf(bytes));
   }
 
-  /** Bytes with the same answer make no difference. */
+  /** Bytes with the same result are equivalent. */
   kind(byte: number): string {
     return this.#begun.map((_, begun) => this.next(begun, byte)).join();
   }

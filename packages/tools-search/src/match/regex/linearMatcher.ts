@@ -2,7 +2,7 @@ import { type CharacterSet, characterSet } from "./characterSet.js";
 import { END, type Nfa } from "./nfa.js";
 import { NfaSimulation, type StateSet } from "./simulation.js";
 
-/** So many states are kept; a line that meets more is read on with an empty cache. */
+/** The maximum number of cached states; a line that needs more continues with an empty cache. */
 const MAX_CACHED = 2000;
 
 interface CachedState {
@@ -12,8 +12,8 @@ interface CachedState {
 }
 
 /**
- * Matches decoded lines without backtracking: a DFA over characters whose states are made when a line needs them. Slower
- * than the table over bytes, but it knows every character, takes expressions of any size, and no line can hold it up.
+ * Matches decoded lines without backtracking: a DFA over characters whose states are created on demand. Slower than the
+ * table over bytes, but it supports every character, takes expressions of any size, and always runs in linear time.
  */
 export class LinearMatcher {
   readonly #simulation: NfaSimulation;
@@ -27,7 +27,7 @@ export class LinearMatcher {
     this.#start = { set: this.#simulation.start, next: new Map() };
   }
 
-  /** Where in the line it shows that the line matches, or -1. */
+  /** The position in the line where a match is detected, or -1. */
   find(line: string): number {
     let state = this.#start;
     if (state.set.states.includes(END)) return 0;

@@ -1,7 +1,9 @@
 import { type CharacterSet, characterSet } from "./characterSet.js";
 import type { Assertion, RegexTree } from "./tree.js";
 
-/** A nondeterministic finite automaton: states that lead to each other, by number. A match is a way from `first` to the end. */
+/**
+ * A nondeterministic finite automaton: states with transitions, by number. A match is a path from `first` to the end.
+ */
 export interface Nfa {
   readonly all: readonly NfaState[];
   readonly first: number;
@@ -10,17 +12,17 @@ export interface Nfa {
 
 type NfaState =
   | { readonly kind: "end" }
-  /** Continues with one of the set's characters. */
+  /** A transition for one of the set's characters. */
   | { readonly kind: "character"; readonly set: CharacterSet; readonly next: number }
-  /** Continues where the text fulfils this assertion. */
+  /** A transition where this assertion is true. */
   | { readonly kind: "assertion"; readonly assertion: Assertion; readonly next: number }
-  /** Continues in any of several ways. */
+  /** A transition to several states. */
   | { readonly kind: "fork"; readonly next: readonly number[] };
 
-/** The number of the state that is the end of every match. */
+/** The number of the accepting state. */
 export const END = 0;
 
-/** Thompson's construction, with each round of a repetition written out. `undefined`: it takes more than `maxStates`. */
+/** Thompson's construction, with repetitions expanded. `undefined`: it needs more than `maxStates`. */
 export function buildNfa(tree: RegexTree, ignoreCase: boolean, maxStates: number): Nfa | undefined {
   const writer = new Writer(ignoreCase, maxStates);
   try {
@@ -46,7 +48,7 @@ class Writer {
     this.#maxStates = maxStates;
   }
 
-  /** Writes the tree so that it continues with the state `next`, and returns where it begins. */
+  /** Adds the states of the tree, which continue with the state `next`, and returns the first. */
   write(tree: RegexTree, next: number): number {
     switch (tree.kind) {
       case "character":
@@ -70,7 +72,7 @@ class Writer {
     return first;
   }
 
-  /** Any number of rounds: where one ends, another may begin. */
+  /** Any number of repetitions: after one, another may begin. */
   #loop(part: RegexTree, next: number): number {
     const ways = [next];
     const fork = this.#fork(ways);

@@ -8,21 +8,21 @@ import { toUnicodeSyntax, type UnicodeSyntax } from "./unicodeSyntax.js";
 export interface ParsedRegex {
   /** The same expression in the stricter form that is valid with and without the `u` flag. */
   readonly source: string;
-  /** The expression changed so that it cannot run over a line break, or `undefined` if that is not possible. */
+  /** The expression changed so that it cannot match across a line ending, or `undefined` if that is impossible. */
   readonly lineSource: string | undefined;
-  /** Strings of which every match contains at least one. */
+  /** Strings at least one of which every match contains. */
   readonly required: Required;
-  /** Its structure, or `undefined` if it has a part that only a backtracking engine can match. */
+  /** Its structure, or `undefined` if only a backtracking engine can match a part of it. */
   readonly tree: MaybeTree;
-  /** Whether `^`, `$` or a look-around makes a match depend on where the line begins and ends. */
+  /** Whether `^`, `$` or a look-around makes a match depend on the start and end of the line. */
   readonly anchored: boolean;
-  /** Whether it means anything only with the `u` flag: `\p{…}`, `\u{…}`, characters beyond ASCII. */
+  /** Whether it needs the `u` flag: `\p{…}`, `\u{…}`, non-ASCII characters. */
   readonly needsUnicode: boolean;
-  /** Whether it asks for a carriage return, so that the one at the end of a line must be there to be found. */
+  /** Whether it matches a carriage return, so that the one at the end of a line must be kept. */
   readonly asksForReturn: boolean;
 }
 
-/** The parser's messages as text that say what to do; any other is shown as it is. */
+/** The parser's messages rewritten with what to do; any other is shown unchanged. */
 const MESSAGES: Readonly<Record<string, string>> = {
   "Nothing to repeat": "nothing to repeat",
   "numbers out of order in {} quantifier": "the numbers of the quantifier are out of order",
@@ -43,12 +43,12 @@ const ON_A_LINE: Readonly<Record<string, string>> = {
   "\\D": "[^\\d\\n]",
 };
 
-/** Reads an expression. Throws a `RegexSyntaxError` that says where and why it is not valid. */
+/** Parses an expression. Throws a `RegexSyntaxError` with the position and the reason. */
 export function parseRegex(text: string): ParsedRegex {
   const syntax = toUnicodeSyntax(text);
   const pattern = parsePattern(syntax);
   const parsed = new Reader(syntax).read(pattern);
-  // The parser may know newer syntax than the engine that has to match it.
+  // The parser may support newer syntax than the engine.
   new RegExp(parsed.source, "u");
   return parsed;
 }
@@ -59,12 +59,12 @@ function parsePattern({ text, placeOf }: UnicodeSyntax): AST.Pattern {
   } catch (error) {
     if (!(error instanceof RegExpSyntaxError)) throw error;
     const reason = error.message.slice(error.message.lastIndexOf(": ") + 2);
-    // The parser has read past the mistake.
+    // The parser has read past the error.
     throw new RegexSyntaxError(MESSAGES[reason] ?? reason, placeOf(Math.max(0, error.index - 1)));
   }
 }
 
-/** Turns the parser's tree into what the search needs. */
+/** Converts the parser's tree to what the search needs. */
 class Reader {
   readonly #syntax: UnicodeSyntax;
   #anchored = false;
@@ -124,7 +124,7 @@ class Reader {
     if (node.kind === "word") return assertionPart(node.negate ? "\\B" : "\\b");
     this.#anchored = true;
     if (!("alternatives" in node)) return assertionPart(node.kind === "start" ? "^" : "$");
-    // A look-around sees the neighbouring lines in a longer text, and only its own line in a line.
+    // A look-around sees the neighbouring lines in a longer text, but only its own line in a single line.
     this.#spansLines = true;
     return this.#lookAround(node);
   }
@@ -141,7 +141,7 @@ class Reader {
     }
     this.#note(character, false);
     const source = SYNTAX.test(character) ? `\\${character}` : printable(character);
-    // Beyond ASCII the bytes depend on the file's encoding, so such characters are left to the expression.
+    // Non-ASCII bytes depend on the file's encoding, so such characters are left to the expression.
     const required = character <= "\x7f" ? { exact: [character], anyOf: undefined } : NOTHING;
     return { ...characterPart(source), required };
   }
@@ -161,7 +161,7 @@ class Reader {
     const items = elements.map((element) => this.#classItem(element, negate));
     const open = negate ? "[^" : "[";
     const source = items.map((item) => item.source).join("");
-    // [^] matches everything and [] nothing; the former must stay off the line break too.
+    // [^] matches everything and [] nothing; the former must exclude the line ending too.
     const line = (negate ? "\\n" : "") + items.map((item) => item.line).join("");
     return characterPart(`${open}${source}]`, `${open}${line}]`);
   }
@@ -193,7 +193,7 @@ class Reader {
     const character = String.fromCodePoint(value);
     this.#note(character, negate);
     const source = SYNTAX.test(character) || character === "-" ? `\\${character}` : printable(character);
-    // A line break among the characters of a class is one that no line has.
+    // A line ending in a character class matches nothing, because lines contain none.
     return { source, line: character === NEWLINE && !negate ? "" : source };
   }
 
@@ -212,16 +212,16 @@ interface ClassItem {
   readonly line: string;
 }
 
-/** A character as it can stand in the source of an expression: control characters as `\xNN`. */
+/** A character escaped for the source of an expression: control characters as `\xNN`. */
 function printable(character: string): string {
   return character < " " ? `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}` : character;
 }
 
-/** A part of an expression: how to write it again, the strings it requires, and its structure. */
+/** A part of an expression: its source, the strings it requires, and its structure. */
 interface Part {
   /** Valid with and without the `u` flag. */
   readonly source: string;
-  /** The same for a text of many lines: it cannot match a line break. */
+  /** The same for a text of many lines: it cannot match a line ending. */
   readonly line: string;
   readonly required: Required;
   readonly tree: MaybeTree;
@@ -229,10 +229,10 @@ interface Part {
 
 const NOTHING: Required = { exact: undefined, anyOf: undefined };
 
-/** "." means every character of the line: a lone carriage return or U+2028 ends none here. */
+/** "." matches every character of the line: a lone carriage return or U+2028 does not end a line here. */
 const ANY_CHARACTER: Part = characterPart("[^\\n]");
 
-/** A part that is written as it is and requires nothing: a look-around or a reference back. */
+/** A part that is copied unchanged and requires nothing: a look-around or a back-reference. */
 function verbatim(source: string): Part {
   return { source, line: source, required: NOTHING, tree: undefined };
 }
@@ -241,7 +241,7 @@ function assertionPart(assertion: Assertion): Part {
   return { ...verbatim(assertion), tree: { kind: "assertion", assertion } };
 }
 
-/** One character of several that it can be, written another way for a text of many lines. */
+/** One character out of several, with different source for a text of many lines. */
 function characterPart(source: string, line = source): Part {
   return { source, line, required: NOTHING, tree: { kind: "character", source } };
 }
@@ -264,12 +264,12 @@ function choicePart(branches: readonly Part[]): Part {
   };
 }
 
-/** `open` is how the group begins: `(`, `(?:`, `(?<name>`. */
+/** `open` is the start of the group: `(`, `(?:`, `(?<name>`. */
 function groupPart(open: string, inside: Part): Part {
   return { ...inside, source: `${open}${inside.source})`, line: `${open}${inside.line})` };
 }
 
-/** `quantifier` is how the repetition is written: `*`, `{2,}?`. */
+/** `quantifier` is the source of the repetition: `*`, `{2,}?`. */
 function repeatPart(part: Part, quantifier: string, least: number, most: number): Part {
   return {
     source: part.source + quantifier,

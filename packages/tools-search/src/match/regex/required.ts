@@ -1,22 +1,22 @@
 import { commonness } from "../needles/needle.js";
 
-/** Which strings the matches of a part of an expression contain. */
+/** The strings that the matches of a part of an expression contain. */
 export interface Required {
-  /** The only strings it matches, if they are few. */
+  /** The complete list of strings it matches, if there are few. */
   readonly exact: readonly string[] | undefined;
   /** Every match contains at least one of these. */
   readonly anyOf: readonly string[] | undefined;
 }
 
 const MAX_ALTERNATIVES = 64;
-/** How common a single character may be to be looked for: it makes the lines it is on candidates. */
+/** The maximum frequency of a single character to be searched for: it makes its lines candidates. */
 const RARE_CHARACTER = 45;
-/** The same where candidates cost little. */
+/** The same if candidates are cheap. */
 const UNCOMMON_CHARACTER = 77;
 
 /** How requirements combine when parts of an expression do. */
 export const describeRequired = {
-  /** One of several alternatives: a match of any contains what that one requires. */
+  /** One of several alternatives: every match contains what its alternative requires. */
   oneOf(branches: readonly Required[]): Required {
     const exact = union(branches.map((branch) => branch.exact));
     if (exact) return { exact, anyOf: undefined };
@@ -24,7 +24,7 @@ export const describeRequired = {
     return { exact: undefined, anyOf: anyOf && shortest(anyOf) };
   },
 
-  /** One part after the other: neighbouring exact parts join into longer strings; the best requirement counts. */
+  /** A sequence of parts: neighbouring exact parts join into longer strings; the best requirement is used. */
   allOf(parts: readonly Required[]): Required {
     let best: readonly string[] | undefined;
     let run: readonly string[] = [""];
@@ -43,18 +43,18 @@ export const describeRequired = {
     return { exact: undefined, anyOf: better(best, candidates({ exact: run, anyOf: undefined })) };
   },
 
-  /** At least once: what one round requires. */
+  /** At least once: what one repetition requires. */
   repeated(part: Required): Required {
     return { exact: undefined, anyOf: candidates(part) };
   },
 };
 
-/** Strings of which a line must only contain one to match, or `undefined` if that is not all there is to it. */
+/** Strings that are sufficient for a match, or `undefined` if there are further conditions. */
 export function sufficientStrings({ exact }: Required): readonly string[] | undefined {
   return exact && candidates({ exact, anyOf: undefined });
 }
 
-/** The strings to look for first, or `undefined` if none would sort out enough lines. */
+/** The strings to search for first, or `undefined` if none would exclude enough lines. */
 export function usefulStrings(required: Required, candidatesAreCheap = false): readonly string[] | undefined {
   const limit = candidatesAreCheap ? UNCOMMON_CHARACTER : RARE_CHARACTER;
   const strings = candidates(required);
@@ -67,7 +67,7 @@ function candidates({ exact, anyOf }: Required): readonly string[] | undefined {
   return exact.includes("") ? undefined : shortest(exact);
 }
 
-/** A line with a string that contains another of them has the other one, too. */
+/** A line with a string that contains another one contains that one, too. */
 function shortest(strings: readonly string[]): readonly string[] {
   return strings.filter((text) => !strings.some((other) => other !== text && text.includes(other)));
 }

@@ -2,7 +2,7 @@ import type { CharacterSet } from "./characterSet.js";
 import { END, type Nfa } from "./nfa.js";
 import type { Assertion } from "./tree.js";
 
-/** How far matches may have come after some characters of a line: in all of these NFA states at the same time. */
+/** The progress of possible matches after some characters of a line: all of these NFA states at the same time. */
 export interface StateSet {
   readonly states: readonly number[];
   readonly atStart: boolean;
@@ -13,16 +13,16 @@ export interface StateSet {
 type Ahead = "word" | "other" | "lineEnd";
 type Place = Pick<StateSet, "atStart" | "afterWord">;
 
-/** Reads a line along all ways through an NFA at the same time, so the time it takes grows only with the line. */
+/** Follows all paths through an NFA at the same time, so the time is linear in the length of the line. */
 export class NfaSimulation {
-  /** How many states were looked at. */
+  /** The number of states examined. */
   work = 0;
   readonly start: StateSet;
-  /** Whether characters that are part of a word must be told from others. */
+  /** Whether word characters must be distinguished from others. */
   readonly hasWordAssertions: boolean;
   readonly assertions: ReadonlySet<Assertion>;
   readonly #looksAhead: boolean;
-  /** For each state the round in which it was last seen. */
+  /** For each state the step in which it was last visited. */
   readonly #seen: Uint32Array;
   #round = 0;
 
@@ -44,7 +44,10 @@ export class NfaSimulation {
     return this.#closure(set.states, set, "lineEnd").includes(END);
   }
 
-  /** Reads one character. `isIn` says whether it is in a set, or `undefined` if that cannot be told: then neither can the result. */
+  /**
+   * Reads one character. `isIn` returns whether it is in a set, or `undefined` if that is unknown: then the result is
+   * unknown too.
+   */
   read(
     set: StateSet,
     isWord: boolean,
@@ -60,15 +63,13 @@ export class NfaSimulation {
       if (fits === undefined) return "unsure";
       if (fits) next.push(state.next);
     }
-    // A match may also begin behind this character.
+    // A match may also begin after this character.
     next.push(this.#nfa.first);
     const place = { atStart: false, afterWord: this.hasWordAssertions && isWord };
     return { states: this.#closure(next, place), ...place };
   }
 
-  /**
-   * The epsilon closure, in order. Assertions that depend on what comes next are kept as long as that is not known.
-   */
+  /** The epsilon closure, in order. Assertions about the next character are kept until it is known. */
   #closure(from: readonly number[], { atStart, afterWord }: Place, ahead?: Ahead): number[] {
     const round = ++this.#round;
     const kept: number[] = [];

@@ -1,6 +1,6 @@
-/** A mistake in an expression, with the place it was noticed. */
+/** An error in an expression, with its position. */
 export class RegexSyntaxError extends Error {
-  /** `index` counts from 0; the message counts from 1, as people do. */
+  /** `index` counts from 0; the message counts from 1. */
   constructor(problem: string, index: number) {
     super(`${problem} at position ${index + 1}`);
   }

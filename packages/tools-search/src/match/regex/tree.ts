@@ -1,4 +1,4 @@
-/** A regular expression as a tree, as far as whether it matches depends on it: groups, names and laziness do not. */
+/** A regular expression as a tree, with only what decides whether it matches: no groups, names or laziness. */
 export type RegexTree =
   /** One character: a literal, a class, `\d`. */
   | { readonly kind: "character"; readonly source: string }
@@ -7,13 +7,13 @@ export type RegexTree =
   | { readonly kind: "choice"; readonly branches: readonly RegexTree[] }
   | { readonly kind: "repeat"; readonly part: RegexTree; readonly least: number; readonly most: number };
 
-/** A place in the text rather than a character of it. */
+/** A position in the text rather than a character. */
 export type Assertion = "^" | "$" | "\\b" | "\\B";
 
-/** A part of an expression that needs more than a memory of fixed size has no tree: a look-around, a reference back. */
+/** A part that is not a regular language has no tree: a look-around, a back-reference. */
 export type MaybeTree = RegexTree | undefined;
 
-/** Trees made of trees; one that is missing makes the whole missing. */
+/** A tree with sub-trees; `undefined` if one of them is. */
 export const treeOf = {
   sequence(parts: readonly MaybeTree[]): MaybeTree {
     return parts.every(isKnown) ? { kind: "sequence", parts } : undefined;

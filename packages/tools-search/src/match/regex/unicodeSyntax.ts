@@ -1,15 +1,15 @@
 import { RegexSyntaxError } from "./syntaxError.js";
 
 const MAX_DEPTH = 200;
-/** Letters and digits that mean something after a backslash; the parser judges what follows them. */
+/** Letters and digits with a meaning after a backslash; the parser checks what follows them. */
 const ESCAPES = /[dDwWsSbBpPkcxunrtvf0-9]/;
 /** Characters whose escape the `u` flag allows. */
 const SYNTAX = /[\\^$.*+?()[\]{}|/]/;
 const QUANTIFIER = /\{\d+(?:,\d*)?\}/y;
 const GROUP = /\((?:\?(?::|=|!|<=|<!|<[A-Za-z_$]))?/y;
-/** Escapes whose braces belong to them. */
+/** Escapes with braces. */
 const WITH_BRACES = /\\(?:u\{[0-9a-fA-F]+\}|[pP]\{[^}]*\}|k<[^>]*>)/y;
-/** An item of a class that stands for several characters. */
+/** An item of a class that matches several characters. */
 const SET = /\\(?:[dDwWsS]|[pP]\{[^}]*\})/y;
 const POSIX_CLASS = /\[\[:\w*:\]/y;
 /** Escapes of other regular-expression dialects, and their JavaScript equivalents. */
@@ -26,14 +26,14 @@ const OTHER_DIALECTS: Readonly<Record<string, string>> = {
 /** An expression in the stricter syntax of the `u` flag. */
 export interface UnicodeSyntax {
   readonly text: string;
-  /** Where a place of `text` is in the expression as it was given; both count from 0. */
+  /** Maps a position in `text` to the original expression; both count from 0. */
   readonly placeOf: (index: number) => number;
 }
 
 /**
- * Rewrites an expression so that it is valid with the `u` flag: people and models write `}`, `\-` or `[\w-.]`, which are
- * valid only without it, and `\p{L}`, which is valid only with it. Throws for brackets that do not close and for syntax
- * of other dialects.
+ * Rewrites an expression so that it is valid with the `u` flag: people and models write `}`, `\-` or `[\w-.]`, which
+ * are valid only without it, and `\p{L}`, which is valid only with it. Throws for unclosed brackets and for syntax of
+ * other dialects.
  */
 export function toUnicodeSyntax(expression: string): UnicodeSyntax {
   return new Rewriter(expression).rewrite();
@@ -97,7 +97,7 @@ class Rewriter {
       const advice = OTHER_DIALECTS[character];
       this.#fail(`\\${character} is not JavaScript syntax${advice ? ` (${advice})` : ""}`);
     }
-    // Any other character stands for itself, with or without a backslash.
+    // Any other character matches itself, with or without a backslash.
     if (!isKnown && !SYNTAX.test(character)) this.#at++;
     this.#take(this.#peek(WITH_BRACES)?.length ?? (isKnown || SYNTAX.test(character) ? 2 : 1));
   }
@@ -116,7 +116,7 @@ class Rewriter {
     this.#take(1);
   }
 
-  /** Returns whether the item was a set: a hyphen next to one is itself, no range. */
+  /** Returns whether the item was a set: a hyphen next to one is literal, not a range. */
   #classItem(afterSet: boolean): boolean {
     const set = this.#peek(SET);
     if (set !== undefined) {

@@ -19,7 +19,7 @@ export const PROGRAMS = {
   newlines,
 } as const;
 
-/** The part of the WebAssembly API in use; the language's own library has no types for it. */
+/** The part of the WebAssembly API that is used; TypeScript's ES library has no types for it. */
 interface WebAssemblyApi {
   readonly Memory: new (size: { initial: number; maximum: number }) => WasmMemory;
   readonly Module: new (bytes: Uint8Array) => object;
@@ -35,12 +35,12 @@ export interface WasmMemory {
 
 export type WasmFunction = (...args: number[]) => number;
 
-/** Makes a memory of a fixed number of pages. Throws where WebAssembly is missing. */
+/** Creates a memory with a fixed number of pages. Throws if WebAssembly is missing. */
 export function createMemory(pages: number): WasmMemory {
   return new (webAssembly().Memory)({ initial: pages, maximum: pages });
 }
 
-/** The functions of a program on a memory. Throws where WebAssembly or its vector instructions are missing. */
+/** Instantiates a program on a memory. Throws if WebAssembly or its vector instructions are missing. */
 export function instantiate(
   program: keyof typeof PROGRAMS,
   memory: WasmMemory,

@@ -5,16 +5,16 @@ import type { Dfa } from "../regex/dfa.js";
 import type { ByteWindow } from "./byteWindow.js";
 
 const NEWLINE = 0x0a;
-/** After so many bytes, a power of two, a search through a large window shows that it continues. */
+/** The interval in bytes, a power of two, at which a search through a large window reports progress. */
 const HEARTBEAT_BYTES = 4 * 1024 * 1024;
 
-/** Works everywhere, on memory of any size. */
+/** Works everywhere, with memory of any size. */
 export class PlainWindow implements ByteWindow {
   readonly #heartbeat: () => void;
 
   constructor(
     readonly buffer: Buffer,
-    /** Called now and then during a long search. */
+    /** Called periodically during a long search. */
     heartbeat: () => void = () => undefined,
   ) {
     this.#heartbeat = heartbeat;
@@ -64,7 +64,7 @@ export class PlainWindow implements ByteWindow {
       row = lineStart;
     }
     if (row === lineStart) return -1;
-    // The last line has no line break, but it ends all the same.
+    // The last line has no line ending, but still ends here.
     return table[(row + (columnOf[NEWLINE] ?? 0)) >> 1] === rowBytes ? to * 2 : -1;
   }
 

@@ -8,7 +8,7 @@ import type { ByteWindow } from "./byteWindow.js";
 
 const NEWLINE = 0x0a;
 const PAGE = 65_536;
-/** Up to so many needles, it takes less time to look for each by itself. */
+/** Up to this many needles, searching for each separately is faster. */
 const FEW = 2;
 
 /** The same searches with vector instructions: several times faster, and file reads land in its memory. */
@@ -26,7 +26,7 @@ export class SimdWindow implements ByteWindow {
   #set: SetTable | undefined;
   #dfa: Dfa | undefined;
 
-  /** Throws where WebAssembly or its vector instructions are missing. */
+  /** Throws if WebAssembly or its vector instructions are missing. */
   constructor(size: number) {
     const pages = Math.ceil((WINDOW_AT + size + READ_AHEAD) / PAGE);
     this.#memory = createMemory(pages);
@@ -46,7 +46,7 @@ export class SimdWindow implements ByteWindow {
     this.#decide = this.#whenNeeded("dfa", "decide");
   }
 
-  /** A function that is compiled with its first use: one search needs one or two of them. */
+  /** A function that is compiled on first use: one search needs one or two of them. */
   #whenNeeded(program: Parameters<typeof instantiate>[0], name: string): () => WasmFunction {
     let found: WasmFunction | undefined;
     return () => {

@@ -3,8 +3,8 @@ import { checkGlob } from "./limits.js";
 import { expandBraces, globToRegex } from "./matcher.js";
 
 /**
- * The `glob` filter of a text search. Without a slash it is compared with the file's name; with one, with the
- * path as shown or from the searched directory, whichever the caller had in mind. `!` in front turns it round.
+ * The `glob` filter of a text search. Without a slash it is compared with the file's name; with one, with the displayed
+ * path or the path from the searched directory, whichever matches. A leading `!` negates it.
  */
 export function createGlobFilter(
   glob: string,

@@ -1,4 +1,7 @@
-/** The glob libraries. They are passed along, since loading them takes time and only a task with a glob needs them. */
+/**
+ * The glob libraries. They are passed as arguments, since loading them takes time and only a task with a glob needs
+ * them.
+ */
 export interface GlobLibraries {
   readonly fastGlob: typeof import("fast-glob");
   readonly micromatch: typeof import("micromatch");

@@ -3,7 +3,7 @@ import { quote } from "@agent/core/toolkit";
 const MAX_PATTERN_LENGTH = 4096;
 const MAX_EXPANSIONS = 2000;
 
-/** Refuses a glob that would expand into more patterns than anyone can mean. `argument` is named in the error. */
+/** Refuses a glob that would expand into too many patterns. `argument` is named in the error. */
 export function checkGlob(pattern: string, argument: string): void {
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new Error(
@@ -19,7 +19,7 @@ export function checkGlob(pattern: string, argument: string): void {
   }
 }
 
-/** How many patterns the braces of a glob stand for: a product of sums. */
+/** The number of patterns that the braces of a glob expand to: a product of sums. */
 export function countExpansions(pattern: string): number {
   // One frame for each open brace: the sum of finished alternatives and the product of the current one.
   const stack = [{ sum: 0, product: 1, start: 0, commas: 0 }];

@@ -1,6 +1,6 @@
 import type { GlobLibraries } from "./libraries.js";
 
-/** The options fast-glob gives to micromatch, with dotfiles included. */
+/** The options that fast-glob passes to micromatch, with dotfiles included. */
 const OPTIONS = { dot: true, posix: true, strictSlashes: false, nobrace: false } as const;
 
 const NEVER = /(?!)/;
@@ -11,13 +11,13 @@ export function globToRegex(pattern: string, { micromatch }: GlobLibraries): Reg
   return new RegExp(expression.source, `${expression.flags}s`);
 }
 
-/** The literal suffix of every match, compared first because it is cheap: `.ts` for `src/*.ts`. Often empty. */
+/** The common literal suffix of all matches, compared first because it is cheap: `.ts` for `src/*.ts`. Often empty. */
 export function fixedEnd(pattern: string): string {
-  // A bar divides a pattern also where no one would expect it, and then each side has its own end.
+  // A `|` also divides a pattern in unexpected positions, and then each side has its own end.
   return pattern.includes("|") ? "" : (/[\w.-]*$/.exec(pattern)?.[0] ?? "");
 }
 
-/** The patterns that the braces of a glob stand for, as fast-glob expands them. */
+/** The patterns that the braces of a glob expand to, as in fast-glob. */
 export function expandBraces(pattern: string, { micromatch }: GlobLibraries): string[] {
   const expanded = micromatch.braces(pattern, {
     expand: true,
@@ -27,7 +27,7 @@ export function expandBraces(pattern: string, { micromatch }: GlobLibraries): st
   return expanded.filter((one) => one !== "");
 }
 
-/** Whether one of the patterns can match something below a directory; the rule fast-glob prunes by. */
+/** Whether one of the patterns can match something below a directory; fast-glob prunes by this rule. */
 export function createDirectoryTest(
   patterns: readonly string[],
   libraries: GlobLibraries,
@@ -49,7 +49,7 @@ type Segment = string | RegExp;
 
 interface PatternShape {
   readonly segments: readonly Segment[];
-  /** How many segments come before the first one with `**`; `undefined` if none has it. */
+  /** The number of segments before the first one with `**`; `undefined` if none has it. */
   readonly beforeGlobstar: number | undefined;
 }
 

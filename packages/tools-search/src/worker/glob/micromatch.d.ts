@@ -1,4 +1,4 @@
-/** The part of micromatch that is used here; the package brings no types of its own. */
+/** The part of micromatch that is used here; the package has no types. */
 declare module "micromatch" {
   interface MicromatchOptions {
     readonly dot?: boolean;

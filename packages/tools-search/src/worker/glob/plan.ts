@@ -18,21 +18,21 @@ import type { GlobLibraries } from "./libraries.js";
 import { checkGlob } from "./limits.js";
 import { createDirectoryTest, fixedEnd, globToRegex } from "./matcher.js";
 
-/** A glob search made ready: fast-glob plans and its matcher decides, the walk is the one of search_text. */
+/** A prepared glob search: fast-glob plans it and its matcher decides; the walk is the same as for search_text. */
 export class GlobPlan {
   /** The target of the path argument. */
   readonly start: string;
   readonly walks: readonly GlobWalk[];
-  /** Files that the pattern names without any wildcard: there is nothing to walk. */
+  /** Files that the pattern names without any wildcard, which need no walk. */
   readonly named: readonly string[];
-  /** Those that may be there, for all that can be seen. */
+  /** The named files that may exist, as far as visible. */
   readonly unreadable: readonly { readonly path: string; readonly code: string }[];
-  /** A suggestion for the case that nothing is found. */
+  /** A suggestion if nothing is found. */
   readonly hint: string | undefined;
   readonly #prefix: string;
   readonly #libraries: GlobLibraries;
 
-  /** Throws if there is nothing that could be searched. */
+  /** Throws if there is nothing to search. */
   constructor({ path, pattern, scope }: GlobQuery, boundary: Boundary, libraries: GlobLibraries) {
     this.#libraries = libraries;
     checkGlob(pattern, "pattern");
@@ -85,7 +85,7 @@ export class GlobPlan {
   }
 }
 
-/** The walk through all that a pattern can match, or through parts of it. */
+/** The walk through everything a pattern can match, or through parts of it. */
 export class GlobWalk {
   readonly #tests: readonly { readonly end: string; readonly whole: RegExp }[];
   readonly #enters: ((path: string) => boolean) | undefined;
@@ -96,7 +96,7 @@ export class GlobWalk {
   readonly #around: IgnoreScope | undefined;
 
   constructor(
-    /** Absolute, with a slash at the end. */
+    /** Absolute, with a trailing slash. */
     readonly base: string,
     /** The path from the start of the search to the base. */
     readonly prefix: string,
@@ -115,7 +115,7 @@ export class GlobWalk {
     this.#enters = createDirectoryTest(patterns, libraries);
   }
 
-  /** The files below `from`, which is "" or a directory that another walk has left. */
+  /** The files below `from`, which is "" or a directory that another walk left unread. */
   run(
     from: string,
     options: Pick<WalkOptions, "budget" | "tally" | "heartbeat" | "boundary">,
@@ -147,7 +147,7 @@ export class GlobWalk {
   }
 }
 
-/** Where named paths are looked for, and how. */
+/** Where and how named paths are looked up. */
 interface SearchedPlace {
   readonly start: string;
   readonly guard: PathGuard;
@@ -158,11 +158,11 @@ interface SearchedPlace {
 interface Named {
   readonly path: string;
   readonly kind: "file" | "directory" | "nothing";
-  /** Why it could not be looked at. */
+  /** Why it could not be accessed. */
   readonly code?: string;
 }
 
-/** The path that a pattern names if it has no wildcards, or is taken literally. */
+/** The path that a pattern names if it has no wildcards, or is meant literally. */
 function lookAt(
   pattern: string,
   { start, guard, boundary, libraries }: SearchedPlace,
@@ -195,7 +195,7 @@ function literalHint(pattern: string, place: SearchedPlace): string | undefined 
   return `A file has exactly this name; as a pattern it is ${inFull(escaped)}.`;
 }
 
-/** As it is to be passed in a call: nothing may be cut off. */
+/** The path as it must be passed in a call, so it is never shortened. */
 function inFull(pattern: string): string {
   return escapeInvisible(JSON.stringify(pattern));
 }

@@ -12,7 +12,7 @@ export function* globTask(
   host: TaskHost,
 ): Generator<void> {
   const [only, ...others] = plan.walks;
-  // One walk finds each file once, and in order: nothing has to be known about other files.
+  // One walk finds each file once and in order, so nothing must be known about other files.
   const inOrder = others.length === 0 && plan.named.length === 0 && task.query.order === "path";
   if (only && inOrder) yield* findInOrder(task, plan, only, boundary, host);
   else yield* findAll(task, plan, boundary, host);
@@ -53,7 +53,7 @@ interface FoundFile {
   readonly changedAt: number;
 }
 
-/** Where there are several walks, or the order is not that of paths, only the first ones so far are kept. */
+/** With several walks, or another order than by path, only the first ones so far are kept. */
 function* findAll({ query }: GlobTask, plan: GlobPlan, boundary: Boundary, host: TaskHost): Generator<void> {
   const tally = emptyTally();
   for (const { path, code } of plan.unreadable) addUnreadable(tally, path, code);
@@ -78,7 +78,7 @@ function* findAll({ query }: GlobTask, plan: GlobPlan, boundary: Boundary, host:
   host.post({ kind: "globbed", tally, lists: [list.join("\0")], total, hint });
 }
 
-/** Remembers paths that can be found twice: named ones, and those where one walk goes through a part of another. */
+/** Remembers paths that can be found twice: named ones, and those in overlapping walks. */
 class SeenPaths {
   readonly #paths = new Set<string>();
   readonly #inner: readonly string[];
@@ -116,7 +116,7 @@ function firstThatFit(files: readonly FoundFile[], { maxCharacters }: GlobTask["
   return files.slice(0, end === -1 ? files.length : end).map(({ path }) => path);
 }
 
-/** Where no one may look, files are as old as can be. */
+/** A file that cannot be accessed counts as the oldest. */
 function changedAt(place: string, boundary: Boundary): number {
   try {
     return boundary.lookAt(place).mtimeMs;
@@ -125,7 +125,7 @@ function changedAt(place: string, boundary: Boundary): number {
   }
 }
 
-/** Keeps the first `limit` of any number of items, in the order of `compare`, in memory for twice as many. */
+/** Keeps the first `limit` of any number of items, in the order of `compare`, with memory for twice as many. */
 export class FirstItems<Item> {
   #items: Item[] = [];
 

@@ -11,21 +11,21 @@ import { collectMatches } from "./matches.js";
 import { RowCollector } from "./rows.js";
 
 const MB = 1024 * 1024;
-/** Small enough for a processor's second-level cache: what was just read is searched while it is still there. */
+/** Small enough for a CPU's L2 cache: data that was just read is searched while it is still there. */
 const WINDOW_BYTES = 256 * 1024;
-/** Up to this size a window stays in fast memory; one for a longer line is made for that file alone. */
+/** Up to this size a window stays in fast memory; one for a longer line is created for that file alone. */
 const FAST_WINDOW_BYTES = 16 * MB;
 /** A line longer than this is searched in pieces. */
 const MAX_LINE_BYTES = 128 * MB;
 /** UTF-16 is transcoded as a whole. */
 const MAX_UTF16_BYTES = 64 * MB;
-/** A file of this size is worth dividing among the workers. */
+/** A file of at least this size is divided among the workers. */
 const LARGE_FILE_BYTES = 16 * MB;
 
 export interface FileScan {
   readonly matches: number;
   readonly collector: RowCollector;
-  /** Set if the file was not searched but is large enough to be divided. */
+  /** Set if the file was not searched because it is large enough to be divided. */
   readonly large?: { readonly size: number; readonly identity: string };
   /** Whether a line was too long to be searched as one. */
   readonly inPieces: boolean;
@@ -36,9 +36,9 @@ export interface ScanOptions {
   readonly splitLarge: boolean;
   /** The caller named the file: it is searched even if it looks binary. */
   readonly named: boolean;
-  /** A short read is not the end, as in files that the system makes up while they are read. */
+  /** Whether a short read is not the end, as in files that the kernel generates while they are read. */
   readonly inPortions: boolean;
-  /** Only the lines that begin in [from, to), of the file that was found to be large. */
+  /** Only the lines that begin in [from, to), of a file that was found to be large. */
   readonly range?: { readonly from: number; readonly to: number; readonly identity: string } | undefined;
   readonly boundary: Boundary;
   readonly heartbeat: () => void;
@@ -48,7 +48,7 @@ export function createScanWindow(simd: boolean): ByteWindow {
   return createWindow(WINDOW_BYTES, simd);
 }
 
-/** Searches files one after the other through one reused block of memory. */
+/** Searches files one after the other with one reused block of memory. */
 export class FileScanner {
   #window: ByteWindow;
 
@@ -60,7 +60,7 @@ export class FileScanner {
     query: TextQuery,
     compiled: CompiledQuery,
     simd: boolean,
-    /** The memory to read into; that of a scanner that is no longer used will do. */
+    /** The memory to read into; the memory of a finished scanner can be reused. */
     window: ByteWindow,
   ) {
     this.#query = query;
@@ -69,14 +69,14 @@ export class FileScanner {
     this.#window = window;
   }
 
-  /** Throws `NotSearched` for what cannot or should not be searched. */
+  /** Throws `NotSearched` for a file that cannot or should not be searched. */
   scan(path: string, options: ScanOptions): FileScan {
     const { boundary, inPortions, named } = options;
     const descriptor = open(path, boundary, named);
     try {
       if (inPortions) boundary.checkProcessSecret(descriptor, path);
       const scan = new Reading(this, descriptor, this.#query, this.#compiled, options).run();
-      // Few files match, so only they pay for a look at what was opened where any file may be.
+      // Few files match, so this check of the opened file is done only for them.
       if (scan.matches > 0 && !inPortions) boundary.checkProcessSecret(descriptor, path);
       return scan;
     } catch (error) {
@@ -90,7 +90,7 @@ export class FileScanner {
     return this.#window;
   }
 
-  /** A window twice as large, with what the old one holds. */
+  /** A window twice as large, with the content of the old one. */
   grow(window: ByteWindow, heartbeat: () => void): ByteWindow | undefined {
     const size = window.buffer.length * 2;
     if (size > MAX_LINE_BYTES) return undefined;
@@ -104,7 +104,7 @@ export class FileScanner {
   }
 }
 
-/** One file being read: windows of whole lines, cut at the last line break that fits. */
+/** One file being read: windows of whole lines, cut at the last line ending that fits. */
 class Reading {
   readonly #collector: RowCollector;
   readonly #firstOnly: boolean;
@@ -138,7 +138,7 @@ class Reading {
     if (range && requireRegularFile(this.#descriptor).identity !== range.identity) {
       throw new NotSearched("vanished", "was replaced while it was searched");
     }
-    // A byte before the range tells whether a line begins right at its start.
+    // A byte before the range tells whether a line begins exactly at its start.
     let position = range && range.from > 0 ? range.from - 1 : 0;
     let held = this.#read(window, 0, position);
     const isStart = position === 0;
@@ -155,7 +155,7 @@ class Reading {
     let from = isStart ? bomLength(window.buffer.subarray(0, held)) : undefined;
     for (;;) {
       const ended = held < window.buffer.length;
-      // The line a range starts in belongs to the range before.
+      // The line in which a range starts belongs to the previous range.
       from ??= afterNewline(window, held);
       if (from === undefined && range && position >= range.to) return this.#result();
       const rangeEnd = range && this.#rangeEnd(window, range.to, position, held);
@@ -187,15 +187,15 @@ class Reading {
   }
 
   /**
-   * Where the last line that begins before the file position `to` ends in the window, if it does. The window
-   * holds the file up to `position`.
+   * The end in the window of the last line that begins before the file position `to`, if it is there. The window holds
+   * the file up to `position`.
    */
   #rangeEnd(window: ByteWindow, to: number, position: number, held: number): number | undefined {
     const end = to - 1 - (position - held);
     return end >= held ? undefined : afterNewline(window, held, Math.max(0, end));
   }
 
-  /** Fills the window from `at` on. Regular files give all there is, so a short read is the end of most. */
+  /** Fills the window from `at` on. Regular files return all available bytes, so a short read is usually the end. */
   #read(window: ByteWindow, at: number, position: number): number {
     let filled = at;
     while (filled < window.buffer.length) {
@@ -212,7 +212,7 @@ class Reading {
     const before = this.#collector.matches;
     collectMatches({ window, from, to, isLast }, this.#compiled, this.#collector, this.#firstOnly);
     if (before === this.#collector.matches || this.#options.named) return;
-    // Few files match, so only they pay for the search for a later sign of binary data.
+    // Few files match, so the search for later binary data is done only for them.
     if (window.buffer.subarray(from, to).includes(0)) throw new NotSearched("binary", "binary");
   }
 
@@ -237,7 +237,7 @@ class Reading {
   }
 }
 
-/** Where the first line that begins behind `from` starts, if the window shows it. */
+/** The start of the first line that begins after `from`, if it is in the window. */
 function afterNewline(window: ByteWindow, held: number, from = 0): number | undefined {
   const lineBreak = window.nextNewline(from, held);
   return lineBreak < held ? lineBreak + 1 : undefined;
@@ -259,12 +259,12 @@ function requireRegularFile(descriptor: number): { size: number; identity: strin
 
 function notSearched(error: unknown, path = ""): NotSearched {
   if (error instanceof NotSearched) return error;
-  // The stack on which an expression remembers its steps is full: that takes a line of many megabytes.
+  // The backtracking stack of the expression is full: that takes a line of many megabytes.
   if (error instanceof RangeError)
     return new NotSearched("unreadable", "a line is too long for the expression");
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  // A name that is not UTF-8 cannot be given back to the system as it was.
+  // A name that is not UTF-8 cannot be passed back to the system unchanged.
   if (code === "ENOENT" && path.includes("\ufffd")) return new NotSearched("unreadable", "name is not UTF-8");
   if (code === "ENOENT" || code === "ENOTDIR") return new NotSearched("vanished", code);
   if (code === "ELOOP") return new NotSearched("vanished", "became a link");

@@ -41,12 +41,12 @@ function stringView({ window, from, to }: Piece): StringView {
 }
 
 /**
- * How much text an expression is given at the same time. An engine that counts how often it steps back, and changes to a
- * slow way of matching at some number, counts anew for each.
+ * The length of text that an expression gets in one call. An engine that counts its backtracking steps, and switches to
+ * a slower algorithm at a limit, starts counting again for each call.
  */
 const STEP_CHARACTERS = 2048;
 
-/** Many lines at the same time where the expression allows it, which is several times faster than line by line. */
+/** Matches many lines at the same time if the expression allows it, which is several times faster than line by line. */
 function withExpression(
   view: StringView,
   query: CompiledQuery,
@@ -78,12 +78,12 @@ function withExpression(
   }
 }
 
-/** Needles that are closer together than this, on average, are no help: it takes less time to read on line by line. */
+/** Needles that are closer together than this, on average, do not help: reading line by line is faster. */
 const CLOSE_BYTES = 80;
 
 const TRIED_AT_ONCE = 16;
 
-/** Candidates by the strings a match must contain; only the lines around them are looked at. */
+/** Finds candidates by the strings a match must contain; only their lines are examined. */
 function withNeedles(
   view: ByteView,
   query: CompiledQuery,
@@ -92,7 +92,7 @@ function withNeedles(
   firstOnly: boolean,
 ): void {
   const { window, end } = view;
-  // In text of plain ASCII there is no use in looking for anything else.
+  // Plain ASCII text needs only the ASCII needles.
   const ascii =
     query.asciiNeedles.size < query.needles.size && isAscii(window.buffer.subarray(view.start, end));
   const test = ascii && query.asciiIsExact ? undefined : lineTest(view, query, decider);
@@ -116,7 +116,7 @@ function withNeedles(
   }
 }
 
-/** Decides about a line that holds a needle. `undefined`: all of them match. */
+/** Decides about a line that contains a needle. `undefined`: all of them match. */
 function lineTest(
   view: ByteView,
   { test, keepReturn }: CompiledQuery,

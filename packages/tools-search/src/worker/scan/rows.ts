@@ -2,8 +2,8 @@ import type { Row, TextQuery } from "../../protocol.js";
 import type { TextView } from "./view.js";
 
 /**
- * Collects the matches of one file: counts them all, and turns the first ones into rows with line numbers
- * and lines of context. A file comes as one or more views, each of whole lines, in order.
+ * Collects the matches of one file: counts them all, and turns the first ones into rows with line numbers and context
+ * lines. A file arrives as one or more views, each of whole lines, in order.
  */
 export class RowCollector {
   readonly rows: Row[] = [];
@@ -14,12 +14,12 @@ export class RowCollector {
   /** The number of the line that begins at `#counted`. */
   #line = 1;
   #counted = 0;
-  /** The last line that is among the rows. */
+  /** The last line in the rows. */
   #lastRow = 0;
-  /** Where the next line of context after a match begins, and how many are still wanted. */
+  /** The start of the next context line after a match, and how many are still needed. */
   #after = 0;
   #wantedAfter = 0;
-  /** The last lines of the view before, for context that reaches back into it. */
+  /** The last lines of the previous view, for context that reaches back into it. */
   #carried: string[] = [];
   readonly #context: number;
   readonly #maxLength: number;
@@ -31,7 +31,7 @@ export class RowCollector {
   constructor(
     budget: number,
     query: TextQuery,
-    /** Count lines to the end, for a caller that searches a file in ranges. */
+    /** Counts lines to the end, for a caller that searches a file in ranges. */
     countEveryLine = false,
   ) {
     this.#budget = budget;
@@ -41,12 +41,12 @@ export class RowCollector {
     this.#maxCharacters = query.maxCharacters;
   }
 
-  /** Line breaks seen so far; complete after `finish` if `countEveryLine` was asked for. */
+  /** Line endings so far; complete after `finish` if `countEveryLine` was set. */
   get lines(): number {
     return this.#line - 1;
   }
 
-  /** Whether nothing is wanted any more but the number of matches. */
+  /** Whether only the number of matches is still needed. */
   get onlyCounts(): boolean {
     return this.#wantedAfter === 0 && !this.#wantsRows;
   }
@@ -56,7 +56,7 @@ export class RowCollector {
     this.#after = view.start;
   }
 
-  /** A matching line, given by its start, its end, and where in it the match was found. */
+  /** Adds a matching line: its start, its end, and the position of the match. */
   match(view: TextView, start: number, end: number, at: number): void {
     this.matches++;
     this.#fillAfter(view, start);
@@ -74,7 +74,7 @@ export class RowCollector {
     this.#wantedAfter = this.#context;
   }
 
-  /** The end of a view. Lines are counted on only if a later match may still need a number. */
+  /** Ends a view. Lines are only counted if a later match may still need a number. */
   finish(view: TextView, isLast: boolean): void {
     this.#fillAfter(view, view.end);
     if (this.#countEveryLine || (!isLast && this.#wantsRows)) {
@@ -111,7 +111,7 @@ export class RowCollector {
     }
   }
 
-  /** Up to `wanted` lines that end before `start`, in order, also from the view before. */
+  /** Up to `wanted` lines that end before `start`, in order, including lines of the previous view. */
   #linesBefore(view: TextView, start: number, wanted: number): string[] {
     const texts: string[] = [];
     let from = start;

@@ -1,18 +1,18 @@
 import type { ByteWindow } from "../../match/window/byteWindow.js";
 import { decode, withoutReturn } from "./encoding.js";
 
-/** Whole lines of a text, in bytes or decoded. Positions are of the view's own kind. */
+/** Whole lines of a text, as bytes or decoded. Positions are specific to the view. */
 export interface TextView {
   readonly start: number;
   readonly end: number;
-  /** The start of the line that `at` is in. */
+  /** The start of the line that contains `at`. */
   lineStart(at: number): number;
-  /** The line break that ends the line `at` is in, or the end of the view. */
+  /** The line ending of the line that contains `at`, or the end of the view. */
   lineEnd(at: number): number;
   countLines(from: number, to: number): number;
-  /** A line, given where it starts and ends, without the carriage return of a CRLF unless that is to be kept. */
+  /** The text of a line, without the carriage return of a CRLF unless it must be kept. */
   line(from: number, to: number, keepReturn: boolean): string;
-  /** The same for showing: at most about `length` characters, around the place `at`. */
+  /** The same for display: at most about `length` characters, around the position `at`. */
   shown(from: number, to: number, at: number, length: number): string;
 }
 
@@ -52,7 +52,7 @@ export class ByteView implements TextView {
     const { buffer } = this.window;
     const end = withoutReturn(buffer, from, to);
     if (end - from <= length) return decode(buffer, from, end);
-    // A line may be as long as a file: only the neighbourhood of the match is decoded.
+    // A line may be as long as a file: only the text around the match is decoded.
     const reach = length * 4;
     const near = characterStart(buffer, from, Math.max(from, at - reach));
     const far = characterStart(buffer, from, Math.min(end, at + reach));
@@ -114,7 +114,7 @@ export class StringView implements TextView {
   }
 }
 
-/** The part of a long line around the place `at`, marked where it was cut and with the full size. */
+/** The part of a long line around the position `at`, marked where it was cut, with the full size. */
 function excerpt(
   text: string,
   at: number,
@@ -122,7 +122,7 @@ function excerpt(
   line: { readonly cutBefore: boolean; readonly cutAfter: boolean; readonly bytes: number },
 ): string {
   if (text.length <= length && !line.cutBefore && !line.cutAfter) return text;
-  // Show less of the text before a match than after it: the text after it says more.
+  // Show less text before a match than after it: the text after it is more useful.
   const from =
     at < length * 0.75 ? 0 : Math.min(at - Math.floor(length / 4), Math.max(0, text.length - length));
   const start = from > 0 && isTrailSurrogate(text, from) ? from + 1 : from;

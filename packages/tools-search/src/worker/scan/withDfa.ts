@@ -3,7 +3,7 @@ import type { CompiledQuery, LineDecider } from "../../match/query.js";
 import type { RowCollector } from "./rows.js";
 import type { ByteView } from "./view.js";
 
-/** One pass over all bytes. Only lines that the DFA is not sure about are decoded for a look at them. */
+/** Matches in one pass over all bytes. Only lines that the DFA cannot decide are decoded. */
 export function withDfa(
   view: ByteView,
   { keepReturn }: CompiledQuery,
