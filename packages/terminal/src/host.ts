@@ -1,4 +1,4 @@
-/** What a host program can use next to `runChat`: the chat in its parts, and events, calls and sizes as text. */
+/** The API for host programs besides `runChat`: the chat in its parts, and formatting of events, calls and sizes. */
 
 export {
   approvalLines,

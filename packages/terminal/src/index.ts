@@ -1,4 +1,4 @@
-/** A terminal chat with an agent, for any program: the one of the `agent` command. */
+/** The terminal chat of the `agent` command, for any program with an agent. */
 
 export { type RunChatOptions, runChat } from "./chat/runChat.js";
 export type { ChatOptions, ReadInstruction, TurnObserver } from "./chat/types.js";

@@ -14,8 +14,8 @@ const SCOPES: Readonly<Record<GrantScope, string>> = {
 };
 
 /**
- * A question about a call, answered with one key: `y` runs it, `n` refuses it and asks for a reason, `a` offers what
- * can be allowed permanently. Text that the user was typing when the question came is not taken for an answer.
+ * A question about a call, answered with one key: `y` runs it, `n` refuses it and asks for a reason, `a` offers
+ * permanent approvals. Text that the user was typing when the question appeared is not treated as an answer.
  */
 export class ApprovalDialog {
   readonly request: ApprovalRequest;
@@ -23,18 +23,18 @@ export class ApprovalDialog {
   #stage: "question" | "always" | "reason" = "question";
   #scope: GrantScope = "session";
 
-  /** `always` is what can be allowed permanently. */
+  /** `always` lists the permanent approvals on offer. */
   constructor(request: ApprovalRequest, always: readonly AlwaysChoice[]) {
     this.request = request;
     this.#choices = always;
   }
 
-  /** Whether a line is being written: the reason for a no. */
+  /** Whether the user is typing the reason for a refusal. */
   get writesReason(): boolean {
     return this.#stage === "reason";
   }
 
-  /** Takes a key by its name, or a character that was typed. */
+  /** Handles a key by its name, or a typed character. */
   press(key: string): DialogResult {
     if (this.#stage === "always") return this.#pressAlways(key);
     switch (key.toLowerCase()) {
@@ -52,14 +52,14 @@ export class ApprovalDialog {
     }
   }
 
-  /** Refuses the call with the written reason. The user may also type `no, use npm ci` as one line. */
+  /** Refuses the call with the typed reason. The user may also type `no, use npm ci` as one line. */
   deny(reason: string): PersonDecision {
     // The key that opened the line was the first letter of "no".
     const typed = /^o\s+\S/i.test(reason) ? `n${reason}` : reason.replace(/^o?\s*(?=[,:]|$)[\s,:]*/i, "");
     return { deny: denial(typed) };
   }
 
-  /** Goes back to the question; returns `false` if the question is shown already. */
+  /** Returns to the question; returns `false` if the question is already shown. */
   back(): boolean {
     if (this.#stage === "question") return false;
     this.#stage = "question";
@@ -102,7 +102,7 @@ export class ApprovalDialog {
   }
 }
 
-/** The row that the user must act on is the most visible one. */
+/** The row that needs an action is the most visible one. */
 export function highlighted(question: string, style: Style): string {
   return style.yellow(style.inverse(style.bold(question)));
 }

@@ -9,14 +9,14 @@ import { wrapLine } from "../text/width.js";
 import { MODE_NAMES } from "./mode.js";
 
 const NO_REASON = "the user said no.";
-// A longer value fills more than a screen, which hides its start: print its length.
+// A longer value fills more than a screen, which scrolls its start away: print its length.
 const LONG_TEXT = 1500;
 const LONG_LINES = 15;
-// The maximum that is shown: no one reads more, and terminals print it slowly.
+// The maximum length shown: users do not read more, and terminals print it slowly.
 const LONGEST_SHOWN = 20_000;
 const MOST_DIFF_LINES = 200;
 const LONGEST_TITLE = 80;
-/** What a call does to its title, by its kind. */
+/** The verb for a call's title, by its kind. */
 const VERBS: Readonly<Partial<Record<ToolKind, string>>> = {
   read: "Read",
   edit: "Change",
@@ -30,9 +30,9 @@ const CONTINUED = "│   ";
 type AskedCall = Pick<ApprovalRequest, "name" | "args" | "description" | "preview" | "label">;
 
 /**
- * The whole call as it will run, what it changes, and what it needs approval for. Invisible characters, and those that
- * reorder text, are escaped; characters that look like others are named. A long value is shown with its length, its
- * start and its end.
+ * The whole call as it will run, its changes, and the access it needs. Invisible characters, and those that reorder
+ * text, are escaped; characters that look like others are named. A long value is shown with its length, its start and
+ * its end.
  */
 export function approvalLines(request: AskedCall, style: Style): string[] {
   return [
@@ -42,7 +42,7 @@ export function approvalLines(request: AskedCall, style: Style): string[] {
   ];
 }
 
-/** The same as rows of a terminal. Continued rows are indented to the right of the bar, or of a diff's sign. */
+/** The same as terminal rows. Wrapped rows are indented to the right of the bar, or of a diff's sign. */
 export function approvalRows(request: AskedCall, style: Style, width: number): string[] {
   const wrap = (line: string): string[] => {
     const [first = "", ...rest] = wrapLine(line, width - CONTINUED.length);
@@ -56,7 +56,7 @@ export function approvalRows(request: AskedCall, style: Style, width: number): s
   ];
 }
 
-/** The question by what the call does: `Apply this edit to lib/request.js?`, `Run this command?`. */
+/** The question, depending on what the call does: `Apply this edit to lib/request.js?`, `Run this command?`. */
 export function questionText({ name, description, preview }: AskedCall): string {
   const [change, ...others] = preview?.changes ?? [];
   if (change && others.length > 0) return `Apply these changes to ${others.length + 1} files?`;
@@ -117,17 +117,17 @@ export function approvalPrompt(call: AskedCall): string {
   return `${questionText(call)} y = yes, n = no, n and a reason, a = always run ${name} in this chat`;
 }
 
-/** Parses an answer. An unclear one is `undefined`: consent is never guessed. */
+/** Parses an answer. An unclear one is `undefined`: approval is never guessed. */
 export function readDecision(answer: string, name: string): PersonDecision | undefined {
   const text = answer.trim();
   if (/^(y|yes)$/i.test(text)) return "allow";
   if (/^(a|always)$/i.test(text)) return { always: name, scope: "session" };
-  // Without a mark behind it, "no" is the first word of the reason: `no force push please`.
+  // Without punctuation after it, "no" is the first word of the reason: `no force push please`.
   const no = /^(?:no?$|n[\s,:]+|no\s*[,:]|(?=no\s))(.*)$/is.exec(text);
   return no ? { deny: denial(no[1] ?? "") } : undefined;
 }
 
-/** What a user decided, as the conversation shows it: `always in this project: run_bash(npm test *)`. */
+/** The user's decision as shown in the conversation: `always in this project: run_bash(npm test *)`. */
 export function decisionText(decision: PersonDecision): string {
   if (decision === "allow") return "yes";
   if ("deny" in decision) return decision.deny === NO_REASON ? "no" : `no: ${decision.deny}`;
@@ -149,7 +149,7 @@ function changeLines({ preview }: AskedCall, style: Style): DiffLines {
   return { lines: [...lines.slice(0, MOST_DIFF_LINES), notice], indent };
 }
 
-/** All of the text, or its start and its end. */
+/** The whole text, or its start and its end. */
 function shownText(text: string): string {
   if (text.length <= LONGEST_SHOWN) return spellOut(text);
   const half = LONGEST_SHOWN / 2;

@@ -14,6 +14,6 @@ export const MODE_HELP: Readonly<Record<Mode, string>> = {
   auto: "asks only where the configuration says so",
 };
 
-/** Sent to the model in plan mode: the missing tools alone do not tell it why they are missing. */
+/** Sent to the model in plan mode: otherwise it would not know why tools are missing. */
 export const PLAN_NOTE =
   "You are in plan mode: only tools that read are available. Find out what is needed, then present a plan: with present_plan if you have that tool, else as your answer. The user leaves plan mode when it is to be carried out.";

@@ -5,13 +5,13 @@ import { escapeToLine } from "@agent/internal";
 import type { ChatView } from "../chat/view.js";
 import type { MenuItem } from "../input/menu.js";
 
-/** How long the user allows a running call to do more than was approved: for the call that asks, or as a grant. */
+/** How long a running call may do more than was approved: for this call only, or as a grant. */
 export type PermitScope = "once" | GrantScope;
 
 /** Asks the user. `undefined`: the question was closed without an answer. */
 export type AskPermit = (request: PermitRequest) => Promise<PermitScope | "no" | undefined>;
 
-/** The choices of a question, in the order in which they are shown. One careless Enter must not allow anything. */
+/** The choices of a question, in display order. One careless Enter must not allow anything. */
 export const PERMIT_CHOICES: readonly { readonly value: PermitScope | "no"; readonly label: string }[] = [
   { value: "no", label: "no, refuse" },
   { value: "once", label: "yes, for this call" },
@@ -27,8 +27,8 @@ const MOST_TRIES = 3;
 type Desk = Pick<ChatView, "print" | "pick" | "style">;
 
 /**
- * Asks the user a pack's question, field by field, under the name of who asks. If the user closes a field, the
- * question is dismissed; the values are sent only after a final yes. An address is shown whole and never opened.
+ * Asks the user a pack's question, field by field, with the name of the asker. If the user closes a field, the question
+ * is dismissed; the values are sent only after a final confirmation. A URL is shown in full and never opened.
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
   const { source, message, fields, url, immediate, signal } = question;
@@ -60,7 +60,7 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   );
   if (shown.length > 0) desk.print(shown);
   const send = fields.length > 0 ? "send this" : url === undefined ? "yes" : "I have opened it and am done";
-  // Without fields the default is no: one careless Enter must not agree.
+  // Without fields the default is no: one careless Enter must not approve.
   const agree = { value: YES, label: send };
   const refuse = { value: NO, label: "no, refuse" };
   const title = `Answer ${source}`;
@@ -82,7 +82,7 @@ export async function askPermit(
   return choice?.value;
 }
 
-/** The question under the name of who asks, so that no pack can pretend to be the agent. */
+/** The question with the name of the asker, so that no pack can impersonate the agent. */
 function questionLines(source: string, message: string, style: Desk["style"]): string[] {
   const lines = escapeInvisible(message).split("\n");
   return [
@@ -91,7 +91,7 @@ function questionLines(source: string, message: string, style: Desk["style"]): s
   ];
 }
 
-/** What the user chose, as it was shown. */
+/** The user's choice as it was shown. */
 function answerText(field: QuestionField | undefined, value: unknown): string {
   return field?.options?.find((option) => option.value === value)?.title ?? String(value);
 }
@@ -153,7 +153,7 @@ async function choose(
   return { given: isBoolean ? chosen === "true" : chosen };
 }
 
-/** A text as the field's value, or in words what is wrong with it. */
+/** Parses a text as the field's value, or returns an error message. */
 function readText(field: QuestionField, text: string): { readonly given: unknown } | string {
   if (text === "") return field.required ? "It has to be filled in." : { given: undefined };
   if (field.type === "choices") {

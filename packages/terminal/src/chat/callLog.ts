@@ -19,7 +19,7 @@ export interface FinishedLoggedCall extends LoggedCall {
   readonly words: string;
 }
 
-/** The session's calls for `/status`: all that run, and the last that ended. */
+/** The session's calls for `/status`: the running ones, and the last finished ones. */
 export class CallLog {
   readonly #running = new Map<string, LoggedCall>();
   #finished: FinishedLoggedCall[] = [];

@@ -5,7 +5,7 @@ export class ChatUsage {
   #input = 0;
   #cached = 0;
   #output = 0;
-  /** Known if that of every request is. */
+  /** Known only if the cost of every request is. */
   #cost: number | undefined = 0;
   #costIsEstimate = false;
   #last = 0;
@@ -16,10 +16,10 @@ export class ChatUsage {
     this.#last = event.usage.inputTokens + event.usage.outputTokens;
   }
 
-  /** Adds up what was paid for, also by child agents, which have their own conversations. */
+  /** Sums the usage, including child agents, which have their own conversations. */
   #count(event: AgentEvent): void {
     if (event.type === "child") this.#count(event.event);
-    // An answer without usage has no event of its own: the sum of its message then has no cost.
+    // An answer without usage emits no event: the sum of its message then has no cost.
     if (event.type === "done" && event.usage.cost === undefined) this.#cost = undefined;
     if (event.type !== "usage" || event.replayed) return;
     const { inputTokens, outputTokens, cachedTokens = 0, cost, costIsEstimate } = event.usage;
@@ -31,7 +31,7 @@ export class ChatUsage {
     this.#cost = isKnown && this.#cost !== undefined ? this.#cost + cost : undefined;
   }
 
-  /** Begins again, because another session begins. */
+  /** Resets the sums, because another session begins. */
   reset(): void {
     this.#input = 0;
     this.#cached = 0;
@@ -41,7 +41,7 @@ export class ChatUsage {
     this.#last = 0;
   }
 
-  /** Forgets the size, because the conversation has changed: the next request tells the new one. */
+  /** Forgets the size, because the conversation has changed: the next request reports the new one. */
   forgetSize(): void {
     this.#last = 0;
   }
@@ -50,17 +50,17 @@ export class ChatUsage {
     return { input: this.#input, cached: this.#cached, output: this.#output };
   }
 
-  /** In dollars; `undefined` if a request did not tell, or none was sent. */
+  /** In dollars; `undefined` if a request did not report it, or none was sent. */
   get cost(): number | undefined {
     return this.#input + this.#output === 0 ? undefined : this.#cost;
   }
 
-  /** Whether a part of the cost was computed with list prices. */
+  /** Whether part of the cost was computed with list prices. */
   get costIsEstimate(): boolean {
     return this.#costIsEstimate;
   }
 
-  /** How many tokens the conversation took with the last request. */
+  /** The tokens of the conversation in the last request. */
   get size(): number {
     return this.#last;
   }

@@ -18,13 +18,13 @@ import type { ChatView } from "./view.js";
 
 const STOPPED = "Stopped. The conversation continues from here.";
 
-// A text of the host in the status row is made at most this often.
+// The minimum interval between calls of the host's status function.
 const STATUS_TEXT_MS = 1000;
 
-/** The command of a host that goes back to an earlier message. */
+/** The host's command that rewinds to an earlier message. */
 const REWIND = "/rewind";
 
-/** The slash commands. They are loaded together with the agent: the first prompt does not wait for them. */
+/** The slash commands. They are loaded together with the agent, so that the first prompt appears without them. */
 export type SlashCommands = typeof import("../commands/slashCommands.js").slashCommands;
 
 /** The parts of a chat that exist once the agent is loaded. */
@@ -34,8 +34,8 @@ interface Running extends Omit<ReadyChat, "end"> {
 }
 
 /**
- * One conversation between a user and an agent: takes the user's input and reports to the view what happens. A
- * message that is sent while another is answered steers that answer, or waits for its turn.
+ * One conversation between a user and an agent: handles the user's input and reports events to the view. A message sent
+ * while another is being answered steers that answer, or is queued.
  */
 export class ChatController {
   readonly finished: Promise<ChatExit>;
@@ -52,7 +52,7 @@ export class ChatController {
   readonly #composer = new Composer();
   readonly #shellLines = new ShellLines((event) => this.#see(event));
   #turn: AbortController | undefined;
-  /** When the running turn began. */
+  /** When the current turn began. */
   #startedAt: number | undefined;
   #branch: string | undefined;
   #status: Status | undefined;
@@ -60,7 +60,7 @@ export class ChatController {
   #isMakingText = false;
   #exitCode: ChatExit | undefined;
 
-  /** `mentions` is which files a message can attach. */
+  /** `mentions` defines which files a message can attach. */
   constructor(view: ChatView, mentions: MentionPlace = { cwd: process.cwd() }) {
     this.#view = view;
     this.#mentions = mentions;
@@ -69,7 +69,7 @@ export class ChatController {
     });
   }
 
-  /** The agent is loaded: sends the waiting messages first. */
+  /** Called when the agent is loaded: sends the waiting messages first. */
   start({ agent, permissions, options }: Omit<ReadyChat, "end">, slash: SlashCommands): void {
     const commands: CommandContext = {
       agent,
@@ -104,12 +104,12 @@ export class ChatController {
     return this.#turn !== undefined;
   }
 
-  /** Whether the answer was told to stop and has not ended yet. */
+  /** Whether the answer was interrupted and has not stopped yet. */
   get stopping(): boolean {
     return this.#turn?.signal.aborted ?? false;
   }
 
-  /** Takes one input: a command runs at once, a message now or when its turn comes. */
+  /** Handles one input: a command runs immediately, a message now or when its turn comes. */
   submit(text: string, shown = text): void {
     if (this.#exitCode !== undefined) return;
     if (!this.#running) {
@@ -133,12 +133,12 @@ export class ChatController {
     return this.#running?.slash.commandItems(this.#running.commands) ?? [];
   }
 
-  /** What packs let a user mention, for the list that opens after an @. */
+  /** The mentions that packs offer, for the list that opens after an @. */
   mentionSources(): readonly MentionSource[] {
     return this.#running?.agent.registry.services.mentions ?? [];
   }
 
-  /** Keeps a notice of a pack for a turn that starts when no message is being answered. */
+  /** Queues a notice of a pack for a turn that starts when no message is being answered. */
   wake(notice: WakeNotice): void {
     this.#notices.add(notice);
     this.#wakeUp();
@@ -148,24 +148,24 @@ export class ChatController {
     if (this.#running && !this.#turn && this.#exitCode === undefined) this.#next();
   }
 
-  /** The running turn asks the user something. */
+  /** Called when the current turn asks the user something. */
   asks(): void {
     if (this.#startedAt !== undefined) this.#notify(this.#startedAt, "asks you something");
   }
 
-  /** Notifies the user about a turn that has taken long. */
+  /** Notifies the user about a long turn. */
   #notify(startedAt: number, what: string): void {
     const { notifyAfterMs = Number.POSITIVE_INFINITY, notifyBy = notifiesBy() } =
       this.#running?.options ?? {};
     if (performance.now() - startedAt >= notifyAfterMs) this.#view.notify(`${this.#name} ${what}`, notifyBy);
   }
 
-  /** What the title calls this chat: its session, else its directory. */
+  /** The chat's name in the title: its session, else its directory. */
   get #name(): string {
     return this.#running?.options.sessionName?.() ?? basename(process.cwd());
   }
 
-  /** Tells the terminal about the session and whether work runs. */
+  /** Updates the terminal's title and progress. */
   #showTitle(): void {
     const { title = false, progress = title && showsProgress() } = this.#running?.options ?? {};
     if (title) this.#view.title(`${this.busy ? "● " : ""}${this.#name} – agent`);
@@ -179,12 +179,12 @@ export class ChatController {
     return mode;
   }
 
-  /** Lets the newest running command go on in the background; the answer continues without waiting for it. */
+  /** Moves the newest running command to the background; the answer continues without waiting for it. */
   async moveToBackground(): Promise<void> {
     this.#view.print([await moveToBackground(this.#log, this.#running?.agent.registry.services.jobs)]);
   }
 
-  /** Stops the answer that is being written; waiting messages go back to the user's line. */
+  /** Interrupts the current answer; queued messages return to the input line. */
   stopTurn(): void {
     if (!this.#turn) return;
     this.#turn.abort();
@@ -193,21 +193,21 @@ export class ChatController {
     if (waiting.length > 0) this.#view.giveBack(waiting.join("\n"));
   }
 
-  /** Whether there is a message to go back to, and a host that can. */
+  /** Whether there is an earlier message and a host that can rewind to it. */
   get canRewind(): boolean {
     if (!this.#running) return false;
     const { options, agent } = this.#running;
     return options.commands?.[REWIND] !== undefined && agent.conversation.sessionContext.length > 0;
   }
 
-  /** Lets the user go back to an earlier message. */
+  /** Lets the user rewind to an earlier message. */
   rewind(): void {
     void this.#command(REWIND, false);
   }
 
-  /** Takes the messages that wait out of the queue, to change them on the user's line. `undefined` if none waits. */
+  /** Takes the queued messages out of the queue, to edit them on the input line. `undefined` if there are none. */
   takeBackQueued(): string | undefined {
-    // The oldest may be on their way to the model already.
+    // The oldest may already be on their way to the model.
     const steering = this.#queue.takeSteering(this.#running?.agent.takeSteering().length ?? 0);
     const taken = [...steering, ...this.#queue.takeWaiting(), ...this.#early.splice(0)];
     if (taken.length === 0) return undefined;
@@ -216,7 +216,7 @@ export class ChatController {
     return taken.map(({ text }) => text).join("\n");
   }
 
-  /** Stops the answer that is being written and ends the chat. */
+  /** Interrupts the current answer and ends the chat. */
   quit(code: ChatExit): void {
     this.#exitCode ??= code;
     this.#queue.takeWaiting();
@@ -246,7 +246,7 @@ export class ChatController {
     }
   }
 
-  /** Runs a line as its own turn, or as a part of the turn that runs, which then ends with it. */
+  /** Runs a line as a separate turn, or as part of the current turn, which then ends with it. */
   async #shellLine(command: string, shown: string): Promise<void> {
     this.#view.echo(shown);
     const run = async (signal: AbortSignal): Promise<void> => {
@@ -261,7 +261,7 @@ export class ChatController {
     this.#afterTurn();
   }
 
-  /** Steers the running turn, or starts one with the message. */
+  /** Steers the current turn, or starts one with the message. */
   #send(message: Message): void {
     if (this.busy && !this.stopping) void this.#steer(message);
     else {
@@ -270,7 +270,7 @@ export class ChatController {
     }
   }
 
-  /** Gives a message to the running turn. If that ends first, the message gets its own turn. */
+  /** Passes a message to the current turn. If that ends first, the message gets its own turn. */
   async #steer(message: Message): Promise<void> {
     const composed = await this.#compose(message);
     if (!composed || !this.#running) return;
@@ -299,7 +299,7 @@ export class ChatController {
     else if (!this.#turn) this.#view.idle();
   }
 
-  /** If something the message mentions cannot be attached: `undefined`, and the message goes back on the line. */
+  /** If something the message mentions cannot be attached: `undefined`, and the message returns to the input line. */
   async #compose(message: Message, signal?: AbortSignal): Promise<ComposedMessage | undefined> {
     const place = { ...this.#mentions, sources: this.mentionSources(), signal };
     const isPlanning = this.#running?.permissions.mode === "plan";
@@ -321,7 +321,7 @@ export class ChatController {
     this.#view.print([this.#view.style.red(escapeInvisible(errorMessage(error)))]);
   }
 
-  /** The text is sent as it is: what it mentions is not attached, since the user did not write it. */
+  /** The text is sent unchanged: its mentions are not attached, since the user did not write it. */
   async #answerNotice({ source, text }: WakeNotice): Promise<void> {
     const shown = `⏰ ${escapeToLine(source)}: ${escapeToLine(text.split("\n", 1)[0] ?? "")}`;
     const turn = new AbortController();
@@ -331,7 +331,7 @@ export class ChatController {
   }
 
   async #answer(message: Message): Promise<void> {
-    // Start the turn before files are read: what is typed meanwhile must wait behind this message.
+    // Start the turn before files are read: input typed meanwhile must queue after this message.
     const turn = new AbortController();
     this.#turn = turn;
     if (message.made === undefined) this.#view.echo(message.shown);
@@ -383,7 +383,7 @@ export class ChatController {
     else this.#finish(this.#exitCode);
   }
 
-  /** The result of a call of a tool that is off, with what turns it on. Only the user reads that line. */
+  /** The result of a call of a disabled tool, with how to enable it. Only the user reads that line. */
   #withCure(event: AgentEvent): AgentEvent {
     if (event.type !== "tool_end" || event.outcome !== "not_available") return event;
     const isPlan = this.#running?.permissions.mode === "plan";
@@ -410,7 +410,7 @@ export class ChatController {
     const { agent, permissions, options } = this.#running;
     const { size, tokens, cost, costIsEstimate } = this.#usage;
     const contextTokens = options.contextTokens?.();
-    // The branch is a file to read; calls can end many times a second.
+    // The branch is read from a file; calls can end many times a second.
     if (!this.busy) this.#branch = options.branch?.();
     const status: Status = {
       mode: permissions.mode,
@@ -436,7 +436,7 @@ export class ChatController {
     if (this.#status) this.#view.status(this.#status, { ...(parts && { parts }), text: this.#statusText });
   }
 
-  /** Makes the text of the status row again and again while the status changes, with a pause in between. */
+  /** Recomputes the status text while the status changes, with a pause in between. */
   async #makeStatusText(make: NonNullable<ChatOptions["statusText"]>): Promise<void> {
     if (this.#isMakingText) return;
     this.#isMakingText = true;
@@ -444,14 +444,14 @@ export class ChatController {
       made = this.#status;
       this.#statusText = made && (await make(made).catch(() => undefined));
       this.#showStatus();
-      // The timer must not keep a chat that was left from ending.
+      // The timer must not keep the process alive after the chat.
       await new Promise((resolve) => setTimeout(resolve, STATUS_TEXT_MS).unref());
     }
     this.#isMakingText = false;
   }
 }
 
-/** The lines that the user runs with `!`, alone or next to an answer. */
+/** The shell lines that the user runs with `!`, alone or during an answer. */
 class ShellLines {
   readonly #emit: (event: AgentEvent) => void;
   readonly #running = new Set<Promise<string>>();
@@ -468,27 +468,27 @@ class ShellLines {
     return await line.finally(() => this.#running.delete(line));
   }
 
-  /** Resolves when no line runs any more. */
+  /** Resolves when no line is running. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
 
   async #run(command: string, signal: AbortSignal): Promise<string> {
-    // Loaded with the first line: the first prompt does not wait for it.
+    // Loaded with the first line, so that the first prompt appears without it.
     const { runShellLine } = await import("./shellLine.js");
     return await runShellLine(command, this.#emit, signal, `shell-${++this.#count}`);
   }
 }
 
-/** How an exchange ended. */
+/** How a turn ended. */
 interface ExchangeEnd {
-  /** Why there is no answer, if there is none, in words that are safe to show. */
+  /** Why there is no answer, as displayable text; absent if there is one. */
   readonly problem: string | undefined;
-  /** Whether it ended because something failed, and not because the user stopped it. */
+  /** Whether it ended because of a failure, and not because the user interrupted it. */
   readonly hasFailed: boolean;
 }
 
-/** Has a message answered, and reports every event of it, also of tools that end after the answer was given up. */
+/** Sends a message and reports every event, including those of tools that finish after the answer was interrupted. */
 async function exchange(
   agent: Agent,
   content: Content,
@@ -501,7 +501,7 @@ async function exchange(
       see(event);
     return { problem: undefined, hasFailed: false };
   } catch (error) {
-    // Tools that were told to stop return their own results.
+    // Interrupted tools return their own results.
     for (const event of await agent.settled()) see(event);
     return signal.aborted
       ? { problem: STOPPED, hasFailed: false }

@@ -12,7 +12,7 @@ import { TerminalChat } from "./terminalChat.js";
 import type { Chat, ChatOptions, ChatPlaces, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
-// How long a chat that is left while it loads waits for what it loads: an agent that is made all the same is disposed of.
+// How long a chat that was closed during loading waits for the load: an agent that is still created is disposed of.
 const LEAVING_MS = 1000;
 const NOT_ASKED = "the user cannot be asked: the chat has not started, or the call was stopped.";
 const WELCOME = "/help lists the commands.";
@@ -21,7 +21,7 @@ const WELCOME = "/help lists the commands.";
 interface ChatFront {
   readonly view: ChatView;
   open(controller: ChatController): void;
-  /** Hands the terminal to something else while `work` runs. */
+  /** Leaves the terminal to something else while `work` runs. */
   lend<T>(work: () => Promise<T>): Promise<T>;
   /** Called when the settings are known. */
   configure?(options: ChatOptions): void;
@@ -29,8 +29,8 @@ interface ChatFront {
 }
 
 /**
- * The chat on this process's terminal. With `TERM=dumb` or without a terminal it prints plain lines and writes no
- * escape code; with `NO_COLOR` it is the same chat without colour.
+ * Creates the chat on this process's terminal. With `TERM=dumb` or without a terminal it prints plain lines without
+ * escape codes; with `NO_COLOR` it is the same chat without colour.
  */
 export function createChat(places: ChatPlaces): Chat {
   let ready: ReadyChat | undefined;
@@ -60,7 +60,7 @@ export function createChat(places: ChatPlaces): Chat {
     askPermit: (request) =>
       inTurn(async () => (view && !request.signal.aborted ? await askPermit(request, view) : undefined)),
     aside: async (work) => {
-      // A user who has left is asked nothing more.
+      // A user who has quit is not asked anything.
       left.signal.throwIfAborted();
       if (!shown) return await work();
       release();
@@ -79,7 +79,7 @@ export function createChat(places: ChatPlaces): Chat {
     run: async (load) => {
       const plain = isPlain();
       let farewell: readonly string[] = [];
-      // Plain lines cannot be put above a prompt that is there already.
+      // Plain lines cannot be inserted above an existing prompt.
       const loadAll = () => Promise.all([load(left.signal), loadOthers()]);
       const all = plain ? await loadAll() : undefined;
       const front = plain
@@ -101,7 +101,7 @@ export function createChat(places: ChatPlaces): Chat {
           WELCOME,
         ]);
         if (agent.conversation.sessionContext.length > 0) {
-          // A recording that cannot be read any more: show what the model sees.
+          // The recording can no longer be read: show what the model sees.
           const whole = await agent.conversation.whole().catch(() => agent.conversation);
           front.view.print(transcriptLines(whole, front.view.style));
         }
@@ -147,7 +147,7 @@ function headingLines({ program, branch }: ChatOptions, style: Style): string[] 
   ];
 }
 
-/** What the chat needs only after its first prompt. */
+/** The parts of the chat that are needed only after its first prompt. */
 async function loadOthers() {
   const [{ slashCommands }, { transcriptLines }] = await Promise.all([
     import("../commands/slashCommands.js"),
@@ -161,7 +161,7 @@ async function plainFront({ historyFile }: ChatPlaces): Promise<ChatFront> {
   return new PlainChat(historyFile, process.stdin, ownStandardOutput());
 }
 
-/** What ends together with the chat, and how to come back. */
+/** What ends together with the chat, and how to resume. */
 function leavingLines({ agent, options }: ReadyChat): string[] {
   const jobs = runningJobs(agent.registry.services.jobs);
   const ending = jobs.map(

@@ -3,11 +3,10 @@ import { readDecision } from "../approval/approvalQuestion.js";
 import type { Key } from "../input/keys.js";
 import type { TerminalView } from "../screen/terminalView.js";
 
-// A question that appears this soon after the last typed key gets no answer from the keyboard: the user is still
-// typing a message.
+// A question that appears this soon after the last key ignores the keyboard: the user is still typing a message.
 const TYPING_MS = 500;
 const UNCLEAR = "Press one of the keys above.";
-// These keys keep their meaning while a question is open: stop, expand, clear, suspend, switch the mode.
+// These keys keep their meaning while a question is open: interrupt, expand, clear, suspend, switch the mode.
 const PASSED_ON = ["escape", "ctrl-c", "ctrl-o", "ctrl-l", "ctrl-z", "shift-tab"];
 
 /** The keyboard while a call waits for an answer. */
@@ -24,12 +23,12 @@ export class DialogKeys {
     this.#lastTyped = performance.now();
   }
 
-  /** The line was sent: the next key can be meant for a question. */
+  /** Called when the line was sent: the next key can be an answer. */
   sent(): void {
     this.#lastTyped = Number.NEGATIVE_INFINITY;
   }
 
-  /** Handles a key while `dialog` is open. Returns `false` for a key that is not about the question. */
+  /** Handles a key while `dialog` is open. Returns `false` for a key that is not for the question. */
   press(dialog: ApprovalDialog, key: Key): boolean {
     const name = key.type === "key" ? key.name : undefined;
     if (name === "escape" && dialog.back()) {
@@ -60,7 +59,7 @@ export class DialogKeys {
     return true;
   }
 
-  /** Several characters at once are a word, not a key: only a clear yes or no is an answer. */
+  /** Several characters together are a word, not a key: only a clear yes or no is an answer. */
   #answerWithWord(dialog: ApprovalDialog, word: string): void {
     const decision = readDecision(word, dialog.request.name);
     if (decision === "allow") this.#answer(dialog, "y");

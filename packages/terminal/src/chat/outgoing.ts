@@ -10,17 +10,17 @@ export interface MessagePlace extends MentionPlace {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A message as it is sent, and what was attached to it, as text. */
+/** A message as it is sent, and a description of its attachments. */
 interface Outgoing {
   readonly content: Content;
   readonly notes: readonly string[];
-  /** Mentions that look like files which do not exist. */
+  /** Mentions that look like files but do not exist. */
   readonly missing: readonly string[];
 }
 
 /**
- * Composes a message: the user's text, then the files and other things it mentions, then what happened since the last
- * message. Rejects, saying what is wrong, if one of them exists and cannot be attached.
+ * Composes a message: the user's text, then the files and other things it mentions, then notes about events since the
+ * last message. Rejects with the reason if an existing one cannot be attached.
  */
 export async function composeMessage(
   text: string,
@@ -54,12 +54,14 @@ export async function composeMessage(
   return { content: withNotes(written, happened), notes, missing };
 }
 
-/** Whether a mention means a file and not a user or a package: it has an extension, line numbers, blanks or a deep path. */
+/**
+ * Whether a mention means a file and not a user or a package: it has an extension, line numbers, blanks or a deep path.
+ */
 function looksLikeFile({ path, whole, first }: Mention): boolean {
   return first !== undefined || /\.\w+$|^[.~/]|\/.*\/|\s/.test(path) || /\/$/.test(whole);
 }
 
-/** Removes a message that got no answer from the conversation: when it is sent again, it would be there twice. */
+/** Removes an unanswered message from the conversation: otherwise it would be there twice when it is sent again. */
 export function takeBackUnanswered(conversation: Conversation): boolean {
   const { length } = conversation.sessionContext;
   if (conversation.sessionContext.at(-1)?.role !== "user") return false;
@@ -72,9 +74,9 @@ export interface ComposedMessage {
   readonly content: Content;
   /** The notes in it, to be restored if it is not delivered. */
   readonly notes: readonly string[];
-  /** What was attached to it, as text. */
+  /** A description of its attachments. */
   readonly attached: readonly string[];
-  /** Mentions that look like files which do not exist. */
+  /** Mentions that look like files but do not exist. */
   readonly missing: readonly string[];
 }
 
@@ -91,7 +93,7 @@ export class Composer {
     this.#notes.unshift(...notes);
   }
 
-  /** Takes the notes for this message. Rejects, and keeps them, if something it mentions cannot be attached. */
+  /** Takes the notes for this message. Rejects, and keeps them, if a mention cannot be attached. */
   async compose({ text, made }: Message, place: MessagePlace, isPlanning: boolean): Promise<ComposedMessage> {
     const notes = this.#notes.splice(0);
     const happened = isPlanning ? [...notes, PLAN_NOTE] : notes;

@@ -17,7 +17,7 @@ import type { ChatView, PickOptions } from "./view.js";
 
 const PROMPT = "> ";
 
-/** The chat in plain lines, for `TERM=dumb` and screen readers: the terminal edits the line. */
+/** The chat as plain lines, for `TERM=dumb` and screen readers: the terminal edits the line. */
 export class PlainChat {
   readonly view: PlainView;
   readonly #lines: Interface;
@@ -25,7 +25,7 @@ export class PlainChat {
   readonly #history: History;
   #controller: ChatController | undefined;
   #continued = "";
-  /** Takes the answer to the open question. */
+  /** Handles the answer to the open question. */
   #answer: ((line: string | undefined) => void) | undefined;
   #ended = false;
   #stopWatching: () => void = () => undefined;
@@ -110,7 +110,7 @@ export class PlainChat {
   };
 }
 
-/** Marks at the start of a line, and the words that a screen reader says in their place. */
+/** Marks at the start of a line, and the words that replace them for a screen reader. */
 const SPOKEN_STARTS: readonly (readonly [mark: RegExp, words: string])[] = [
   [/^● /, "Call: "],
   [/^│ ?/, "  "],
@@ -120,13 +120,13 @@ const SPOKEN_STARTS: readonly (readonly [mark: RegExp, words: string])[] = [
   [/^\? /, "Question: "],
 ];
 
-/** A text with words in place of marks that a screen reader would spell out. */
+/** Replaces marks that a screen reader would spell out with words. */
 export function spokenText(text: string): string {
   const lines = text.split("\n").map((line) => {
     const [mark, words] = SPOKEN_STARTS.find(([start]) => start.test(line)) ?? [];
     if (!mark || words === undefined) return line;
     const rest = line.replace(mark, words);
-    // What a tool printed stays as it is.
+    // Tool output is unchanged.
     if (line.startsWith("│")) return rest;
     return rest
       .replace(/ {2}✓ /, ", succeeded, ")
@@ -161,7 +161,7 @@ class PlainView implements ChatView {
   readonly expandable: readonly string[] = [];
   readonly #io: PlainIo;
   readonly #titles = new Map<string, string>();
-  /** The changes that questions showed, by the ids of their calls. */
+  /** The changes shown in questions, by call id. */
   readonly #previewed = new Map<string, readonly FileDiff[]>();
   #unwritten = "";
   /** Whether part of the current answer is printed. */
@@ -182,7 +182,7 @@ class PlainView implements ChatView {
     else this.print(this.#linesOf(event));
   }
 
-  /** Prints nothing: the terminal has echoed the line. */
+  /** Prints nothing: the terminal has already echoed the line. */
   echo(): void {}
 
   turnStarted(): void {
@@ -223,8 +223,7 @@ class PlainView implements ChatView {
   }
 
   /**
-   * Prints a numbered list and reads one of its numbers, or the answer itself with `takesText`; anything else chooses
-   * nothing.
+   * Prints a numbered list and reads a number, or a free-text answer with `takesText`; anything else chooses nothing.
    */
   async pick(
     title: string,

@@ -4,20 +4,20 @@ import type { Content, WakeNotice } from "@agent/core";
 export interface Message {
   readonly text: string;
   readonly shown: string;
-  /** The content that a slash command made in place of `text`. The command itself was echoed. */
+  /** The content that a slash command created instead of `text`. The command itself was echoed. */
   readonly made?: Content;
-  /** Who the message is from, if the user did not write it. */
+  /** The sender of the message, if the user did not write it. */
   readonly from?: string;
   /** The notes for the model that were sent with it. */
   readonly notes?: readonly string[];
 }
 
-/** The messages that wait: those given to `steer`, then those for their own turns. */
+/** The queued messages: those given to `steer`, then those for their own turns. */
 export class MessageQueue {
   #steering: Message[] = [];
   #waiting: Message[] = [];
 
-  /** The waiting messages as they were typed, in the order of delivery. */
+  /** The queued messages as typed, in the order of delivery. */
   get shown(): readonly string[] {
     return [...this.#steering, ...this.#waiting].map(({ shown }) => shown);
   }
@@ -56,15 +56,15 @@ export class MessageQueue {
   }
 }
 
-// One turn a minute for each source: a job that prints errors for ever must not use up the user's budget.
+// One turn per minute and source: a job that prints errors forever must not use up the user's budget.
 const INTERVAL_MS = 60_000;
-// Turns without a message of the user in between.
+// The maximum number of consecutive turns without a user message.
 const MOST_TURNS = 20;
 const MOST_SOURCES = 50;
 const MOST_TEXTS = 20;
 const LONGEST_TEXT = 4000;
 
-/** The notices of packs that wait for a turn. Those of the same source become one. */
+/** The queued notices of packs. Those of the same source are joined. */
 export class NoticeQueue {
   readonly #waiting = new Map<string, string[]>();
   readonly #startedAt = new Map<string, number>();
@@ -73,13 +73,13 @@ export class NoticeQueue {
   #turns = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onReady` is called when a notice that had to wait may have its turn. */
+  /** `onReady` is called when a delayed notice may have its turn. */
   constructor(onReady: () => void, now: () => number = Date.now) {
     this.#onReady = onReady;
     this.#now = now;
   }
 
-  /** Keeps a notice. What is beyond the limits is dropped: the newest says the most. */
+  /** Queues a notice. Text beyond the limits is dropped, oldest first. */
   add({ source, text }: WakeNotice): void {
     const texts = this.#waiting.get(source);
     if (texts) {
@@ -88,12 +88,12 @@ export class NoticeQueue {
     } else if (this.#waiting.size < MOST_SOURCES) this.#waiting.set(source, [text.slice(0, LONGEST_TEXT)]);
   }
 
-  /** The user has written: packs may start turns again. */
+  /** Called when the user has written: packs may start turns again. */
   userWrote(): void {
     this.#turns = 0;
   }
 
-  /** Takes the notice for a turn that starts now, if there is one. */
+  /** Takes the notice for a turn that starts now, if any. */
   next(): WakeNotice | undefined {
     if (this.#turns >= MOST_TURNS) return undefined;
     let soonest = Number.POSITIVE_INFINITY;
@@ -113,7 +113,7 @@ export class NoticeQueue {
   }
 }
 
-/** Asks the user one question after the other: calls, packs and servers may ask at the same time. */
+/** Asks the user one question at a time: calls, packs and servers may ask concurrently. */
 export function questionQueue(): <T>(ask: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (ask) => {

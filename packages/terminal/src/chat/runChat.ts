@@ -7,20 +7,23 @@ import type { ChatOptions } from "./types.js";
 
 /** Options of `runChat`. */
 export interface RunChatOptions extends ChatOptions {
-  /** How much runs without a question. Default `"edits"`: reads and edits of files run, all else is asked about. */
+  /** What runs without asking. Default `"edits"`: reads and edits of files run, everything else is asked about. */
   readonly mode?: Mode;
-  /** Decides about calls instead of `mode`: with rules, or with grants that are kept on disk. */
+  /** Decides about calls instead of `mode`: with rules, or with grants that are stored on disk. */
   readonly permissions?: Permissions;
-  /** A file for the input of earlier chats. Default: input is forgotten when the chat ends. */
+  /** The history file for input of earlier chats. Default: input is forgotten when the chat ends. */
   readonly historyFile?: string;
-  /** Which files `@file` can attach. Default: all that the process can read, links out of the working directory excepted. */
+  /**
+   * Which files `@file` can attach. Default: all files the process can read, except symlinks out of the working
+   * directory.
+   */
   readonly mentions?: Partial<MentionPlace>;
 }
 
 /**
- * Runs a chat with the agent on the terminal of this process until the user quits, and resolves to an exit code: 0, or that
- * of the signal that ended it. Meanwhile the chat decides about the agent's calls, instead of its `approve` and `rules`. Without
- * a terminal, or with `TERM=dumb`, it reads and prints plain lines.
+ * Runs a chat with the agent on the terminal of this process until the user quits, and resolves to an exit code: 0, or
+ * that of the signal that terminated it. During the chat it decides about the agent's calls, instead of the agent's own
+ * `approve` and `rules`. Without a terminal, or with `TERM=dumb`, it reads and prints plain lines.
  */
 export async function runChat(agent: Agent, options: RunChatOptions = {}): Promise<ChatExit> {
   const { mode = "edits", historyFile, mentions } = options;

@@ -7,18 +7,18 @@ import { renderOutput } from "../display/commandOutput.js";
 const isWindows = process.platform === "win32";
 const MOST_BYTES = 32 * 1024;
 const MOST_KEPT = 1024 * 1024;
-// A line that was told to end and continues this long is killed.
+// A line that continues this long after SIGTERM is killed.
 const GRACE_MS = 2000;
 
-/** How a line ended, as text, and whether that is a success. */
+/** The outcome of a line as text, and whether it succeeded. */
 interface LineEnd {
   readonly ok: boolean;
   readonly summary: string;
 }
 
 /**
- * Runs a line the user typed after `!`, in their own shell and with their own rights: no model is involved. Reports
- * it as a call, and resolves to a note for the model, sent with the next message. Never rejects.
+ * Runs a line the user typed after `!`, in their own shell and with their own rights: no model is involved. Reports it
+ * as a call, and resolves to a note for the model, sent with the next message. Never rejects.
  */
 export async function runShellLine(
   command: string,
@@ -70,7 +70,7 @@ function run(command: string, take: (chunk: string) => void, signal: AbortSignal
   });
 }
 
-/** Ends the shell and what it started. */
+/** Kills the shell and everything it started. */
 function end(child: ChildProcess): void {
   if (isWindows) {
     if (child.pid !== undefined) void killWindowsTree(child.pid);
@@ -85,6 +85,6 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // The processes have ended already.
+    // The processes have already exited.
   }
 }

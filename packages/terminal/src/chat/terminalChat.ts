@@ -27,7 +27,7 @@ import type { ChatController } from "./controller.js";
 import { DialogKeys } from "./dialogKeys.js";
 import type { ChatOptions, ChatPlaces } from "./types.js";
 
-// Terminals send sequences at once: an escape character that stays alone this long is the escape key.
+// Terminals send a sequence in one piece: an escape character that stays alone this long is the escape key.
 const ESCAPE_MS = 50;
 const CLEAR_SCREEN = "\x1b[H\x1b[2J";
 // The prompt in the normal mode of vi.
@@ -35,7 +35,7 @@ const NORMAL_MODE = "N ";
 const LEAVE_HINT = "Press Ctrl-C again to leave.";
 const REWIND_HINT = "Press Esc again to go back to an earlier message.";
 
-/** The keyboard of the chat: what each key does to the line, the conversation or the view. */
+/** The keyboard of the chat: the effect of each key on the line, the conversation or the view. */
 export class TerminalChat {
   readonly view: TerminalView;
   readonly #terminal: Terminal;
@@ -85,7 +85,7 @@ export class TerminalChat {
     this.#terminal.close();
   }
 
-  /** Hands the terminal to something that asks in plain lines while `work` runs. */
+  /** Leaves the terminal to something that asks in plain lines while `work` runs. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     return await this.#terminal.lend(work);
   }
@@ -102,7 +102,7 @@ export class TerminalChat {
     this.view.draw();
   }
 
-  /** The settings are known: which keys do what, and how the chat is coloured. */
+  /** Applies the settings: key bindings and theme. */
   configure({ keys = {}, vim = false, theme }: ChatOptions): void {
     this.#bindings = normalBindings(keys);
     this.#vim = vim ? new VimKeys(this.view.editor) : undefined;
@@ -121,7 +121,7 @@ export class TerminalChat {
     this.view.draw();
   }
 
-  /** The terminal said what its background is. */
+  /** Handles the terminal's answer about its background colour. */
   #report(text: string): void {
     const isLight = isLightReport(text);
     if (isLight === undefined || !this.#theme || this.#theme.isLight === isLight) return;
@@ -156,7 +156,7 @@ export class TerminalChat {
     if (this.#vim.isNormal) this.view.menu = undefined;
   }
 
-  /** What is in front of the line while nothing is searched; `undefined` for the usual prompt. */
+  /** The text before the line during a search; `undefined` for the usual prompt. */
   get #linePrompt(): string | undefined {
     return this.#vim?.isNormal ? NORMAL_MODE : undefined;
   }
@@ -214,7 +214,7 @@ export class TerminalChat {
     tab: () => void this.#complete(),
   };
 
-  /** The new mode is explained in the place of the status row: a line for each would fill the conversation. */
+  /** The new mode is explained in place of the status row: a line for each switch would fill the conversation. */
   #switchMode(): void {
     const mode = this.#controller?.cycleMode();
     if (mode) this.view.hint([`${MODE_NAMES[mode]} (shift+tab) – ${MODE_HELP[mode]}`]);
@@ -256,7 +256,7 @@ export class TerminalChat {
         this.view.editor.set(search.draft);
         return true;
       }
-      // Escape and Tab leave what was found on the line. Any other key has its usual effect on it: Enter sends it.
+      // Escape and Tab keep the found entry on the line. Any other key has its usual effect on it: Enter sends it.
       return name === "escape" || name === "tab";
     }
     this.view.editor.set(search.text);
@@ -284,7 +284,7 @@ export class TerminalChat {
     this.#controller?.submit(text, shown);
   }
 
-  /** Ctrl-C stops the answer, then clears the line, then leaves. */
+  /** Ctrl-C interrupts the answer, then clears the line, then quits. */
   #interrupt(): void {
     const controller = this.#controller;
     if (!controller) return;
@@ -297,7 +297,7 @@ export class TerminalChat {
     } else this.#completions.update();
   }
 
-  /** Esc stops the answer. On an empty line without one, twice opens the earlier messages. */
+  /** Esc interrupts the answer. On an empty line without one, pressing it twice opens the earlier messages. */
   #escape(): void {
     const controller = this.#controller;
     if (!controller) return;
@@ -326,7 +326,7 @@ export class TerminalChat {
 
   #recall(key: string): void {
     const { editor } = this.view;
-    // A message that waits is changed where it is, not sent a second time from the history.
+    // A queued message is edited in the queue, not sent a second time from the history.
     const queued = key === "up" && editor.text === "" ? this.#controller?.takeBackQueued() : undefined;
     if (queued !== undefined) {
       editor.set(queued);

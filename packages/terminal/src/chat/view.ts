@@ -14,40 +14,40 @@ export interface PickOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The output of a chat: a terminal with a live region, or plain lines. It displays and decides nothing. */
+/** The output of a chat: a terminal with a live region, or plain lines. It displays and makes no decisions. */
 export interface ChatView {
   readonly style: Style;
   /** The width of a line, in columns. */
   readonly columns: number;
-  /** What `/help` says about the keys that work here. */
+  /** The help text about the available keys. */
   readonly keys: readonly (readonly [keys: string, does: string])[];
-  /** Lines of the chat itself, safe to show. */
+  /** Lines of the chat itself, safe to display. */
   print(lines: readonly string[]): void;
   event(event: AgentEvent): void;
-  /** What the user sent, as it takes effect. */
+  /** The user's input, shown when it takes effect. */
   echo(input: string): void;
   /** `doing` describes work that reports no events. */
   turnStarted(doing?: string): void;
-  /** `problem` says why there is no answer, if there is none. */
+  /** `problem` explains why there is no answer, if there is none. */
   turnEnded(problem: string | undefined): void;
-  /** `always` is what the user can allow permanently. */
+  /** `always` lists the permanent approvals on offer. */
   ask(request: ApprovalRequest, always: readonly AlwaysChoice[]): Promise<PersonDecision>;
-  /** Lets the user choose; resolves to nothing if they do not want to, or when the signal aborts. */
+  /** Lets the user choose; resolves to `undefined` if they close the list, or when the signal aborts. */
   pick(title: string, items: readonly MenuItem[], options?: PickOptions): Promise<string | undefined>;
-  /** The titles of results that were shown in part, the newest first. `expand` prints one of them by its index. */
+  /** The titles of truncated results, newest first. `expand` prints one of them by its index. */
   readonly expandable: readonly string[];
   expand(place: number): void;
-  /** Messages that wait for their turn, or none. */
+  /** Queued messages. */
   queued(messages: readonly string[]): void;
-  /** Updates the status row, where the view has one. */
+  /** Updates the status row, if the view has one. */
   status(status: Status, look?: StatusLook): void;
-  /** Draws attention, because a long turn has ended or asks something, and the user may look elsewhere. */
+  /** Draws attention when a long turn has ended or asks something, because the user may look elsewhere. */
   notify(text: string, by: NotifyBy): void;
   /** Sets the title of the terminal's window. */
   title(text: string): void;
-  /** Shows in the terminal's tab whether work runs. */
+  /** Shows in the terminal's tab whether work is running. */
   progress(isWorking: boolean): void;
-  /** Puts a text on the clipboard. Returns why it cannot, if it cannot. */
+  /** Copies a text to the clipboard. Returns why it cannot, if it cannot. */
   copy(text: string): string | undefined;
   /** Called when no message is left to answer: it is the user's turn. */
   idle(): void;

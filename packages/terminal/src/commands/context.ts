@@ -24,19 +24,19 @@ export interface CommandContext {
   readonly tellModel: (text: string) => void;
   /** Sends a message as if the user had written it. */
   readonly send: (content: Content, shown: string) => void;
-  /** Runs slow work as a turn: `doing` is shown meanwhile, Esc stops it, and messages wait for its end. */
+  /** Runs slow work as a turn: `doing` is shown meanwhile, Esc interrupts it, and messages are queued. */
   readonly work: <T>(doing: string, run: (signal: AbortSignal) => Promise<T>) => Promise<T>;
   readonly updateStatus: () => void;
-  /** Tools that were switched in this chat, for `/tools`. */
+  /** Tools that were enabled or disabled in this chat, for `/tools`. */
   readonly switched: Map<string, boolean>;
-  /** Files that `/export` wrote in this chat, which it may write again. */
+  /** Files that `/export` wrote in this chat, which it may overwrite. */
   readonly exported: Set<string>;
 }
 
 export interface SlashCommand {
   readonly usage: string;
   readonly help: string;
-  /** Words that can follow, for completion. */
+  /** The possible next words, for completion. */
   readonly words?: (
     context: CommandContext,
     before: readonly string[],

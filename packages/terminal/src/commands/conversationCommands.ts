@@ -58,7 +58,7 @@ function contextLines({ agent, options, usage }: CommandContext): string[] {
       ? ""
       : ` of ${room} tokens (${Math.round((usage.size / room) * 100)}%)`;
   const instructions = options.instructions?.() ?? [];
-  // After /compact the size of the last request is that of another conversation.
+  // After /compact the size of the last request no longer applies.
   const unknown =
     usage.tokens.input === 0 ? "No request yet." : "How large it is now shows with the next request.";
   return [
@@ -70,7 +70,7 @@ function contextLines({ agent, options, usage }: CommandContext): string[] {
   ];
 }
 
-/** What packs add to the system prompt, and what is wrong with it. */
+/** The additions of packs to the system prompt, and problems with them. */
 function packPrompts(agent: Agent): string[] {
   const problems: string[] = [];
   const sections = agent.registry.services.prompts((problem) => problems.push(problem));
@@ -127,9 +127,9 @@ async function exportConversation(
   const name = options.sessionName?.() ?? id;
   const path = resolve(argument || `agent-${id ?? "session"}.md`);
   const shown = escapeToLine(quotePath(path));
-  // A file that has the session's own name is an earlier export of it.
+  // A file with the session's name is an earlier export of it.
   const isOwn = argument === "" || exported.has(path);
-  // A dangling link is there, too: writing through it would create its target.
+  // Includes a dangling symlink: writing through it would create its target.
   if (!isOwn && lstatSync(path, { throwIfNoEntry: false }))
     return [`${shown} is there already. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];

@@ -30,13 +30,13 @@ const LAST: Readonly<Record<string, SlashCommand>> = {
 /** The commands of every chat. */
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = { ...FIRST, ...TOOL_COMMANDS, ...LAST };
 
-/** Names of these commands in other agents. They work here too, but are not listed. */
+/** Aliases from other agents. They work here too, but are not listed. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["/exit", "/quit"],
   ["/new", "/clear"],
 ]);
 
-/** Runs a line that starts with a slash and resolves to what it has to say. Never rejects. */
+/** Runs a line that starts with a slash and resolves to its output. Never rejects. */
 async function runSlashCommand(input: string, context: CommandContext): Promise<readonly string[]> {
   const [, name = "", argument = ""] = /^(\S+)\s*(.*)$/s.exec(input.trim()) ?? [];
   const commands = allCommands(context);
@@ -56,11 +56,11 @@ async function runSlashCommand(input: string, context: CommandContext): Promise<
 function isSlashCommand(input: string, context: CommandContext): boolean {
   const name = /^\/[\w:-]*(?=\s|$)/.exec(input)?.[0];
   if (name === undefined) return false;
-  // A known command may be followed by several lines: the user's own commands take any text.
+  // A known command may be followed by several lines: the user's own commands accept any text.
   return allCommands(context).has(name) || (/^\/[a-z]*$/i.test(name) && !input.includes("\n"));
 }
 
-/** What can follow the given words of a command line, for completion. Never rejects. */
+/** The completions after the given words of a command line. Never rejects. */
 async function completeSlashCommand(
   before: readonly string[],
   context: CommandContext,
@@ -87,9 +87,9 @@ function commandItems(context: CommandContext): MenuItem[] {
 }
 
 /**
- * The commands in the order of `/help`: about the conversation, those of the host, about tools, those of packs, the user's
- * and the project's own, and `/quit`. The first of a name counts, but the host may replace ours. None can take the other
- * names of built-in commands: a user who types `/exit` wants to leave.
+ * The commands in the order of `/help`: conversation, host, tools, packs, the user's and the project's own, and
+ * `/quit`. The first of a name wins, but the host may replace ours. None can use an alias of a built-in command: a user
+ * who types `/exit` wants to quit.
  */
 function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand> {
   const host = context.options.commands;
@@ -117,7 +117,7 @@ function allCommands(context: CommandContext): ReadonlyMap<string, SlashCommand>
   return quit ? commands.set(QUIT, quit) : commands;
 }
 
-/** Sends the message that a command stands for, shown as the command. */
+/** Sends the message of a command, shown as the command. */
 export function sendMade(name: string, argument: string, made: Content, send: CommandContext["send"]): void {
   send(commandMessage(name, argument, made), `/${name} ${argument}`.trim());
 }
@@ -141,5 +141,5 @@ function helpLines(context: CommandContext): string[] {
   ];
 }
 
-/** What the chat does with a line that starts with a slash. */
+/** The result of handling a line that starts with a slash. */
 export const slashCommands = { isSlashCommand, runSlashCommand, completeSlashCommand, commandItems };

@@ -15,7 +15,7 @@ const LEAST_TEXT_COLUMNS = 40;
 const SHOWN_FINISHED = 20;
 const SHORTEST_TITLE = 12;
 
-/** Commands about tools and what they run. */
+/** Commands about tools and their running work. */
 export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/tools": {
     usage: "/tools",
@@ -102,7 +102,10 @@ function jobsOf({ registry }: Agent): BackgroundJobs {
   return registry.services.jobs;
 }
 
-/** What `/tools` shows: every tool with why it is on or off and, below, the first sentence of what it does. */
+/**
+ * The output of `/tools`: every tool with why it is enabled or disabled and, below, the first sentence of its
+ * description.
+ */
 function toolLines(
   tools: readonly ToolInfo[],
   { explainTool }: ChatOptions,
@@ -138,7 +141,7 @@ interface Row {
   readonly facts: string;
 }
 
-/** What `/status` shows: what runs now, what runs in the background, and what has ended. */
+/** The output of `/status`: running calls, background work, and finished calls. */
 function statusLines(log: CallLog, jobs: BackgroundJobs, columns: number): string[] {
   const now = Date.now();
   const section = (heading: string, rows: readonly Row[]): string[] =>

@@ -18,22 +18,22 @@ const LONGEST_REASONING = 64 * 1024;
 export interface ActivityOptions {
   readonly style: Style;
   readonly now: () => number;
-  /** How a user expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
+  /** How a user expands truncated text: `ctrl+o expands`. Absent if it cannot be expanded. */
   readonly expandHint?: string;
 }
 
 /** What is shown at one moment. */
 export interface ActivityFrame {
-  /** Rows that go into the scrollback and are not drawn again. */
+  /** Rows that are moved to the scrollback and never redrawn. */
   readonly above: readonly string[];
   readonly rows: readonly string[];
-  /** How many of the rows, from the first, are the answer being written; 0 unless the rows hold all of it. */
+  /** How many of the rows, from the first, are the answer being written; 0 unless the rows contain all of it. */
   readonly answerRows: number;
 }
 
 /**
- * Renders events of the agent as frames of lines. Knows no terminal. Finished work is printed
- * with the next frame and dropped, so that memory does not grow with the session.
+ * Renders agent events as frames of lines, independent of a terminal. Finished work is printed with the next frame and
+ * dropped, so that memory does not grow with the session.
  */
 export class Activity {
   readonly #options: ActivityOptions;
@@ -52,7 +52,7 @@ export class Activity {
     this.#answer = new AnswerStream(options.style);
   }
 
-  /** The current work in a few words that are safe to show. */
+  /** The current work in a few words, safe to display. */
   get doing(): string {
     const now = this.#options.now();
     if (this.#retryAt && this.#retryAt.at > now) {
@@ -67,7 +67,7 @@ export class Activity {
     return this.writing ? "answering" : "thinking";
   }
 
-  /** Whether the rows of a call show how long it runs. */
+  /** Whether the rows of a call show its running time. */
   get showsTime(): boolean {
     return this.#calls.isRunning;
   }
@@ -152,26 +152,26 @@ export class Activity {
     this.#calls.asking(id, previewed);
   }
 
-  /** A question about a call was asked and answered outside; the call is drawn right below it. */
+  /** Called when a question about a call was asked and answered elsewhere; the call is drawn right below it. */
   asked(id: string, previewed: readonly FileDiff[] = []): void {
     this.#calls.asking(id, previewed);
     this.#calls.asking(undefined);
   }
 
-  /** The question was answered: prints the answer below it, if there is one. */
+  /** Called when the question was answered: prints the answer below it, if there is one. */
   answered(text?: string): void {
     this.#calls.asking(undefined);
     if (text !== undefined) this.#addNote(text);
   }
 
   /**
-   * Adds lines of the chat itself, in order with the events. They must be safe to show. The rows of a long line begin at
-   * `indent`, or where the line does.
+   * Adds lines of the chat itself, in order with the events. They must be safe to display. Wrapped rows of a long line
+   * begin at `indent`, or at the line's own indentation.
    */
   print(lines: readonly string[], indent?: number): void {
     this.#calls.leaveQuestion();
     this.#sections.begin("chat");
-    // An answer being written continues below these lines; it is not broken in the middle of a line.
+    // An answer being written continues below these lines; it is not split in the middle of a line.
     this.#sections.add(({ width }) => {
       const rows = lines.flatMap((line) => wrapWords(line, width, indent ?? /^ */.exec(line)?.[0].length));
       return this.writing ? [...rows, ""] : rows;
@@ -188,7 +188,7 @@ export class Activity {
     this.#sections.addBelow(({ width }) => wrapWords(this.#options.style.dim(text), width));
   }
 
-  /** Ends the turn, however it ended: nothing on the screen looks as if it were still running. */
+  /** Ends the turn: nothing on the screen looks as if it were still running. */
   end(): void {
     this.#endReasoning();
     this.#drafts.clear();
@@ -199,7 +199,7 @@ export class Activity {
     for (const { name, title } of lost) this.note(`● ${escapeToLine(name)}  ${title}  ✗ no result`);
   }
 
-  /** The labels of what was shown in part and can be expanded, the newest first. */
+  /** The labels of truncated items that can be expanded, newest first. */
   get expandable(): readonly string[] {
     return this.#expand.labels;
   }
@@ -213,9 +213,7 @@ export class Activity {
     return true;
   }
 
-  /**
-   * Called when the terminal changes its size: the shown part of the answer stays, and the answer continues below it.
-   */
+  /** Called when the terminal is resized: the shown part of the answer stays, and the answer continues below it. */
   keepShown(): void {
     this.#shownAnswer?.keepShown();
   }
@@ -224,7 +222,7 @@ export class Activity {
     const { style, expandHint } = this.#options;
     const options: BlockOptions = { style, width, ...(expandHint !== undefined && { expandHint }) };
     const finished = this.#sections.take(options);
-    // Lines that came while calls run, such as a question, end with a blank row, as when the calls have ended.
+    // Lines that arrived while calls run, such as a question, end with a blank row, as after the calls.
     const gap = this.#calls.isBelowQuestion ? [] : this.#sections.gapBefore("calls");
     const room = Math.max(1, maxRows - gap.length);
     const blocks = this.#calls.size > 0 ? this.#calls.rows(options, room, this.#options.now()) : [];
@@ -283,7 +281,7 @@ export class Activity {
   }
 }
 
-/** A tool call while the model writes it: its name, its title as soon as that can be read, and its size. */
+/** A tool call while the model writes it: its name, its title as soon as it can be parsed, and its size. */
 class CallDraft {
   readonly #name: string;
   readonly #titleFrom: readonly string[];
@@ -300,7 +298,7 @@ class CallDraft {
     if (this.#start.length < LONGEST_DRAFT) this.#start += delta;
   }
 
-  /** `write_file src/a.ts (2.1 KB)`, safe to show. */
+  /** `write_file src/a.ts (2.1 KB)`, safe to display. */
   get text(): string {
     const title = draftTitle(this.#titleFrom, this.#start).slice(0, LONGEST_SUBJECT);
     const size = this.#size < 1024 ? "" : ` (${(this.#size / 1024).toFixed(1)} KB)`;
@@ -321,7 +319,7 @@ class Reasoning {
     if (this.#text.length < LONGEST_REASONING) this.#text += text;
   }
 
-  /** All of it, safe to show; none if it is blank. */
+  /** All of it, safe to display; empty if it is blank. */
   get lines(): string[] {
     const text = this.#text.trim();
     return text === "" ? [] : safeProse(text).split("\n");
@@ -338,13 +336,16 @@ class Reasoning {
 /** The kinds of parts of a conversation; a blank line separates two of different kinds. */
 type Section = "answer" | "calls" | "chat";
 
-/** Finished parts of a conversation, in order, until they are printed for the width of that moment. */
+/** Finished parts of a conversation, in order, until they are printed with the current width. */
 class Sections {
   #waiting: ((options: BlockOptions) => string[])[] = [];
   #last: Section | undefined;
   #afterBlank = false;
 
-  /** Begins a section: a blank line comes first, unless the last part was of the same kind. The chat's own always have one. */
+  /**
+   * Starts a section, preceded by a blank line unless the last part was of the same kind. The chat's own sections
+   * always have one.
+   */
   begin(section: Section): void {
     const starts = section === "chat" || this.#last !== section;
     if (starts && !this.#afterBlank) this.#waiting.push(() => [""]);
@@ -352,7 +353,7 @@ class Sections {
     this.#last = section;
   }
 
-  /** Begins a section right below what was printed last. */
+  /** Starts a section right below the last printed one. */
   continueBelow(section: Section): void {
     this.#last = section;
   }
@@ -363,23 +364,23 @@ class Sections {
     this.#afterBlank = false;
   }
 
-  /** Adds a part that belongs to what is above it. The next section begins with a blank line. */
+  /** Adds a part that belongs to the one above it. The next section starts with a blank line. */
   addBelow(render: (options: BlockOptions) => string[]): void {
     this.#last = undefined;
     this.add(render);
   }
 
-  /** Something is written that is not a part yet: the next section begins with a blank line. */
+  /** Called when text is written that is not a part yet: the next section starts with a blank line. */
   touched(): void {
     this.#afterBlank = false;
   }
 
-  /** The blank row before rows of this kind that are not a part yet, as when they will be. */
+  /** The blank row before rows of this kind that are not a part yet. */
   gapBefore(section: Section): string[] {
     return this.#last === section || this.#afterBlank ? [] : [""];
   }
 
-  /** The rows of all parts that wait; they wait no longer. */
+  /** Takes the rows of all waiting parts. */
   take(options: BlockOptions): string[] {
     return this.#waiting.splice(0).flatMap((render) => render(options));
   }

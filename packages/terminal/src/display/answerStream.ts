@@ -11,18 +11,18 @@ import { safeProse } from "../text/safeText.js";
 import type { Style } from "../text/style.js";
 import { expandTabs, wrapRows, wrapWords } from "../text/width.js";
 
-/** A line that has ended. */
+/** A complete line. */
 interface AnswerLine {
   readonly text: string;
-  /** The indentation of its rows after the first; none for code, which is shown unchanged so that it can be copied. */
+  /** The indentation of its wrapped rows; none for code, which is shown unchanged so that it can be copied. */
   readonly indent: number | undefined;
-  /** Whether its start has left already: its first row is indented like the others. */
+  /** Whether its start is already in the scrollback: its first row is indented like the others. */
   readonly goesOn: boolean;
   /** A whole table, in place of `text`. */
   readonly table?: Table;
 }
 
-/** What is known of the unfinished line once its start has left. */
+/** The state of the unfinished line once its start is in the scrollback. */
 interface LineStart {
   readonly indent: number | undefined;
   /** The state after the line. */
@@ -32,7 +32,7 @@ interface LineStart {
 export interface AnswerFrame {
   readonly above: readonly string[];
   readonly rows: readonly string[];
-  /** Whether the rows are all there is of the answer below `above`. */
+  /** Whether the rows are all of the answer below `above`. */
   readonly isWhole: boolean;
 }
 
@@ -40,30 +40,30 @@ export interface AnswerFrame {
 // collection, which cost more than the rest of the display.
 const MOST_WAITING = 2048;
 
-// A table is drawn once its last row is known. A longer one leaves as the lines it was written in.
+// A table is drawn once its last row is known. A longer one is printed as the lines it was written in.
 const MOST_TABLE_ROWS = 500;
 
-// A longer unfinished line is shown without inline marks: they are parsed again with every frame.
+// A longer unfinished line is shown without inline styles: they are parsed again with every frame.
 const LONGEST_MARKED = 4096;
 
-// A text that ends in the first half of a line ending or of an emoji: it waits for the second half.
+// A text that ends in the first half of a line ending or of an emoji waits for the second half.
 const HALF_AT_END = /(?:\r|\u200d|\u200d?[\ud800-\udbff])$/;
 
 /**
- * One answer while it is written. Rows that cannot change any more "leave": they go into the scrollback with the next
- * frame. So little has to be drawn again when the terminal changes its size: the last row of the line being written,
- * and a table until it has ended.
+ * One answer while it is written. Rows that cannot change any more are moved to the scrollback with the next frame. So
+ * little has to be redrawn when the terminal is resized: the last row of the unfinished line, and a table until it is
+ * complete.
  */
 export class AnswerStream {
   readonly #style: Style;
   #waiting: string[] = [];
   #incoming = "";
-  /** The part of the line being written that has not left. */
+  /** The part of the unfinished line that is not in the scrollback. */
   #partial = "";
   #start: LineStart | undefined;
   #state: MarkdownState = MARKDOWN_START;
   #lines: AnswerLine[] = [];
-  /** Lines of a table that may go on. */
+  /** Lines of a table that may continue. */
   #tableRows: string[] = [];
   #hasLeft = false;
 
@@ -80,12 +80,12 @@ export class AnswerStream {
     this.#incoming = "";
   }
 
-  /** Whether any text was added, even if all of it has left. */
+  /** Whether any text was added, even if all of it is in the scrollback. */
   get hasBegun(): boolean {
     return this.#hasLeft || !this.#isEmpty;
   }
 
-  /** The rows to show now, at most the last `maxRows` of them, and those that leave for the scrollback. */
+  /** The rows to show now, at most the last `maxRows`, and those that move to the scrollback. */
   frame(width: number, maxRows: number): AnswerFrame {
     this.#digest();
     const above = this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
@@ -97,7 +97,9 @@ export class AnswerStream {
     return { above, rows: all.slice(-maxRows), isWhole: all.length <= maxRows };
   }
 
-  /** Treats everything as having left, because the last frame showed all of it; the answer continues below. */
+  /**
+   * Treats everything as moved to the scrollback, because the last frame showed all of it; the answer continues below.
+   */
   keepShown(): void {
     if (this.#tableRows.length > 0) {
       this.#tableRows = [];
@@ -110,7 +112,7 @@ export class AnswerStream {
     this.#hasLeft = true;
   }
 
-  /** Ends the answer: returns all rows that have not left yet, for the given width. */
+  /** Ends the answer: returns all remaining rows for the given width. */
   finish(width: number): string[] {
     this.#digest();
     if (this.#partial !== "") this.#complete(safeProse(this.#partial));
@@ -119,7 +121,7 @@ export class AnswerStream {
     return this.#lines.splice(0).flatMap((line) => finalRows(line, width, this.#style));
   }
 
-  /** Whether a part has left and cannot be erased any more. */
+  /** Whether a part is in the scrollback and can no longer be erased. */
   get hasLeft(): boolean {
     return this.#hasLeft;
   }
@@ -161,7 +163,7 @@ export class AnswerStream {
     this.#addLine(line);
   }
 
-  /** Ends the table: it becomes a drawn table, or its lines stay as they were written if they are no valid table. */
+  /** Ends the table: it is drawn, or its lines stay as they were written if they are not a valid table. */
   #endTable(): void {
     if (this.#tableRows.length === 0) return;
     const rows = this.#tableRows;
@@ -189,13 +191,16 @@ export class AnswerStream {
     return { indent: hangingIndent(line, this.#state, state), next: state };
   }
 
-  /** The line being written, safe to show, and its end if that waits for a second half. */
+  /** The unfinished line, safe to display, and its end if that waits for a second half. */
   #readPartial(): { readonly half: string; readonly line: string } {
     const half = HALF_AT_END.exec(this.#partial)?.[0] ?? "";
     return { half, line: safeProse(this.#partial.slice(0, this.#partial.length - half.length)) };
   }
 
-  /** The rows of the line being written. All rows of prose but the last leave: later text does not change them. */
+  /**
+   * The rows of the unfinished line. All rows of prose but the last move to the scrollback: later text does not change
+   * them.
+   */
   #partialRows(width: number): { readonly leaving: readonly string[]; readonly rows: readonly string[] } {
     const { half, line: written } = this.#readPartial();
     if (written === "") return { leaving: [], rows: [] };
@@ -207,7 +212,7 @@ export class AnswerStream {
     const line = expandTabs(written.trimEnd());
     const rows = brokenRows(this.#marked(line, indent, goesOn), indent, width, goesOn);
     if (rows.length === 1) return { leaving: [], rows };
-    // Break the line without styles in the same way, to find where the last row begins in the text.
+    // Wrap the line without styles in the same way, to find where the last row begins in the text.
     const last = (brokenRows(line, indent, width, goesOn).at(-1) ?? "").slice(marginOf(indent, width));
     this.#partial = line.slice(line.length - last.length) + written.slice(written.trimEnd().length) + half;
     this.#start = start;
@@ -219,7 +224,7 @@ export class AnswerStream {
     return goesOn ? this.#inline(line, indent) : renderMarkdownLine(line, this.#state, this.#style).text;
   }
 
-  /** The rest of a line whose start has left: prose with its inline marks, or code. */
+  /** The rest of a line whose start is in the scrollback: prose with inline styles, or code. */
   #inline(line: string, indent: number | undefined): string {
     return indent === undefined ? this.#style.cyan(line) : renderInline(line, this.#style);
   }

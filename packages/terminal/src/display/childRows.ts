@@ -5,13 +5,13 @@ import { formatDuration } from "../text/amounts.js";
 interface ShownChild {
   readonly startedAt: number;
   label: string;
-  /** What it does now, or that it is done. */
+  /** Its current work, or that it is done. */
   current: string;
   tokens: number;
   endedAt: number | undefined;
 }
 
-/** The child agents of one call, a row for each: its name, its current call, the time and the tokens. */
+/** The child agents of one call, one row each: its name, its current call, the time and the tokens. */
 export class ChildRows {
   readonly #children = new Map<number, ShownChild>();
 
@@ -27,7 +27,7 @@ export class ChildRows {
     follow(shown, event, now);
   }
 
-  /** At most `maxRows` rows: the children that run, then those that are done. */
+  /** At most `maxRows` rows: the running children, then the finished ones. */
   rows(maxRows: number, now: number): string[] {
     const children = [...this.#children.values()].sort(
       (a, b) => Number(a.endedAt !== undefined) - Number(b.endedAt !== undefined),

@@ -19,9 +19,9 @@ interface Cell {
 }
 
 /**
- * The output of a command as lines that are safe to show: colours are kept, `\r`, backspace and the cursor movements
- * that progress bars use take effect, and every other sequence (titles, clear-screen, modes, queries) is dropped.
- * Stray control and invisible characters are spelled out. Movements never leave the text that is given.
+ * Command output as lines that are safe to display: colours are kept, `\r`, backspace and the cursor movements of
+ * progress bars take effect, and every other sequence (titles, clear-screen, modes, queries) is dropped. Stray control
+ * and invisible characters are escaped. Movements never leave the given text.
  */
 export function renderOutput(text: string, look: OutputLook): string[] {
   const screen = new OutputScreen(look);
@@ -76,7 +76,7 @@ class OutputScreen {
         return;
       case "\t": {
         const spaces = TAB_STOP - (this.#column % TAB_STOP);
-        // At the end a tab is spaces; inside a line it only moves.
+        // At the end a tab is spaces; inside a line it only moves the cursor.
         if (this.#column >= this.#line().length) this.print(" ".repeat(spaces));
         else this.#column += spaces;
         return;
@@ -137,7 +137,7 @@ class OutputScreen {
     }
   }
 
-  /** Replaces both halves of a wide character by blanks, if one of them is overwritten. */
+  /** Replaces both halves of a wide character with blanks if one of them is overwritten. */
   #breakWide(line: Cell[], at: number): void {
     if (line[at]?.text !== "" || at === 0) return;
     line[at - 1] = { text: " ", look: "" };

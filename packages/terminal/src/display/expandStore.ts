@@ -7,15 +7,15 @@ const MOST_UNITS = 4 * 1024 * 1024;
 
 interface Entry {
   readonly units: number;
-  /** What it is about, in a few words that are safe to show. */
+  /** Its subject, in a few words that are safe to display. */
   readonly label: string;
   readonly lines: (options: BlockOptions) => string[];
 }
 
-/** Remembers the last things that were shown in part. Bounded, because a session has no end. */
+/** Remembers the last truncated items. Bounded, because a session has no maximum length. */
 export class ExpandStore {
   readonly #entries: Entry[] = [];
-  /** How many items, from the newest, were expanded by consecutive calls of `next`. */
+  /** The number of items, from the newest, expanded by consecutive calls of `next`. */
   #expanded = 0;
 
   add(call: FinishedCall): void {
@@ -26,7 +26,7 @@ export class ExpandStore {
     });
   }
 
-  /** Text with a heading; its lines must be safe to show. */
+  /** Text with a heading; its lines must be safe to display. */
   addText(heading: string, text: readonly string[]): void {
     const units = text.reduce((sum, line) => sum + line.length, 0);
     this.#push({
@@ -40,8 +40,8 @@ export class ExpandStore {
   }
 
   /**
-   * The newest item, with the next call the one before it, and so on; after the oldest `undefined`, then the newest
-   * again.
+   * Returns the newest item, on the next call the one before it, and so on; after the oldest `undefined`, then the
+   * newest again.
    */
   next(): ((options: BlockOptions) => string[]) | undefined {
     this.#expanded += 1;
@@ -50,12 +50,12 @@ export class ExpandStore {
     return entry?.lines;
   }
 
-  /** What each is about, the newest first. */
+  /** The subjects, newest first. */
   get labels(): readonly string[] {
     return this.#entries.map(({ label }) => label).reverse();
   }
 
-  /** One by its place among the labels. */
+  /** An item by its index among the labels. */
   at(place: number): ((options: BlockOptions) => string[]) | undefined {
     return this.#entries.at(-1 - place)?.lines;
   }

@@ -7,7 +7,7 @@ import type { Style } from "../text/style.js";
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 // Lines with more changed words are coloured as a whole.
 const MOST_EDITS = 200;
-// Lines that share a smaller part than this were rewritten: marking single words would only confuse.
+// Lines that share less than this are treated as rewritten: marking single words would be confusing.
 const LEAST_SHARED = 0.3;
 
 /** The lines of a diff. A long one continues at `indent`, to the right of the numbers and signs. */
@@ -19,13 +19,13 @@ export interface DiffLines {
 interface MarkedLine {
   readonly mark: string;
   readonly text: string;
-  /** The number of the line, in the old file for a removed one. */
+  /** The line number, in the old file for a removed line. */
   readonly number: number;
 }
 
 /**
- * Draws changed files: each line with its number, added lines green, removed ones red, and inside a changed line what
- * changed in inverse. `safe` makes a line safe to show. A file is named if there are several.
+ * Renders changed files: each line with its number, added lines green, removed ones red, and changed words inside a
+ * line in inverse. `safe` makes a line safe to display. A file is named if there are several.
  */
 export function diffLines(files: readonly FileDiff[], style: Style, safe = safeLine): DiffLines {
   const highest = Math.max(1, ...files.flatMap(({ hunks }) => hunks.map(lastNumber)));
@@ -38,7 +38,7 @@ export function diffLines(files: readonly FileDiff[], style: Style, safe = safeL
   return { lines, indent: digits + 2 };
 }
 
-/** `src/a.ts  +3 −1`: a file of a diff, and how much of it changed. */
+/** `src/a.ts  +3 −1`: a file of a diff, and its line counts. */
 function fileHeading(file: FileDiff, style: Style): string {
   const { path, oldPath, change } = file;
   const name = oldPath === undefined ? shownPath(path) : `${shownPath(oldPath)} → ${shownPath(path)}`;
@@ -100,7 +100,7 @@ function numbered({ oldStart, newStart, lines }: DiffHunk): MarkedLine[] {
   });
 }
 
-/** Explains two last lines that look the same: only one of them ends with a line break. */
+/** Explains two last lines that look the same: only one of them ends with a newline. */
 function newlineNote({ lines, noFinalNewline: open }: DiffHunk, style: Style): string[] {
   if (open !== "old" && open !== "new") return [];
   const [removed, added] = ["-", "+"].map((mark) =>
@@ -159,7 +159,7 @@ function markChanged(text: string, changed: readonly Range[] = [], style: Style)
   return marked + text.slice(at);
 }
 
-/** What differs between two lines, word by word; `undefined` if they have little in common. */
+/** The differences between two lines, word by word; `undefined` if they have little in common. */
 function changedParts(before: string, after: string): { before: Range[]; after: Range[] } | undefined {
   const changes = diffArrays(before.match(WORDS) ?? [], after.match(WORDS) ?? [], {
     maxEditLength: MOST_EDITS,

@@ -3,7 +3,7 @@ import type { OutputLook } from "../text/sgr.js";
 import { renderOutput } from "./commandOutput.js";
 
 const KEPT_UNITS = 64 * 1024;
-// The tail that is rendered for the rows of a running command: it is rendered again with every frame.
+// The length of the tail that is rendered for a running command: it is rendered again with every frame.
 const TAIL_UNITS = 8 * 1024;
 
 /** The live output of a running tool, in bounded memory. */
@@ -27,7 +27,7 @@ export class LiveOutput {
     return this.#isWhole;
   }
 
-  /** Everything that is kept, as a terminal would show it, without blank lines at its ends. */
+  /** The stored output as a terminal would show it, without leading and trailing blank lines. */
   lines(look: OutputLook): string[] {
     return trimBlankLines(renderOutput(fromLineStart(this.#text, this.#isWhole), look));
   }
@@ -42,7 +42,7 @@ export class LiveOutput {
   }
 }
 
-/** Drops the first line of a text that was cut: it is incomplete, and may begin inside an escape sequence. */
+/** Drops the first line of a truncated text: it is incomplete, and may begin inside an escape sequence. */
 function fromLineStart(text: string, isWhole: boolean): string {
   if (isWhole) return text;
   const start = text.search(/[\r\n]/);

@@ -2,7 +2,7 @@ import type { ContextEvent, DoneEvent, NoticeEvent, RetryEvent, ToolProgressEven
 import { countOf, escapeToLine } from "@agent/internal";
 import { formatCost, formatDuration } from "../text/amounts.js";
 
-// A wait this long is announced with its length.
+// A delay of at least this length is shown with its duration.
 const LONG_WAIT_MS = 60_000;
 
 /** `1,204 tokens in, 310 out · 2 requests · $0.012`, or `undefined` if the provider reported no usage. */
@@ -28,7 +28,7 @@ export function cutOffText(done: DoneEvent): string | undefined {
   return undefined;
 }
 
-/** `voidAbove`: a part of the failed answer is on the screen and cannot be erased. */
+/** `voidAbove`: part of the failed answer is on the screen and cannot be erased. */
 export function retryText({ reason, delayMs }: RetryEvent, voidAbove: boolean): string {
   const time = delayMs < LONG_WAIT_MS ? "" : ` in ${formatDuration(delayMs)}`;
   const rest = voidAbove ? "; ignore the partial answer above." : "…";
@@ -40,7 +40,7 @@ export function noticeText({ text }: NoticeEvent): string {
   return `… ${escapeToLine(text)}`;
 }
 
-/** How far a call has come: `3 of 10 files read`. */
+/** The progress of a call: `3 of 10 files read`. */
 export function progressText({ done, total, message }: ToolProgressEvent): string {
   const amount = [done, total].filter((value) => value !== undefined).join(" of ");
   return [amount, message].filter((part) => part !== undefined && part !== "").join(" ");

@@ -6,7 +6,7 @@ import { type BlockOptions, type FinishedCall, finishedLines, openLines } from "
 
 const TAIL_LINES = 4;
 
-/** A call from the model's request until this call and all requested before it have ended. */
+/** A call, from the model's request until it and all earlier ones have finished. */
 interface TrackedCall {
   readonly id: string;
   readonly name: string;
@@ -14,25 +14,25 @@ interface TrackedCall {
   /** The child agents it has started, if any. */
   children?: ChildRows;
   title: string;
-  /** The changes that the user sees in the question about it. */
+  /** The changes shown in the question about it. */
   previewed: readonly FileDiff[] | undefined;
   /** When it started to run; absent until then. */
   startedAt: number | undefined;
   ended: ToolEndEvent | undefined;
 }
 
-/** The calls of a round, shown and released in the order in which the model requested them. */
+/** The calls of a tool round, shown and released in the order the model requested them. */
 export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
   #asking: string | undefined;
-  /** The call whose question is the last thing that was printed. */
+  /** The call whose question was printed last. */
   #below: string | undefined;
 
   get size(): number {
     return this.#calls.size;
   }
 
-  /** Whether one of them runs now. */
+  /** Whether one of them is running. */
   get isRunning(): boolean {
     return [...this.#calls.values()].some((call) => call.startedAt !== undefined && !call.ended);
   }
@@ -72,7 +72,7 @@ export class OpenCalls {
     call.children.event(event, now);
   }
 
-  /** The call that the user is being asked about, with the changes that the question shows, or none. */
+  /** The call that the user is being asked about, with the changes shown in the question, or none. */
   asking(id: string | undefined, previewed?: readonly FileDiff[]): void {
     this.#asking = id;
     if (id === undefined) return;
@@ -81,12 +81,12 @@ export class OpenCalls {
     if (call) call.previewed = previewed;
   }
 
-  /** Something else was printed: the question is not right above its call any more. */
+  /** Called when something else was printed: the question is no longer right above its call. */
   leaveQuestion(): void {
     this.#below = undefined;
   }
 
-  /** Records the end of a call and returns the finished calls up to the first that still runs. */
+  /** Records the end of a call and returns the finished calls up to the first one that is still running. */
   end(event: ToolEndEvent): FinishedCall[] {
     const call = this.#calls.get(event.id);
     if (!call) return [{ title: escapeToLine(event.about?.title ?? ""), event }];
@@ -101,7 +101,7 @@ export class OpenCalls {
     return leaving;
   }
 
-  /** Ends the turn: returns the calls that have ended, and the names and titles of those that have not. */
+  /** Ends the turn: returns the finished calls, and the names and titles of the others. */
   clear(): { readonly ended: FinishedCall[]; readonly lost: { name: string; title: string }[] } {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
@@ -118,7 +118,7 @@ export class OpenCalls {
   }
 
   /**
-   * While a question is open, which shows its own call and needs the room, the calls that wait behind it take one row.
+   * While a question is open, which shows its own call and needs the space, the calls waiting after it take one row.
    */
   #rowsBesideQuestion(options: BlockOptions, maxRows: number, now: number): string[] {
     const others = [...this.#calls].filter(([id]) => id !== this.#asking).map(([, call]) => call);
@@ -163,7 +163,7 @@ export class OpenCalls {
     }
     const compact = render(0).map((block) => [block[0] ?? "", block.at(-1) ?? ""]);
     if (compact.flat().length <= maxRows) return compact.flat();
-    // If there is room for one row only, show the call's state rather than its title.
+    // If there is space for one row only, show the call's state rather than its title.
     if (compact.length === 1) return compact.flat().slice(-maxRows);
     const fitting = Math.max(0, Math.floor((maxRows - 1) / 2));
     const more = options.style.dim(`… and ${calls.length - fitting} more calls (/status lists them)`);

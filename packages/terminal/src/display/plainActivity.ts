@@ -8,11 +8,11 @@ import { resultBody, verdictText } from "./resultBody.js";
 const LONGEST_TITLE = 200;
 const LONGEST_REASON = 500;
 const MOST_REASON_LINES = 3;
-// For the other outcomes the verdict says enough.
+// For the other outcomes the status is enough.
 const HAS_REASON: ReadonlySet<string> = new Set(["error", "denied"]);
 
 /**
- * Prints the work of tools in plain lines, for a pipe or a log: one when a call starts, and one when it ends, after the
+ * Prints tool calls as plain lines, for a pipe or a log: one when a call starts, and one when it ends, preceded by the
  * reason if it failed. A call that never started has only the second. No escape code reaches `write`, whatever a tool
  * or a model prints. The answer is not printed.
  */
@@ -40,7 +40,7 @@ export function plainActivity(write: (text: string) => void): (event: AgentEvent
   };
 }
 
-/** The part of a failed call's output that says why: the end for a command, else the start. */
+/** The part of a failed call's output that explains the failure: the end for a command, else the start. */
 function reasonLines(event: ToolEndEvent): string[] {
   const { lines, fromEnd } = resultBody(event, PLAIN_STYLE, LONGEST_REASON);
   const shown = fromEnd ? lines.slice(-MOST_REASON_LINES) : lines.slice(0, MOST_REASON_LINES);

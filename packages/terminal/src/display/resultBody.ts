@@ -24,35 +24,35 @@ const CREATED_ROWS = 10;
 const TABLE_ROWS = 20;
 const DIFF_ROWS = 40;
 
-/** What a call is known by: its result, stored or just reported. */
+/** The parts of a result that a display needs, stored or just reported. */
 export type ShownResult = Pick<ToolEndEvent, "outcome" | "text" | "summary" | "about" | "view">;
 
-/** The lines of a result, safe to show, and how many rows of them are shown at first. */
+/** The lines of a result, safe to display, and how many rows of them are shown at first. */
 export interface Body {
   readonly lines: readonly string[];
   /** Where the rows of a long line continue. */
   readonly indent: number;
   readonly rows: number;
-  /** Whether the end is shown first, not the start. */
+  /** Whether the end is shown first instead of the start. */
   readonly fromEnd: boolean;
-  /** The number of lines that the view left out. */
+  /** The number of lines that the view omitted. */
   readonly more: number;
 }
 
-/** Whether a call read something: one row says what, and the text is shown on demand. */
+/** Whether a call read something: one row names it, and the text is shown on demand. */
 export function isRead({ outcome, view, about }: ShownResult): boolean {
   if (outcome !== "ok") return false;
   if (view) return view.type === "code" || view.type === "list";
   return about?.kind === "read" || about?.kind === "search";
 }
 
-/** Draws the result of a call by its view, or its text if it has none. */
+/** Renders the result of a call by its view, or its text if it has none. */
 export function resultBody(result: ShownResult, style: Style, width: number, live?: readonly string[]): Body {
   const { view, outcome, text } = result;
   const failed = outcome !== "ok";
   const rows = failed ? ERROR_ROWS : FEW_ROWS;
   if (view) return viewBody(view, rows, style, width, live);
-  // The mark says enough: `✗ aborted`.
+  // The mark is enough: `✗ aborted`.
   if (outcome === "aborted") return plainBody([], 0);
   return plainBody(trimBlankLines(safeLines(text)), rows);
 }
@@ -71,7 +71,7 @@ function viewBody(
   switch (view.type) {
     case "diff": {
       const changes = new Set(view.files.map(({ change }) => change));
-      // What was deleted or moved is named in the title.
+      // Deleted or moved files are named in the title.
       const few = changes.has("edited") ? DIFF_ROWS : changes.has("created") ? CREATED_ROWS : 0;
       return { ...plainBody([], few), ...diffLines(view.files, style) };
     }
@@ -145,7 +145,7 @@ function itemLine(
   return place + safeLine(text);
 }
 
-/** The files that hold all of an output, one line each: `all of stdout (2.3 MB): /tmp/…`. */
+/** The files with the full output, one line each: `all of stdout (2.3 MB): /tmp/…`. */
 export function outputFiles({ view }: ShownResult): string[] {
   if (view?.type !== "output") return [];
   return (view.files ?? []).map(({ label, path, bytes }) => {
@@ -154,23 +154,23 @@ export function outputFiles({ view }: ShownResult): string[] {
   });
 }
 
-/** A result as plain text, whole: for exports and for tools that read text. */
+/** A result as full plain text, for exports and for tools that read text. */
 export function plainResult(result: ShownResult, style: Style): string {
   const { lines } = resultBody(result, style, Number.MAX_SAFE_INTEGER);
   return [...lines, ...outputFiles(result)].join("\n");
 }
 
-/** What a command printed while it ran, with its own colours, unless more of it is wanted than was kept. */
+/** The output of a command while it ran, with its own colours, unless more of it is needed than was kept. */
 export function liveLines(live: LiveOutput | undefined, style: Style, whole: boolean): string[] | undefined {
   return live && !live.isEmpty && (!whole || live.isWhole) ? live.lines(style.output) : undefined;
 }
 
-/** How a call ended in a few words, or "" if the mark says it all. */
+/** The outcome of a call in a few words, or "" if the mark is enough. */
 export function outcomeWords({ outcome, summary }: Pick<ShownResult, "outcome" | "summary">): string {
   return escapeToLine(summary ?? OUTCOME_WORDS[outcome]);
 }
 
-/** `✗ exit code 2 · 1.2s`: the mark, the tool's own words, what it changed, and the time it took. */
+/** `✗ exit code 2 · 1.2s`: the mark, the tool's summary, its changes, and the duration. */
 export function verdictText(result: ShownResult, durationMs: number | undefined, style: Style): string {
   const ok = result.outcome === "ok";
   const words = outcomeWords(result);

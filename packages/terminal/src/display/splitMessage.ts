@@ -2,18 +2,18 @@ import { type Content, type ContentPart, contentText } from "@agent/core";
 
 // The name of a file or a command is JSON.
 const ADDED = /^<(?:file path=|directory path=|(command) name=|(note)>)("(?:[^"\\]|\\.)*")?/;
-// What the agent puts in place of older messages.
+// The agent's replacement for older messages.
 const COMPACTED = /^\[(Summary of the conversation so far|Earlier turns were left out to save room\.)\]/;
 
-/** A part that the program added to what the user wrote, as the model got it. */
+/** A part that the program added to the user's text, as sent to the model. */
 export interface AddedPart {
   readonly kind: "file" | "image" | "command" | "note" | "summary";
   readonly name: string;
-  /** Its text; of an image a description. */
+  /** Its text, or the description of an image. */
   readonly text: string;
 }
 
-/** Splits a message into what the user wrote and what was added to it. */
+/** Splits a message into the user's text and the parts added to it. */
 export function splitMessage(content: Content): {
   readonly text: string;
   readonly added: readonly AddedPart[];

@@ -3,10 +3,10 @@ import { diffArrays } from "diff/lib/diff/array.js";
 
 const CONTEXT = 3;
 const MOST_LINES = 400;
-// A file that changed more is shown as replaced.
+// A file with more changes is shown as replaced.
 const MOST_EDITS = 4000;
 
-/** The difference of two texts; a text that is absent belongs to a file that is not there. The longest part is cut. */
+/** The diff of two texts; an absent text means that the file does not exist. The longest part is cut off. */
 export function textDiff(path: string, before: string | undefined, after: string | undefined): FileDiff {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   const parts = diffArrays(old, fresh, { maxEditLength: MOST_EDITS }) ?? [

@@ -16,25 +16,25 @@ import {
 
 const TITLE_ROWS = 4;
 
-/** A call that has not ended. It waits for its turn, or runs. */
+/** An unfinished call: waiting or running. */
 export interface OpenCall {
   readonly name: string;
   readonly title: string;
   /** How long it has run; absent while it waits. */
   readonly elapsedMs: number | undefined;
-  /** The last lines it printed, safe to show. */
+  /** The last lines of its output, safe to display. */
   readonly tail: readonly string[];
   /** Whether the question about it is right above. */
   readonly isBelowQuestion: boolean;
 }
 
-/** A call that has ended, with what it was about. */
+/** A finished call, with its targets. */
 export interface FinishedCall {
   readonly title: string;
   readonly event: ToolEndEvent;
-  /** What it printed while it ran, with the command's own colours. */
+  /** Its output while it ran, with the command's own colours. */
   readonly live?: LiveOutput;
-  /** The changes that the user saw in the question about it. */
+  /** The changes shown in the question about it. */
   readonly previewed?: readonly FileDiff[];
   /** Whether the question about it is right above, with its name and arguments. */
   readonly isBelowQuestion?: boolean;
@@ -43,15 +43,15 @@ export interface FinishedCall {
 export interface BlockOptions {
   readonly style: Style;
   readonly width: number;
-  /** How the user sees the lines left out: `ctrl+o expands`. Absent where there is no way. */
+  /** How the user expands the omitted lines: `ctrl+o expands`. Absent if they cannot be expanded. */
   readonly expandHint?: string;
   /** How many rows of output a finished call shows, if not the default. */
   readonly maxLines?: number;
-  /** How many rows of what a call read are shown. Default: none. */
+  /** How many rows of read content are shown. Default: none. */
   readonly readRows?: number;
 }
 
-/** `● run_bash  npm test`: the first rows of a call, styled unlike any answer of a model. Long titles wrap. */
+/** `● run_bash  npm test`: the first rows of a call, styled differently from model answers. Long titles wrap. */
 export function headerLines(
   name: string,
   title: string,
@@ -83,7 +83,7 @@ export function openLines(call: OpenCall, options: BlockOptions): string[] {
   ];
 }
 
-/** A finished call in a few rows; `expandable` says whether some of its output is left out. */
+/** A finished call in a few rows; `expandable` tells whether some of its output is omitted. */
 export function finishedLines(
   call: FinishedCall,
   options: BlockOptions,
@@ -99,7 +99,7 @@ export function finishedLines(
       : headerLines(event.name, title, options, { end: readText(event, style) });
     return { lines, expandable: body.lines.length > 0 };
   }
-  // The user has just approved this very diff, or refused the call: the last row says enough.
+  // The user has just approved this diff, or refused the call: the last row is enough.
   const isKnown = wasShown(call);
   const isRefused = call.isBelowQuestion === true && event.outcome === "denied";
   const limit = isKnown ? 0 : isReading ? readRows : Math.max(body.rows, options.maxLines ?? 0);
@@ -126,8 +126,8 @@ export function finishedLines(
 }
 
 /**
- * A finished call with all its output. Long lines are left for the terminal to wrap, so that they are copied whole; those
- * of a diff are wrapped behind its signs.
+ * A finished call with all its output. Long lines are left for the terminal to wrap, so that they are copied whole;
+ * those of a diff are wrapped to the right of its signs.
  */
 export function expandedLines(call: FinishedCall, options: BlockOptions): string[] {
   const { event, title, live } = call;
@@ -146,21 +146,21 @@ export function expandedLines(call: FinishedCall, options: BlockOptions): string
   ];
 }
 
-/** Whether the user has read this very diff, in the question about the call. */
+/** Whether the user has already seen this diff, in the question about the call. */
 function wasShown({ event: { view }, previewed = [] }: FinishedCall): boolean {
   if (view?.type !== "diff" || previewed.length === 0) return false;
   const hunks = (files: readonly FileDiff[]): string => JSON.stringify(files.map((file) => file.hunks));
   return hunks(view.files) === hunks(previewed);
 }
 
-/** Where all of the output can be read. */
+/** Where the full output can be read. */
 function fileRows({ event }: FinishedCall, options: BlockOptions): string[] {
   return outputFiles(event)
     .flatMap((line) => wrapLine(line, options.width - 3))
     .map((row) => gutter(options.style.dim(row), options));
 }
 
-/** The rows of one line. Those of a diff leave the column of its sign free, so that no row looks like another line. */
+/** The rows of one line. Those of a diff leave the column of its sign empty, so that no row looks like another line. */
 function bodyRows(line: string, { indent }: Body, { width }: BlockOptions): string[] {
   return wrapLine(line, width - 3, indent);
 }
@@ -173,7 +173,7 @@ function gutter(text: string, { style }: BlockOptions): string {
   return `${style.dim("│")} ${text}`;
 }
 
-/** The first or last rows of a body, and how many of its lines are not shown whole. */
+/** The first or last rows of a body, and how many of its lines are not fully shown. */
 function collapse(
   body: Body,
   limit: number,
@@ -182,7 +182,7 @@ function collapse(
   const lines = body.fromEnd ? [...body.lines].reverse() : body.lines;
   const blocks: string[][] = [];
   let count = 0;
-  // A long output is not wrapped to its end.
+  // Long output is not wrapped to its end.
   for (const line of lines) {
     if (count > limit + 1) break;
     const rows = bodyRows(line, body, options);

@@ -13,13 +13,13 @@ const LONGEST_RESULT = 160;
 const LONGEST_TITLE = 200;
 const WIDTH = Number.MAX_SAFE_INTEGER;
 
-/** A conversation as it is displayed: its messages, and what is known of the results besides their texts. */
+/** A conversation for display: its messages, and the display data of its results. */
 export type ShownConversation = Pick<Conversation, "sessionContext" | "detailsOf">;
 type Details = ReturnType<ShownConversation["detailsOf"]>;
 type ToolMessage = Extract<ChatMessage, { role: "tool" }>;
 type StoredCall = NonNullable<Extract<ChatMessage, { role: "assistant" }>["tool_calls"]>[number];
 
-/** A resumed conversation in short: what was said, and each call with its result. */
+/** A resumed conversation in short: its messages, and each call with its result. */
 export function transcriptLines(conversation: ShownConversation, style: Style): string[] {
   const messages = conversation.sessionContext;
   const hidden = Math.max(0, messages.length - SHOWN_MESSAGES);
@@ -38,7 +38,7 @@ export function transcriptLines(conversation: ShownConversation, style: Style): 
   return lines[0] === "" ? lines.slice(1) : lines;
 }
 
-/** The result of a call of the answer at `answer`. Some providers use ids again, so only the results after it count. */
+/** The result of a call of the answer at `answer`. Some providers reuse ids, so only later results are considered. */
 export function resultOf(
   messages: readonly ChatMessage[],
   answer: number,
@@ -51,7 +51,10 @@ export function resultOf(
   }
 }
 
-/** The title of a stored call, as its tool gave it; of an older one without a title the first text among its arguments. */
+/**
+ * The title of a stored call, as its tool provided it; for an older one without a title, the first text among its
+ * arguments.
+ */
 export function storedTitle({ function: { arguments: json } }: StoredCall, details: Details): string {
   return escapeToLine(shorten(details?.about?.title ?? firstText(json), LONGEST_TITLE));
 }
@@ -66,7 +69,7 @@ function firstText(json: string): string {
   }
 }
 
-/** A call and how it ended on one line, or the first line of its result below it if only that is known. */
+/** A call and its outcome on one line, or the first line of its result below it if only that is known. */
 function callLines(
   call: StoredCall,
   result: ToolMessage | undefined,

@@ -5,7 +5,7 @@ import { cutToWidth } from "../text/width.js";
 const SHORTEST_DOING = 8;
 
 /**
- * `working… 1.2s · esc stops`: the current work, its time, and how to stop it. If there is no room, the first is
+ * `working… 1.2s · esc stops`: the current work, its time, and how to interrupt it. If there is no space, the first is
  * shortened.
  */
 export function workingRow(
@@ -15,7 +15,7 @@ export function workingRow(
     hint,
   }: {
     readonly doing: string;
-    /** Absent where something else on the screen shows the time. */
+    /** Absent if the time is shown elsewhere on the screen. */
     readonly startedAt: number | undefined;
     readonly hint: string;
   },
@@ -24,7 +24,7 @@ export function workingRow(
 ): string {
   const time = startedAt === undefined ? "" : ` ${formatDuration(Date.now() - startedAt)}`;
   const tail = `${time} · ${hint}`;
-  // Words that are cut end with the same mark.
+  // Truncated text ends with the same mark.
   const words = cutToWidth(`${doing}…`, Math.max(SHORTEST_DOING, width - tail.length));
   return style.dim(cutToWidth(words + tail, width));
 }

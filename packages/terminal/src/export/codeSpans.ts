@@ -1,9 +1,9 @@
-/** A piece of a line: code between two runs of backticks of the same length, or text. A run without another is text. */
+/** A piece of a line: code between two runs of backticks of the same length, or text. An unmatched run is text. */
 export interface Span {
   readonly isCode: boolean;
   /** Without the backticks around code. */
   readonly text: string;
-  /** As it stands in the line. */
+  /** The source text in the line. */
   readonly source: string;
 }
 
@@ -22,7 +22,7 @@ export function readSpans(line: string): Span[] {
   return spans;
 }
 
-/** By the index of each run of backticks, the next one of its length, found in one pass from the end. */
+/** For each run of backticks, by index, the next one of the same length, found in one pass from the end. */
 function closingRuns(pieces: readonly string[]): ReadonlyMap<number, number> {
   const closing = new Map<number, number>();
   const next = new Map<number, number>();

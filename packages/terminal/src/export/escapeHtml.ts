@@ -8,7 +8,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Escapes text for an HTML page, also for an attribute in quotes. What is invisible or reorders text is spelled out. */
+/**
+ * Escapes text for an HTML page, including quoted attributes. Invisible characters and those that reorder text are
+ * shown as escapes.
+ */
 export function escapeHtml(text: string): string {
   const visible = safeProse(text.replaceAll("\r\n", "\n"));
   return visible.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");

@@ -27,10 +27,10 @@ blockquote { border-left: 3px solid #888; margin-left: 0; padding-left: 1rem; co
 img { max-width: 100%; }
 `;
 const LONGEST_SUMMARY = 120;
-// No script, no request: the page holds what a model and tools wrote.
+// No scripts, no requests: the page contains text from a model and tools.
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** A conversation as one HTML file that needs nothing else. Everything in it is escaped; nothing in it runs. */
+/** Renders a conversation as one self-contained HTML file. Everything in it is escaped; nothing in it runs. */
 export function exportHtml(conversation: ShownConversation, session: string): string {
   const messages = conversation.sessionContext;
   const heading = headingOf(messages) ?? session;
@@ -75,7 +75,7 @@ function resultHtml(result: ShownResult): string {
   return `<pre>${escapeHtml(plainResult(result, PLAIN_STYLE))}</pre>`;
 }
 
-/** The first line the user wrote. */
+/** The first line of the user. */
 function headingOf(messages: readonly ChatMessage[]): string | undefined {
   const first = messages.find(({ role }) => role === "user")?.content ?? "";
   return splitMessage(first).text.trim().split("\n", 1)[0]?.slice(0, LONGEST_SUMMARY) || undefined;
@@ -107,8 +107,8 @@ function userHtml(content: string | readonly ContentPart[]): string {
 const LINK = /\[([^\]\n]{1,300})\]\((https?:\/\/[^\s)]{1,2000})\)/g;
 
 /**
- * The Markdown that models write as HTML: headings, lists, quotes, tables, code and inline marks. The text is escaped
- * first, so that only these marks become tags; anything else stays as it was written.
+ * Renders the Markdown that models write as HTML: headings, lists, quotes, tables, code and inline styles. The text is
+ * escaped first, so that only these become tags; anything else is unchanged.
  */
 function markdownToHtml(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -177,7 +177,7 @@ function tableHtml(lines: readonly string[]): string {
   return `<table>${cells(table.head, "th")}${table.rows.map((row) => cells(row, "td")).join("")}</table>`;
 }
 
-/** Inline marks. Code spans come first, because nothing inside them is a mark. */
+/** Inline styles. Code spans come first, because nothing inside them is markup. */
 function inline(text: string): string {
   return readSpans(text)
     .map(({ isCode, text: inside }) => (isCode ? `<code>${escapeHtml(inside)}</code>` : words(inside)))
@@ -187,7 +187,7 @@ function inline(text: string): string {
 function words(text: string): string {
   return escapeHtml(text)
     .replace(LINK, (_, label: string, address: string) => {
-      // Marks inside of an address are part of it: as entities they are left alone.
+      // Markup characters inside a URL are part of it: as entities they are left alone.
       const href = address.replace(/[*_~]/g, (mark) => `&#${mark.charCodeAt(0)};`);
       return `<a href="${href}" rel="noreferrer">${label}</a>`;
     })

@@ -8,8 +8,8 @@ import { PLAIN_STYLE } from "../text/style.js";
 import { readSpans } from "./codeSpans.js";
 
 /**
- * A conversation as Markdown: what was said as it was written, calls and their results as code blocks. Nothing in a
- * message reaches beyond it or looks like another one.
+ * Renders a conversation as Markdown: messages as written, calls and their results as code blocks. Nothing in a message
+ * extends beyond it or looks like another one.
  */
 export function exportMarkdown(conversation: ShownConversation, session: string): string {
   const messages = conversation.sessionContext;
@@ -48,12 +48,12 @@ function userMarkdown(content: Content): string {
   return [...(isSummary ? [] : [`## You\n\n${closedMarkdown(text)}`]), ...parts].join("\n\n");
 }
 
-/** A name on its own line: nothing in it is a mark. */
+/** A name on a separate line, with markup escaped. */
 function title(name: string): string {
   return escapeToLine(name).replace(/[\\`*<>[\]]/g, "\\$&");
 }
 
-/** What a part that was added to a message is, in a few words. */
+/** Describes a part that was added to a message, in a few words. */
 export function addedTitle({ kind, name }: AddedPart): string {
   switch (kind) {
     case "command":
@@ -75,31 +75,31 @@ export function pretty(json: string): string {
 
 const FENCE = /^( *)(`{3,}(?=[^`]*$)|~{3,})/;
 
-// What opens raw HTML. A tag or a comment without an end would hide everything behind it.
+// Starts raw HTML. An unclosed tag or comment would hide everything after it.
 const TAG = /<(?=[A-Za-z/!?])/g;
 
-// What makes a viewer load an address: an image. A backslash before it may be escaped itself.
+// Makes a viewer load a URL: an image. A backslash before it may be escaped itself.
 const IMAGE = /(?<!\\)((?:\\\\)*)!(?=\[)/g;
 
-// What begins a turn of the exported conversation: a heading with marks, or with a line below it.
+// Starts a turn of the exported conversation: a heading with `#`, or with a line below it.
 const TURN = /^ {0,3}(?=#{1,6}[ \t]+(?:You|Agent)\b)/;
 
 const UNDERLINE = /^ {0,3}(?=(?:-+|=+)[ \t]*$)/;
 
 const TURN_NAME = /^\s*(?:You|Agent)\s*$/;
 
-// In a list, a block of code with more lines counts as one without an end.
+// In a list, a code block with more lines counts as unclosed.
 const LONGEST_NESTED_CODE = 500;
 
 /**
- * Markdown that someone else wrote, as part of a longer text: it is shown as it was written, and reaches no further than
- * its own end. No code block stays open, no tag takes effect, no heading looks like the next turn, and an image is a link:
- * to load one would report to its server that the file was opened.
+ * Embeds Markdown that someone else wrote in a longer text: it is shown as written, and does not extend beyond its own
+ * end. No code block stays open, no tag takes effect, no heading looks like the next turn, and an image becomes a link:
+ * loading it would tell its server that the file was opened.
  */
 function closedMarkdown(text: string): string {
   const lines = safeProse(text.replaceAll("\r\n", "\n")).split("\n");
   const closed: string[] = [];
-  // Whether a code span may have begun on an earlier line of the paragraph.
+  // Whether a code span may have started on an earlier line of the paragraph.
   let spansLines = false;
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? "";
@@ -120,7 +120,7 @@ function closedMarkdown(text: string): string {
   return closed.join("\n");
 }
 
-/** The line that ends a block of code, or -1: there is none, or something else could end the block before. */
+/** The line that ends a code block, or -1: there is none, or something else could end the block before. */
 function endOfCode(lines: readonly string[], start: number, indent: string, fence: string): number {
   const last = indent === "" ? lines.length : Math.min(lines.length, start + LONGEST_NESTED_CODE);
   for (let at = start + 1; at < last; at++) {

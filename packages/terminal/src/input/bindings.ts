@@ -1,6 +1,6 @@
 import type { Key } from "./keys.js";
 
-/** What keys can be bound to in the config, each with the key that does it by default. */
+/** The actions that keys can be bound to in the config, each with its default key. */
 const ACTIONS: Readonly<Record<string, string>> = {
   send: "enter",
   newline: "newline",
@@ -28,14 +28,14 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "delete-to-start": "ctrl-u",
   "delete-to-end": "ctrl-k",
   "put-back": "ctrl-y",
-  // Has no single key by default.
+  // Has no default key.
   rewind: "rewind",
 };
 
-/** Keys by their names (`ctrl-t`, `alt-p`, `f2`), and what each does: an action, a command such as `/tools`, or `none`. */
+/** Key bindings by key name (`ctrl-t`, `alt-p`, `f2`): an action, a command such as `/tools`, or `none`. */
 export type KeyBindings = Readonly<Record<string, string>>;
 
-/** Replaces a key by the one that has its effect by default; `undefined` for a key without effect. */
+/** Replaces a key with the default key of its action; `undefined` for a key without effect. */
 export function translateKey(key: Key, bindings: KeyBindings): Key | undefined {
   if (key.type !== "key") return key;
   const bound = Object.hasOwn(bindings, key.name) ? bindings[key.name] : undefined;
@@ -45,7 +45,7 @@ export function translateKey(key: Key, bindings: KeyBindings): Key | undefined {
   return { type: "key", name: ACTIONS[bound] ?? bound };
 }
 
-/** The bindings with the names of keys as the terminal reports them: `Ctrl+T` is `ctrl-t`. */
+/** The bindings with key names as the terminal reports them: `Ctrl+T` becomes `ctrl-t`. */
 export function normalBindings(bindings: KeyBindings): KeyBindings {
   return Object.fromEntries(
     Object.entries(bindings).map(([name, action]) => [name.toLowerCase().replaceAll("+", "-"), action]),

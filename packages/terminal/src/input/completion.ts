@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
 const MOST_CANDIDATES = 200;
-// A path that starts with a quote may hold spaces. An apostrophe inside a word is not a quote.
+// A path that starts with a quote may contain spaces. An apostrophe inside a word is not a quote.
 const QUOTED_START = /(?<=^|\s)(["'])([^"']*)$/;
 const CONTROL = /\p{Cc}/u;
 
@@ -13,7 +13,7 @@ export interface Completion {
   readonly candidates: readonly string[];
 }
 
-/** The words that can follow a slash command: `words(["/enable"])` gives tool names. */
+/** The possible next words of a slash command: `words(["/enable"])` returns tool names. */
 export type CompleteCommand = (before: readonly string[]) => Promise<readonly string[] | undefined>;
 
 /** Candidates for the word before the cursor: a slash command, its arguments, or a path. Never rejects. */
@@ -36,7 +36,7 @@ export async function complete(
   return { start: cursor - whole.length, candidates: found.map((one) => withQuotes(one, mark)) };
 }
 
-/** The longest start that all candidates share. */
+/** The longest common prefix of all candidates. */
 export function commonStart(candidates: readonly string[]): string {
   let [common = ""] = candidates;
   for (const candidate of candidates) {
@@ -48,7 +48,7 @@ export function commonStart(candidates: readonly string[]): string {
   return common.isWellFormed() ? common : common.slice(0, -1);
 }
 
-/** Puts a path with spaces in quotes. The quote of a directory stays open, so that the path can be continued. */
+/** Quotes a path with spaces. The quote of a directory stays open, so that the path can be continued. */
 function withQuotes(path: string, begun?: string): string {
   if (begun === undefined && !/\s/.test(path)) return path;
   const mark = begun ?? (path.includes('"') ? "'" : '"');
@@ -62,7 +62,7 @@ async function paths(word: string): Promise<string[]> {
     const entries = await readdir(resolve(withHome(folder) || "."), { withFileTypes: true });
     return (
       entries
-        // A line break in a name would be one in the message.
+        // A line break in a name would break the message.
         .filter(
           ({ name }) =>
             name.startsWith(start) && !CONTROL.test(name) && (start.startsWith(".") || !name.startsWith(".")),

@@ -8,13 +8,13 @@ const MOST_FILES = 50;
 const FILE_WORD = /(?<=^|\s)@([^\s"]*)$/;
 const COMMAND = /^\/[\w:-]*$/;
 
-/** Where a completion is shown and what it changes. */
+/** The input line and the view that a completion changes. */
 interface MenuPlace {
   readonly editor: LineEditor;
   menu: Menu | undefined;
 }
 
-/** The list that opens while a user types: commands after a slash, files and what packs offer after an @. */
+/** The list that opens while a user types: commands after a slash, files and packs' mentions after an @. */
 export class CompletionMenu {
   readonly #place: MenuPlace;
   readonly #commands: () => readonly MenuItem[];
@@ -35,7 +35,7 @@ export class CompletionMenu {
     this.#sources = sources;
   }
 
-  /** Shows what fits the line now that it has changed. */
+  /** Updates the list after the line has changed. */
   update(): void {
     const { editor } = this.#place;
     if (editor.text !== this.#closedFor) this.#closedFor = undefined;
@@ -69,12 +69,12 @@ export class CompletionMenu {
     return FILE_WORD.exec(editor.text.slice(0, editor.cursor))?.[1];
   }
 
-  /** Whether a list for this word may be shown: the user may have gone on writing, or closed it. */
+  /** Whether a list for this word may still be shown: the user may have continued typing, or closed it. */
   #isWanted(word: string): boolean {
     return this.#word === word && this.#closedFor === undefined;
   }
 
-  /** Puts typed text into the line. A range, as in `@a.ts:10-40`, follows a completed file without the blank. */
+  /** Inserts typed text into the line. A range, as in `@a.ts:10-40`, follows a completed file without the blank. */
   insert(text: string): void {
     const { editor } = this.#place;
     const isRange = text.startsWith(":") && editor.text.slice(0, editor.cursor) === this.#completed;
@@ -82,7 +82,7 @@ export class CompletionMenu {
     this.update();
   }
 
-  /** Takes a key if the list is open and the key is for it. */
+  /** Handles a key if the list is open and the key is for it. */
   press(name: string): boolean {
     const { menu } = this.#place;
     if (!menu?.selected) return false;
@@ -108,7 +108,7 @@ export class CompletionMenu {
     }
   }
 
-  /** Completes on Enter, and also sends the line if it was complete already or is a command without arguments. */
+  /** Completes on Enter, and also sends the line if it was already complete or is a command without arguments. */
   #enter(value: string): boolean {
     const { editor } = this.#place;
     if (!value.startsWith("/")) {
@@ -155,7 +155,8 @@ export class CompletionMenu {
   }
 
   /**
-   * Shows what a source offers, once it has answered. A source that fails shows nothing: sending the message says why.
+   * Shows the items of a source, once it has answered. A source that fails shows nothing: sending the message reports
+   * the error.
    */
   async #showMentions(source: MentionSource, word: string): Promise<void> {
     const listing = new AbortController();

@@ -1,6 +1,6 @@
 import { graphemes } from "../text/width.js";
 
-// How far to look for the border of a grapheme: more than any grapheme has, and cheap in a very long text.
+// How far to look for a grapheme boundary: more than any grapheme has, and cheap in a very long text.
 const GRAPHEME_REACH = 64;
 const MOST_UNDO = 100;
 
@@ -57,12 +57,12 @@ export class LineEditor {
     this.replace(this.#cursor, this.#cursor, text);
   }
 
-  /** Puts `text` in place of a part and the cursor after it. */
+  /** Replaces a part with `text` and puts the cursor after it. */
   replace(start: number, end: number, text: string): void {
     this.set(this.#text.slice(0, start) + text + this.#text.slice(end), start + text.length);
   }
 
-  /** Applies an editing key. Returns `false` if the key is no editing key or has no effect here. */
+  /** Applies an editing key. Returns `false` if the key is not an editing key or has no effect here. */
   press(name: string): boolean {
     const action = ACTIONS[name];
     return action !== undefined && action(this) !== false;
@@ -81,7 +81,7 @@ export class LineEditor {
     this.#cursor = this.#place(to);
   }
 
-  /** Deletes up to a place. `yank` inserts the last deleted word or line again. */
+  /** Deletes up to a position. `yank` inserts the last deleted word or line again. */
   kill(to: "left" | "right" | "home" | "end" | "word-left" | "word-right"): void {
     const place = this.#place(to);
     const [start, end] = place < this.#cursor ? [place, this.#cursor] : [this.#cursor, place];

@@ -8,8 +8,8 @@ export interface EditorView {
 }
 
 /**
- * The rows of a text around its cursor, at most `maxRows` of them. Long lines are broken; control characters
- * are visible. Only the visible part is computed, so that a large paste costs no more than a short line.
+ * The rows of a text around its cursor, at most `maxRows`. Long lines are wrapped; control characters are visible. Only
+ * the visible part is computed, so that a large paste costs no more than a short line.
  */
 export function viewEditor(text: string, cursor: number, width: number, maxRows: number): EditorView {
   const reach = width * maxRows;
@@ -24,7 +24,7 @@ export function viewEditor(text: string, cursor: number, width: number, maxRows:
   let row = upToCursor.length - 1;
   let column = textWidth(upToCursor.at(-1) ?? "");
   if (column >= width) {
-    // The cursor stands on the next row, which exists only if the line continues.
+    // The cursor is on the next row, which exists only if the line continues.
     row += 1;
     column = 0;
     if (line.length === row) line.push("");

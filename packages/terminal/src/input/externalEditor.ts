@@ -5,14 +5,14 @@ import { join } from "node:path";
 
 const isWindows = process.platform === "win32";
 
-/** The editor a user uses: `$VISUAL`, `$EDITOR`, or the one that every system has. */
+/** The user's editor: `$VISUAL`, `$EDITOR`, or the one that every system has. */
 export function editorCommand(env: Readonly<Record<string, string | undefined>> = process.env): string {
   return env.VISUAL || env.EDITOR || (isWindows ? "notepad" : "vi");
 }
 
 /**
- * Lets a user write a text in their own editor and resolves to it. The text lives in a directory only they can
- * read, which is removed. Rejects if the editor cannot be started or ends with a failure: the text stays as it was.
+ * Lets a user edit a text in their own editor and resolves to it. The text is in a directory only they can read, which
+ * is removed afterwards. Rejects if the editor cannot be started or fails; the text is unchanged then.
  */
 export async function editExternally(text: string, command: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "agent-message-"));
@@ -26,7 +26,7 @@ export async function editExternally(text: string, command: string): Promise<str
   }
 }
 
-/** Through the shell, because `$EDITOR` may hold arguments: `code --wait`. */
+/** Through the shell, because `$EDITOR` may contain arguments: `code --wait`. */
 function run(command: string, file: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = isWindows

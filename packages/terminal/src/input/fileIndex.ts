@@ -7,26 +7,26 @@ import { bestMatches, type Candidate, toCandidate } from "./fuzzy.js";
 
 const MOST_FILES = 300_000;
 const MOST_MS = 10_000;
-/** How long the terminal may be without an answer to a key. */
+/** The maximum time the terminal may not respond to keys. */
 const BUSY_MS = 10;
-/** A name is compared with all rules without a pause. */
+/** The number of names that are checked against all rules without a pause. */
 const MOST_RULE_BYTES = 32 * 1024;
 const FRESH_MS = 5000;
 const VERSION_CONTROL = new Set([".git", ".hg", ".svn"]);
-// Directories to skip where no ignore rule applies.
+// Directories to skip if no ignore rule applies.
 const SKIPPED = new Set(["node_modules", "__pycache__", ".venv", "target", "dist"]);
 const CONTROL = /\p{Cc}/u;
 
 /**
  * The files and directories of a project, for completion. They are read in the background on first use, and again when
- * the list is older than a few seconds. A query searches the list as it is at that time.
+ * the list is older than a few seconds. A query searches the current list.
  */
 export class FileIndex {
   readonly #root: string;
   #candidates: readonly Candidate[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
-  /** The last query and what matched it: a longer one can only match some of those. */
+  /** The last query and its matches: a longer query can only match some of those. */
   #narrowed: { readonly query: string; readonly matching: readonly Candidate[] } | undefined;
 
   constructor(root: string) {
@@ -44,7 +44,7 @@ export class FileIndex {
     return this.#reading;
   }
 
-  /** The paths that fit a query best, the best first. */
+  /** The paths that match a query, best first. */
   find(query: string, count: number): string[] {
     const known = this.#narrowed;
     const isLonger = known !== undefined && query.startsWith(known.query);
@@ -55,7 +55,7 @@ export class FileIndex {
 
   async #read(): Promise<void> {
     const files = await listFiles(this.#root);
-    // A line break in a name would be one in the message.
+    // A line break in a name would break the message.
     const paths = files.filter((path) => path !== "" && !CONTROL.test(path));
     const directories = new Set<string>();
     for (const path of paths) {
@@ -73,8 +73,8 @@ export class FileIndex {
 }
 
 /**
- * The files of a project that its ignore rules keep, for as long as the limits allow. No git is involved: it follows the
- * repository's own configuration, which can name programs to run.
+ * The files of a project that are not ignored, within limits. Does not run git: a repository's own configuration can
+ * name programs to run.
  */
 async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
@@ -91,7 +91,7 @@ async function listFiles(root: string): Promise<string[]> {
       const now = performance.now();
       if (files.length >= MOST_FILES || now > end) return files;
       if (now > pauseAt) {
-        // Keys that were pressed meanwhile come first.
+        // Handle keys that were pressed meanwhile first.
         await setImmediate();
         pauseAt = performance.now() + BUSY_MS;
       }

@@ -11,8 +11,8 @@ export function toCandidate(text: string): Candidate {
 }
 
 /**
- * How well a query in lower case fits, or -1 if its letters do not occur in this order. A whole match in the last
- * segment counts most, then a whole match anywhere, then letters close together.
+ * The score of a lower-case query, or -1 if its letters do not occur in this order. A contiguous match in the last
+ * segment counts most, then a contiguous match anywhere, then letters close together.
  */
 function fuzzyScore({ lower, nameStart }: Candidate, query: string): number {
   // Nothing is typed yet: the entries of the root come first.
@@ -54,7 +54,7 @@ export function bestMatches(
   return { best: top.map(({ text }) => text), matching };
 }
 
-/** The length of the span that holds the letters in order, matched greedily from the left; -1 if one is missing. */
+/** The length of the span that contains the letters in order, matched greedily from the left; -1 if one is missing. */
 function subsequenceSpan(text: string, query: string, from: number): number {
   let at = from - 1;
   let first = -1;

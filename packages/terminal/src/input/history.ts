@@ -9,7 +9,7 @@ const COMPACT_AT = MOST_ENTRIES * 2;
 const LONGEST_ENTRY = 64 * 1024;
 
 /**
- * The user's earlier input, also of other sessions. One JSON string per line, added by a single append, so that
+ * The user's earlier input, including other sessions. One JSON string per line, added by a single append, so that
  * several chats can share the file; a malformed line is skipped. Only its owner can read it.
  */
 export class History {
@@ -36,7 +36,7 @@ export class History {
     this.#position = this.#entries.length;
   }
 
-  /** The entry before the one shown. `current`, the unsent line, is kept and comes back after the newest entry. */
+  /** The entry before the one shown. `current`, the unsent line, is kept and returns after the newest entry. */
   older(current: string): string | undefined {
     if (this.#position === 0) return undefined;
     if (this.#position === this.#entries.length) this.#draft = current;
@@ -49,7 +49,7 @@ export class History {
     return this.#position === this.#entries.length ? this.#draft : this.#entries[this.#position];
   }
 
-  /** The newest entry older than `before` that holds the words, with its place; the same text is found once. */
+  /** The newest entry older than `before` that contains the words, with its position; the same text is found once. */
   search(
     words: string,
     before = this.#entries.length,

@@ -1,6 +1,6 @@
 import type { History } from "./history.js";
 
-/** A search through earlier input, as Ctrl+R does it in a shell. */
+/** A search through earlier input, like Ctrl+R in a shell. */
 export class HistorySearch {
   readonly #history: History;
   readonly #draft: string;
@@ -8,7 +8,7 @@ export class HistorySearch {
   #found: { readonly entry: string; readonly at: number } | undefined;
   #failed = false;
 
-  /** `draft` is the line before the search. It comes back if the search is cancelled. */
+  /** `draft` is the line before the search. It is restored if the search is cancelled. */
   constructor(history: History, draft: string) {
     this.#history = history;
     this.#draft = draft;

@@ -4,7 +4,7 @@ import { StringDecoder } from "node:string_decoder";
 export type Key =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
-  /** An answer of the terminal to a question of the chat. */
+  /** The terminal's answer to a query of the chat. */
   | { readonly type: "report"; readonly text: string }
   | { readonly type: "key"; readonly name: string };
 
@@ -15,7 +15,7 @@ const LONGEST_SEQUENCE = 64;
 const SEQUENCE = /^\x1b\[[0-?]*[ -/]*[@-~]/;
 const UNFINISHED_SEQUENCE = /^\x1b(\[[0-?]*[ -/]*|O|\][^\x07]{0,60})?$/;
 const REPORT = /^\x1b\](.*?)(?:\x07|\x1b\\)/s;
-// The start of the one answer that is asked for: its rest may come late.
+// The start of the only answer that is requested: the rest may arrive late.
 const STARTED_REPORT = /^\x1b\]11;[^\x07]*$/;
 const TEXT = /^[^\x00-\x1f\x7f]+/;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above
@@ -79,7 +79,7 @@ export class KeyDecoder {
   #waiting = "";
   #paste: string | undefined;
 
-  /** True if an escape character waits: it is its own key if nothing follows soon. */
+  /** Whether an escape character is pending: it is a key by itself if nothing follows soon. */
   get pending(): boolean {
     return this.#paste === undefined && this.#waiting !== "";
   }
@@ -141,7 +141,7 @@ export class KeyDecoder {
   #endOfPaste(): Key | undefined | "incomplete" {
     const end = this.#waiting.indexOf(PASTE_END);
     if (end === -1) {
-      // Keep a possible start of the end mark, so that a large paste is scanned once.
+      // Keep a possible start of the end marker, so that a large paste is scanned once.
       const keep = Math.min(this.#waiting.length, PASTE_END.length - 1);
       this.#paste += this.#take(this.#waiting.length - keep);
       return "incomplete";

@@ -39,7 +39,7 @@ interface FileMention {
   readonly last?: number;
 }
 
-/** A file, or something of a pack, that a message names with `@`. */
+/** A file, or something a pack offers, that a message names with `@`. */
 export interface Mention extends FileMention {
   /** The text after the `@`, without quotes. */
   readonly whole: string;
@@ -48,15 +48,18 @@ export interface Mention extends FileMention {
 /** Which files a message can attach. */
 export interface MentionPlace {
   readonly cwd: string;
-  /** The directory of the project: a link in it that leads out of it is refused. Default: `cwd`. */
+  /** The directory of the project: a symlink in it that leads outside is refused. Default: `cwd`. */
   readonly root?: (() => string) | undefined;
-  /** Directories where secrets are kept: nothing in them is attached. Asked with each file outside of the project. */
+  /** Directories with secrets: nothing in them is attached. Called for each file outside of the project. */
   readonly secret?: (() => readonly string[]) | undefined;
-  /** Where pasted images are kept, which can be attached wherever that is. */
+  /** The directory of pasted images, which can be attached wherever it is. */
   readonly imageDirectory?: string | undefined;
 }
 
-/** Reads each character a limited number of times: a pasted text may be long, and written to be slow to parse. */
+/**
+ * Finds mentions. Reads each character a limited number of times: a pasted text may be long, and designed to be slow to
+ * parse.
+ */
 export function findMentions(text: string): Mention[] {
   const found: Mention[] = [];
   const mention = new RegExp(MENTION);
@@ -66,7 +69,7 @@ export function findMentions(text: string): Mention[] {
     ENDS_SENTENCE.lastIndex = end;
     if (ENDS_SENTENCE.test(text)) found.push(toMention(all, quoted));
     else if (quoted !== undefined) mention.lastIndex = match.index + 1;
-    // A name that begins inside this one ends where this one ends; only a quoted name may begin with its last
+    // A name that begins inside this one ends at the same position; only a quoted name may begin with its last
     // character.
     else if (all.endsWith("@")) mention.lastIndex = Math.max(match.index + 1, end - 1);
   }
@@ -91,15 +94,15 @@ function withoutPunctuation(name: string): string {
   return name.slice(0, end);
 }
 
-/** What a mention adds to a message, and a few words for the user. */
+/** The content that a mention adds to a message, and a short description for the user. */
 export interface Attachment {
   readonly part: ContentPart;
   readonly note: string;
 }
 
 /**
- * The content of what a message mentions. A name that is no file adds nothing: it may be a user or a package. Throws an
- * `Error` for a file that exists and cannot be attached, because the user expects that it is sent.
+ * The content of a message's mentions. A name that is not a file adds nothing: it may be a user or a package. Throws an
+ * `Error` for a file that exists but cannot be attached, because the user expects it to be sent.
  */
 export async function attach(mention: FileMention, place: MentionPlace): Promise<Attachment | undefined> {
   const path = resolve(
@@ -122,8 +125,8 @@ export async function attach(mention: FileMention, place: MentionPlace): Promise
 }
 
 /**
- * Throws for a path in the project that is a link to a file outside: a stranger's repository could make README.md a
- * link to a private key, and the user who mentions README.md does not mean to send that.
+ * Throws for a path in the project that is a symlink to a file outside: a stranger's repository could make README.md a
+ * symlink to a private key, and a user who mentions README.md does not mean to send that.
  */
 function assertLeadsNowhereElse(name: string, path: string, real: string, root: string): void {
   if (!isInside(root, path) || isInside(root, real)) return;
@@ -131,8 +134,8 @@ function assertLeadsNowhereElse(name: string, path: string, real: string, root: 
 }
 
 /**
- * Throws for a place where secrets are kept: the message may be pasted from a stranger's text. Images that the user
- * pasted lie in one, and are meant to be sent.
+ * Throws for a path in a directory with secrets: the message may be pasted from a stranger's text. Images that the user
+ * pasted are in one, and are meant to be sent.
  */
 function assertNoSecret(
   name: string,
@@ -175,7 +178,7 @@ function attachText({ path: name, first, last }: FileMention, size: number, read
   if (bytes.subarray(0, 8192).includes(0)) {
     throw new Error(`@${name} is a binary file (${size} bytes): only text and images can be attached.`);
   }
-  // A newline ends the last line; it does not begin another.
+  // A newline ends the last line; it does not start another.
   const lines = bytes.toString("utf8").replace(/\n$/, "").split("\n");
   const start = first ?? 1;
   if (first !== undefined && (start < 1 || start > lines.length)) {
@@ -201,8 +204,8 @@ function attachText({ path: name, first, last }: FileMention, size: number, read
 }
 
 /**
- * The start of a file: reading the whole of an endless one, such as a growing log, would never end. A file of the
- * project is checked again after it is opened, because it may have become a link meanwhile.
+ * Reads the start of a file: reading an endless one, such as a growing log, would never finish. A file of the project
+ * is checked again after it is opened, because it may have become a symlink meanwhile.
  */
 function readStart(name: string, path: string, root: string, most: number): Buffer {
   const bytes = isInside(root, path) ? readRegularFileInside(root, path, most) : readRegularFile(path, most);

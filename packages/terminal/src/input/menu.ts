@@ -9,7 +9,7 @@ export interface MenuItem {
   readonly value: string;
   readonly label: string;
   readonly detail?: string;
-  /** More text by which typed words find it, not shown. */
+  /** Additional text for filtering, not shown. */
   readonly search?: string;
 }
 
@@ -35,7 +35,7 @@ export class Menu {
     if (length > 0) this.#selected = (this.#selected + by + length) % length;
   }
 
-  /** The rows around the selected item, at most `maxRows`. The last says how many there are, if not all are shown. */
+  /** The rows around the selected item, at most `maxRows`. The last shows the total number, if not all are shown. */
   rows(width: number, maxRows: number, style: Style): string[] {
     const room = Math.max(1, maxRows);
     const { length } = this.items;
@@ -66,7 +66,7 @@ export class Menu {
   }
 }
 
-/** A list from which a user chooses one, narrowed by what is typed. */
+/** A list from which a user chooses one item, filtered by typed text. */
 export class Picker {
   /** Closes the list with a choice, or with `undefined`. */
   readonly choose: (value: string | undefined) => void;
@@ -87,7 +87,7 @@ export class Picker {
     this.choose = choose;
   }
 
-  /** The question, and the keys that work. */
+  /** The question, and the available keys. */
   get heading(): { readonly title: string; readonly typing: string; readonly keys: string } {
     const [typing, enter] = this.takesText
       ? (["type an answer", "enter takes it"] as const)
@@ -95,7 +95,7 @@ export class Picker {
     return { title: this.#title, typing, keys: `${enter} · esc closes` };
   }
 
-  /** The items that hold every one of the words. */
+  /** The items that contain all of the words. */
   fitting(typed: string): MenuItem[] {
     const words = typed.toLowerCase().split(/\s+/);
     return this.#items.filter(({ label, detail = "", search = "" }) => {

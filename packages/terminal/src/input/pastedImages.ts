@@ -8,26 +8,26 @@ import { isImagePath } from "./mentions.js";
 
 const NONE = "There is no image on the clipboard that can be read here.";
 
-/** The line that an image is inserted into, and the place for a hint that there is no image. */
+/** The line that an image is inserted into, and how to report that there is no image. */
 interface ImagePlace {
   readonly editor: LineEditor;
   hint(lines: readonly string[]): void;
   draw(): void;
 }
 
-/** Images that a user pastes. Each becomes a mention of its file on the line. */
+/** Pasted images. Each becomes a mention of its file on the line. */
 export class PastedImages {
   readonly #place: ImagePlace;
   readonly #directory: string | undefined;
 
-  /** `directory` is where images from the clipboard are kept. Absent: they cannot be pasted. */
+  /** `directory` is where images from the clipboard are stored. Absent: they cannot be pasted. */
   constructor(place: ImagePlace, directory: string | undefined) {
     this.#place = place;
     this.#directory = directory;
   }
 
   /**
-   * Takes a paste that is an image: the path of a dropped file, or an empty paste, which terminals send for an image.
+   * Handles a paste that is an image: the path of a dropped file, or an empty paste, which terminals send for an image.
    */
   take(text: string): boolean {
     const path = pastedImagePath(text);
@@ -36,7 +36,7 @@ export class PastedImages {
     return path !== undefined || text === "";
   }
 
-  /** Puts the image of the clipboard on the line. */
+  /** Inserts the image from the clipboard into the line. */
   async paste(): Promise<void> {
     const file = this.#directory && (await saveClipboardImage(this.#directory));
     if (file === undefined) this.#place.hint([NONE]);
@@ -68,8 +68,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Command = readonly [program: string, ...args: string[]];
 
 /**
- * The image on the clipboard as a file in `directory`, which only its owner can enter; `undefined` if there is none, or
- * no installed program can read it. Never rejects. Keeps the last few images.
+ * Saves the image on the clipboard as a file in `directory`, which only its owner can enter; `undefined` if there is
+ * none, or no installed program can read it. Never rejects. Keeps the last few images.
  */
 async function saveClipboardImage(
   directory: string,
@@ -103,7 +103,7 @@ function pastedImagePath(text: string): string | undefined {
   }
 }
 
-/** `'/a b.png'`, `/a\ b.png` and `file:///a%20b.png` as the absolute path they stand for. */
+/** Converts `'/a b.png'`, `/a\ b.png` and `file:///a%20b.png` to an absolute path. */
 function unquote(text: string): string | undefined {
   if (text.startsWith("file://")) {
     try {
@@ -136,7 +136,7 @@ async function output([name, ...args]: Command): Promise<Buffer> {
   });
 }
 
-/** A PNG as it is, or in the spelling of AppleScript: `«data PNGf89504E47…»`. */
+/** Decodes a PNG, raw or in AppleScript notation: `«data PNGf89504E47…»`. */
 function decodeImage(bytes: Buffer): Buffer | undefined {
   const hex = bytes[0] === PNG_START[0] ? undefined : /PNGf([0-9A-F]+)/.exec(bytes.toString("utf8"))?.[1];
   const image = hex === undefined ? bytes : Buffer.from(hex, "hex");

@@ -8,7 +8,7 @@ export class Pastes {
 
   /** The text for the line: the paste itself, or a short placeholder for a long one. */
   collapse(text: string): string {
-    // A newline ends the last line; it does not begin another.
+    // A newline ends the last line; it does not start another.
     const lines = text.replace(/\n$/, "").split("\n").length;
     if (lines <= LONG_LINES && text.length <= LONG_TEXT) return text;
     const size = lines > LONG_LINES ? `${lines} lines` : `${text.length} characters`;
@@ -20,12 +20,12 @@ export class Pastes {
     return token;
   }
 
-  /** The text with every paste in its place. */
+  /** The text with every placeholder replaced with its paste. */
   expand(text: string): string {
     return text.replace(TOKEN, (token) => this.#contents.get(token) ?? token);
   }
 
-  /** The placeholder that ends at the cursor: one key removes it whole. */
+  /** The placeholder that ends at the cursor: one key removes all of it. */
   endingAt(text: string, cursor: number): string | undefined {
     return [...text.slice(0, cursor).matchAll(TOKEN)]
       .filter(([token, ...rest]) => rest.length === 0 && this.#contents.has(token))

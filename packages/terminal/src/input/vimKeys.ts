@@ -6,16 +6,16 @@ const WORD = "[\\p{L}\\p{N}_]+|[^\\p{L}\\p{N}_\\s]+";
 const NEXT_START = new RegExp(`^(?:${WORD})?\\s*`, "u");
 const NEXT_END = new RegExp(`^\\s*(?:${WORD})?`, "u");
 const LAST_START = new RegExp(`(?:${WORD})?\\s*$`, "u");
-// Words beyond this are cut: a motion looks at no more of a very long text.
+// A motion looks no further than this in a very long text.
 const REACH = 2000;
 
-/** The keys of vi for the input line: insert mode as usual, and after Esc a normal mode. */
+/** vi keys for the input line: insert mode as usual, and after Esc a normal mode. */
 export class VimKeys {
   readonly #editor: LineEditor;
   #isNormal = false;
-  /** What was typed of a command: a count, an operator. */
+  /** The partial command: a count, an operator. */
   #typed = "";
-  /** What was deleted or copied last. */
+  /** The last deleted or copied text. */
   #register = "";
 
   constructor(editor: LineEditor) {
@@ -26,13 +26,13 @@ export class VimKeys {
     return this.#isNormal;
   }
 
-  /** Back to insert mode, for a new line. */
+  /** Returns to insert mode, for a new line. */
   reset(): void {
     this.#isNormal = false;
     this.#typed = "";
   }
 
-  /** Takes a key and returns what is left to do for the chat: often the key itself, or nothing. */
+  /** Handles a key and returns what is left for the chat: often the key itself, or nothing. */
   press(key: Key): Key[] {
     const isEscape = key.type === "key" && key.name === "escape";
     if (!this.#isNormal) {
@@ -49,7 +49,7 @@ export class VimKeys {
     if (key.type === "key") return [key.name === "backspace" ? { type: "key", name: "left" } : key];
     if (key.type === "paste") return [key];
     return [...key.text].flatMap((character) => {
-      // A command such as `i` ends normal mode: what follows in the same chunk is text.
+      // A command such as `i` ends normal mode: the rest of the same chunk is text.
       if (!this.#isNormal) return [{ type: "text", text: character } as const];
       return this.#type(character);
     });
@@ -144,11 +144,11 @@ export class VimKeys {
     if (motion === operator) {
       start = this.#lineStart;
       end = this.#lineEnd;
-      // A deleted line takes its line break with it.
+      // A deleted line includes its line ending.
       if (operator === "d" && end < editor.text.length) end++;
       else if (operator === "d" && start > 0) start--;
     } else {
-      // As in vi, `cw` does not take the blanks behind the word.
+      // As in vi, `cw` does not include the blanks after the word.
       const isWord = operator === "c" && motion === "w" && /\S/.test(editor.text[start] ?? " ");
       const place = this.#placeOf(isWord ? "e" : motion, count);
       if (place === undefined) return;
@@ -179,7 +179,7 @@ export class VimKeys {
     if (found !== -1) this.#editor.set(text, found);
   }
 
-  /** Where a motion leads; `undefined` for what is none. */
+  /** The target of a motion; `undefined` if it is not a motion. */
   #placeOf(motion: string, count: number): number | undefined {
     const { text, cursor } = this.#editor;
     let at = cursor;
@@ -229,7 +229,7 @@ export class VimKeys {
     return this.#editor.cursor === this.#lineEnd;
   }
 
-  /** In normal mode the cursor is on a character, not behind the last one. */
+  /** In normal mode the cursor is on a character, not after the last one. */
   #stayOnText(): void {
     if (this.#isNormal && this.#isAtEnd && this.#editor.cursor > this.#lineStart) this.#editor.move("left");
   }

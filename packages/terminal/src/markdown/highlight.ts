@@ -1,7 +1,7 @@
 import type { Style } from "../text/style.js";
 import type { Language } from "./languages.js";
 
-/** A comment or string that is still open at the end of a line, with the mark that closes it; or `undefined`. */
+/** A comment or string that is still open at the end of a line, with its closing delimiter; or `undefined`. */
 export type OpenToken = { readonly kind: "comment" | "string"; readonly close: string } | undefined;
 
 // Longer lines are not highlighted: they are minified code.
@@ -60,7 +60,7 @@ class LinePainter {
     return undefined;
   }
 
-  /** `#` inside a word, as in `a#b` or `$#`, is no comment. */
+  /** `#` inside a word, as in `a#b` or `$#`, does not start a comment. */
   #isCommentPlace(mark: string): boolean {
     return mark !== "#" || this.#at === 0 || /[\s;(]/.test(this.#line[this.#at - 1] ?? " ");
   }
@@ -70,7 +70,7 @@ class LinePainter {
     if (this.#language.multiline.includes(quote)) return this.#closing(token, quote.length);
     const end = findClose(this.#line, this.#at + quote.length, token);
     if (end === -1) {
-      // An apostrophe in prose or in a Rust lifetime opens no string.
+      // An apostrophe in prose or in a Rust lifetime does not start a string.
       this.#take(this.#at + quote.length, (text) => text);
       return undefined;
     }
@@ -79,7 +79,7 @@ class LinePainter {
     return undefined;
   }
 
-  /** Paints up to the end of an open token, or all of the line. `skip` is the length of what opened it. */
+  /** Paints up to the end of an open token, or the whole line. `skip` is the length of its opening delimiter. */
   #closing(token: NonNullable<OpenToken>, skip: number): OpenToken {
     const end = findClose(this.#line, this.#at + skip, token);
     this.#take(
@@ -115,7 +115,7 @@ class LinePainter {
   }
 }
 
-/** The position after the token's closing mark; -1 if it is not on this line. In strings a backslash escapes. */
+/** The position after the token's closing delimiter; -1 if it is not on this line. In strings a backslash escapes. */
 function findClose(line: string, from: number, { kind, close }: NonNullable<OpenToken>): number {
   for (let at = from; at < line.length; at++) {
     if (kind === "string" && line[at] === "\\") at++;

@@ -3,20 +3,20 @@ import type { Style } from "../text/style.js";
 const MARK = /[`*_~[]/g;
 const WORD_OR_MARK = /[\w*~]/;
 const BLANK = /\s/;
-// Longer lines are not parsed for inline marks: they are generated, not prose.
+// Longer lines are not parsed for inline styles: they are generated, not prose.
 const LONGEST_INLINE = 2000;
-// A mark inside a word, as in snake_case, closes nothing. At most this many further marks are tried.
+// A delimiter inside a word, as in snake_case, closes nothing. At most this many further delimiters are tried.
 const MOST_CLOSINGS = 8;
 
-/** A marked part of a text: where it ends, and how it is shown. */
+/** A styled part of a text: its end, and how it is shown. */
 interface Span {
   readonly end: number;
   readonly shown: string;
 }
 
 /**
- * Styles code, bold, italic and struck-through words and links in a line. The search for a closing mark is bounded: a
- * text made of nothing but marks takes no longer than any other.
+ * Styles code, bold, italic, strikethrough and links in a line. The search for a closing delimiter is bounded, so a
+ * text that consists only of delimiters takes no longer than any other.
  */
 export function renderInline(text: string, style: Style): string {
   if (text.length > LONGEST_INLINE) return text;
@@ -50,7 +50,7 @@ class InlineScanner {
     if (mark === "[") return this.#link(at);
     const { bold, italic, strike } = this.#style;
     if (text.startsWith(mark.repeat(2), at)) {
-      // Four marks in a row, or marks without words, mark nothing.
+      // Four delimiters in a row, or delimiters without text, are plain text.
       return this.#marked(at, mark.repeat(2), mark === "~" ? strike : bold);
     }
     return mark === "~" ? undefined : this.#marked(at, mark, italic);
@@ -70,7 +70,7 @@ class InlineScanner {
   #marked(at: number, mark: string, paint: (text: string) => string): Span | undefined {
     const text = this.#text;
     const start = at + mark.length;
-    // Two stars may be inside a word, as in CommonMark; every other mark is around whole words.
+    // Two asterisks may be inside a word, as in CommonMark; every other delimiter must surround whole words.
     const wholeWords = mark !== "**";
     if (BLANK.test(text[start] ?? " ") || (wholeWords && this.#isJoined(at - 1))) return undefined;
     let close = text.indexOf(mark, start + 1);

@@ -1,15 +1,15 @@
-/** What the highlighter knows of a language: enough to tell words, strings and comments apart. */
+/** The highlighter's data about a language: enough to distinguish words, strings and comments. */
 export interface Language {
   readonly keywords: ReadonlySet<string>;
-  /** The marks that start a comment up to the end of the line. */
+  /** The tokens that start a line comment. */
   readonly lineComments: readonly string[];
   readonly blockComment?: readonly [open: string, close: string];
   /** Quotes, longest first. Those in `multiline` may span lines. */
   readonly quotes: readonly string[];
   readonly multiline: readonly string[];
-  /** Whether a name in quotes before a colon is a key rather than a value. */
+  /** Whether a quoted name before a colon is a key rather than a value. */
   readonly keys?: boolean;
-  /** Whether keywords are written in any case. */
+  /** Whether keywords are case-insensitive. */
   readonly anyCase?: boolean;
 }
 
@@ -165,7 +165,7 @@ function named(language: Language, names: string): Record<string, Language> {
   return Object.fromEntries(names.split(" ").map((name) => [name, language]));
 }
 
-/** The language that the words after a code fence name, if it is known: `ts title="a.ts"`. */
+/** The language named after a code fence, if known: `ts title="a.ts"`. */
 export function findLanguage(info: string): Language | undefined {
   const name = (/^[\w+#-]+/.exec(info.trim())?.[0] ?? "").toLowerCase();
   return Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;

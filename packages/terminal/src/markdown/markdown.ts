@@ -7,7 +7,7 @@ import { findLanguage, type Language } from "./languages.js";
 export interface MarkdownState {
   /** The fence that opened the code block this line is in. */
   readonly fence: string | undefined;
-  /** The language of that block, if it is known, and what the lines so far left open in it. */
+  /** The language of that block, if known, and the token that earlier lines left open. */
   readonly language?: Language | undefined;
   readonly open?: OpenToken;
   /** The block is a diff. */
@@ -26,8 +26,8 @@ const DIFF_INFO = /^\s*(?:diff|patch)\b/i;
 const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
 
 /**
- * Styles one line of Markdown. Adds and removes no characters: the marks stay, dimmed, so that text copied from the
- * screen is the text the model wrote. The line must be free of control characters.
+ * Styles one line of Markdown. Adds and removes no characters: the delimiters stay, dimmed, so that text copied from
+ * the screen is the text the model wrote. The line must be free of control characters.
  */
 export function renderMarkdownLine(
   line: string,
@@ -53,7 +53,7 @@ export function renderMarkdownLine(
   };
 }
 
-/** The fence that a line opens, and the words behind it. With a backtick among them it is no fence but inline code. */
+/** The fence that a line opens, and the text after it. If that contains a backtick, it is inline code instead. */
 export function openedFence(line: string): { readonly fence: string; readonly info: string } | undefined {
   const [, fence, info = ""] = FENCE.exec(line) ?? [];
   return fence === undefined || info.includes("`") ? undefined : { fence, info };
@@ -91,7 +91,7 @@ export function isTableRow(line: string, state: MarkdownState): boolean {
 }
 
 /**
- * The indentation of a wrapped line's further rows, which puts them below its text. `undefined` for code and tables,
+ * The indentation of a wrapped line's further rows, which aligns them with its text. `undefined` for code and tables,
  * which are not wrapped between words. `state` is the state before the line, `next` the state after it.
  */
 export function hangingIndent(line: string, state: MarkdownState, next: MarkdownState): number | undefined {

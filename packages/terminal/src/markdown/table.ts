@@ -11,12 +11,12 @@ export interface Table {
   readonly alignments: readonly Alignment[];
 }
 
-// Narrower columns hold hardly a word: the rows are listed one below the other instead.
+// Narrower columns hardly hold a word: the rows are listed one below the other instead.
 const NARROWEST_COLUMN = 6;
 const MOST_COLUMNS = 64;
 const DELIMITER_CELL = /^:?-+:?$/;
 
-/** Reads lines that each start with a bar; `undefined` if they are no table. */
+/** Parses lines that each start with a bar; `undefined` if they are not a table. */
 export function readTable(lines: readonly string[]): Table | undefined {
   const [head, delimiters, ...rows] = lines.map(splitCells);
   if (!head || !delimiters || head.length !== delimiters.length || head.length > MOST_COLUMNS)
@@ -35,7 +35,7 @@ export function readTable(lines: readonly string[]): Table | undefined {
   };
 }
 
-/** Draws a table within `width` columns: cells are broken between words, and columns share the room. */
+/** Draws a table within `width` columns: cells are wrapped between words, and columns share the space. */
 export function tableLines({ head, rows, alignments }: Table, width: number, style: Style): string[] {
   const cells = [
     head.map((cell) => style.bold(renderInline(cell, style))),

@@ -14,7 +14,7 @@ export class Frames {
   #lastDrawn = 0;
   #closed = false;
 
-  /** `refreshSize` reads the terminal's size; if it has changed, it must lead to a call of `resized`. */
+  /** `refreshSize` reads the terminal's size; if it has changed, it must cause a call of `resized`. */
   constructor(draw: () => void, refreshSize: () => void) {
     this.#draw = draw;
     this.#refreshSize = refreshSize;
@@ -27,7 +27,7 @@ export class Frames {
     this.#next = setTimeout(() => this.draw(), wait);
   }
 
-  /** Draws at once, unless the terminal is changing its size. */
+  /** Draws immediately, unless the terminal is being resized. */
   draw(): void {
     clearTimeout(this.#next);
     this.#next = undefined;
@@ -54,7 +54,7 @@ export class Frames {
     this.#settling = { timer: setTimeout(() => this.#settleIfStable(), SETTLE_MS), settled };
   }
 
-  /** Ends the pause after a resize at once. */
+  /** Ends the pause after a resize immediately. */
   settle(): void {
     if (!this.#settling) return;
     const { timer, settled } = this.#settling;

@@ -13,7 +13,7 @@ export interface Cursor {
 }
 
 export interface Frame {
-  /** Lines that leave the region permanently, into the scrollback. They may be wider than the terminal. */
+  /** Lines that move permanently into the scrollback. They may be wider than the terminal. */
   readonly above: readonly string[];
   /** The rows that stay at the bottom; each must fit the terminal's width with a column to spare. */
   readonly rows: readonly string[];
@@ -21,8 +21,8 @@ export interface Frame {
 }
 
 /**
- * The rows at the bottom of the terminal that change. Everything above them belongs to the scrollback and is
- * never touched again, so that it can be scrolled, selected and copied as usual.
+ * The rows at the bottom of the terminal that change. Everything above them is in the scrollback and never touched
+ * again, so that it can be scrolled, selected and copied as usual.
  */
 export class LiveRegion {
   readonly #write: (text: string) => void;
@@ -33,7 +33,7 @@ export class LiveRegion {
     this.#write = write;
   }
 
-  /** Shows a frame with as few bytes as it takes; nothing is written if nothing changed. */
+  /** Shows a frame with as few bytes as possible; writes nothing if nothing changed. */
   draw({ above, rows, cursor }: Frame): void {
     const end = cursor ?? { row: Math.max(0, rows.length - 1), column: styledWidth(rows.at(-1) ?? "") };
     const body = above.length > 0 ? this.#printAbove(above, rows) : this.#changedRows(rows);
@@ -62,12 +62,12 @@ export class LiveRegion {
   }
 
   /**
-   * Called when the terminal has another size: rows may have wrapped, and moved into the scrollback. The first `kept`
-   * rows stay where they are, because rows in the scrollback cannot be erased and would appear twice; the others are
-   * erased.
+   * Called when the terminal was resized: rows may have wrapped, and moved into the scrollback. The first `kept` rows
+   * stay where they are, because rows in the scrollback cannot be erased and would appear twice; the others are erased.
    */
   resized(columns: number, kept = 0): void {
-    // The terminal breaks a row before a wide character that does not fit, so that its width alone does not say how often.
+    // The terminal wraps a row before a wide character that does not fit, so the width alone does not determine the
+    // number of rows.
     let up = rowOfColumn(this.#rows[this.#cursor.row] ?? "", this.#cursor.column, columns);
     for (const row of this.#rows.slice(kept, this.#cursor.row)) up += wrapRows(row, columns).length;
     this.#write(`${moveRows(-up)}\r${clearRows(Math.max(up + 1, this.#rows.length - kept))}`);
@@ -103,7 +103,7 @@ export class LiveRegion {
   }
 }
 
-/** On which of the rows that a line breaks into the given column of the line is. */
+/** The index of the wrapped row that contains the given column of the line. */
 function rowOfColumn(line: string, column: number, width: number): number {
   let left = column;
   const rows = wrapRows(line, width).map(styledWidth);
@@ -111,13 +111,13 @@ function rowOfColumn(line: string, column: number, width: number): number {
     if (left < columns || (left === columns && columns < width)) return at;
     left -= columns;
   }
-  // Behind the end of the line.
+  // After the end of the line.
   return rows.length - 1 + Math.floor(((rows.at(-1) ?? 0) + left) / width);
 }
 
 /**
  * Clears from the start of the first of `count` rows to the end of the screen. Not in one step: from the upper left
- * corner that would clear the whole screen, and tmux keeps a copy of a screen that is cleared.
+ * corner that would clear the whole screen, and tmux keeps a copy of a cleared screen.
  */
 function clearRows(count: number): string {
   return count > 1 ? `${CLEAR_ROW}\x1b[1B${CLEAR_BELOW}\x1b[1A` : CLEAR_ROW;

@@ -9,11 +9,11 @@ export interface Screen {
   readonly columns: number;
   readonly rows: number;
   write(text: string): void;
-  /** Reads the size again. If it has changed, the listeners for a new size are called before this returns. */
+  /** Reads the size again. If it has changed, the resize listeners are called before this returns. */
   refreshSize(): void;
 }
 
-/** The stream of a terminal as a screen. */
+/** Adapts the stream of a terminal to a screen. */
 export function streamScreen(output: TerminalOutput): Screen {
   return {
     get columns() {
@@ -27,7 +27,7 @@ export function streamScreen(output: TerminalOutput): Screen {
   };
 }
 
-/** The rows to draw, and those that go into the scrollback above them. */
+/** The rows to draw, and those that move to the scrollback above them. */
 export interface ScreenLayout extends ActivityFrame {
   readonly cursor: Cursor;
 }
@@ -40,13 +40,13 @@ export type LayOut = (
 
 export interface LiveScreenOptions {
   readonly style: Style;
-  /** How a user expands what was shortened: `ctrl+o expands`. Absent where there is no way. */
+  /** How a user expands truncated text: `ctrl+o expands`. Absent if it cannot be expanded. */
   readonly expandHint?: string;
 }
 
 /**
- * What an agent does, on a terminal: finished work goes into the scrollback; what changes is drawn at the bottom, at most about
- * thirty times a second.
+ * An agent's activity on a terminal: finished work moves to the scrollback; what changes is drawn at the bottom, at
+ * most about thirty times a second.
  */
 export class LiveScreen {
   readonly activity: Activity;
@@ -54,9 +54,9 @@ export class LiveScreen {
   readonly #layOut: LayOut;
   readonly #region: LiveRegion;
   readonly #frames: Frames;
-  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows hold all of it. */
+  /** How many of the drawn rows, from the first, are the answer; 0 unless the rows contain all of it. */
   #answerRows = 0;
-  /** Whether something else writes to the terminal, below what was drawn. */
+  /** Whether something else writes to the terminal, below the drawn rows. */
   #isLent = false;
 
   constructor(screen: Screen, options: LiveScreenOptions, layOut: LayOut) {
@@ -93,7 +93,7 @@ export class LiveScreen {
     this.#frames.rest();
   }
 
-  /** The terminal changed its size. */
+  /** Called when the terminal was resized. */
   resized(): void {
     if (this.#isLent) return;
     this.#frames.resized(() => {
@@ -109,7 +109,7 @@ export class LiveScreen {
     this.draw();
   }
 
-  /** Erases the live rows; the conversation stays. `draw` brings them back. */
+  /** Erases the live rows; the conversation stays. `draw` restores them. */
   hide(): void {
     this.#frames.settle();
     const { above } = this.activity.frame(this.columns, this.#screen.rows);

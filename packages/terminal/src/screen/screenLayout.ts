@@ -14,15 +14,15 @@ import { type Status, type StatusLook, statusRow } from "./statusRow.js";
 const LOWEST_WITH_STATUS = 8; // On a terminal with fewer rows, the conversation needs all of them.
 const LONGEST_QUEUED = 500;
 const MOST_HINTS = 6;
-// A list takes the height of the window but for this much of the conversation, and at least this many rows.
+// A list takes the height of the window except this much for the conversation, and at least this many rows.
 const KEPT_ROWS = 8;
 const LEAST_MENU = 8;
 const ASKING = "? ";
 
-/** What is on the screen at one moment, apart from the conversation itself. */
+/** Everything on the screen at one moment, apart from the conversation itself. */
 export interface ScreenParts extends Above, Below {
   readonly editor: LineEditor;
-  /** Words in front of the input line instead of the prompt. */
+  /** Text before the input line instead of the prompt. */
   readonly prompt: string | undefined;
 }
 
@@ -32,8 +32,8 @@ interface Size {
 }
 
 /**
- * Divides the rows of the terminal: the input line always stays, then what is below it and the question or the running turn
- * above it, and the conversation, drawn by `activity` with the rows that are left, gets the rest.
+ * Divides the rows of the terminal: the input line always stays, then the rows below it and the question or the current
+ * turn above it; the conversation, drawn by `activity`, gets the rest.
  */
 export function layOut(
   parts: ScreenParts,
@@ -55,7 +55,7 @@ export function layOut(
   const before = rowsBefore(parts, width, style).slice(0, most);
   const room = height - 1 - before.length - inputRows.length - below.length;
   const { above, rows, answerRows } = activity(width, Math.max(1, room));
-  // If the terminal has too few rows, those above the input line are cut.
+  // If the terminal has too few rows, those above the input line are dropped.
   const top = lastOf([...rows, ...before], height - 1 - inputRows.length - below.length).map((row) =>
     clipRow(row, width),
   );
@@ -71,12 +71,12 @@ export function layOut(
 interface Above {
   readonly dialog: ApprovalDialog | undefined;
   readonly picker: Picker | undefined;
-  /** The running turn: its work in a few words, and its start. */
+  /** The current turn: its work in a few words, and its start time. */
   readonly turn: { readonly doing: string; readonly startedAt: number | undefined } | undefined;
   readonly queued: readonly string[];
 }
 
-/** The rows above the input line: an open question, else an open list, else the running turn; and queued messages. */
+/** The rows above the input line: an open question, else an open list, else the current turn; and queued messages. */
 function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, style: Style): string[] {
   const waiting = queued.map((text) =>
     style.dim(cutToWidth(`  queued: ${escapeToLine(text.slice(0, LONGEST_QUEUED))}`, width)),
@@ -87,7 +87,7 @@ function rowsBefore({ dialog, picker, turn, queued }: Above, width: number, styl
   return ["", workingRow({ ...turn, hint: "esc stops" }, width, style), ...waiting];
 }
 
-/** The question of a list with its keys: in one row, or the keys in a second one if the first has no room for them. */
+/** The question of a list with its keys: in one row, or the keys in a second one if they do not fit. */
 function headingOf({ heading }: Picker, width: number, style: Style): string[] {
   const title = cutToWidth(escapeToLine(heading.title), width);
   const keys = `${heading.typing} · ${heading.keys}`;
@@ -121,12 +121,12 @@ function rowsBelow(
   return status && room > 0 ? [clipRow(statusRow(status, width, style, look), width)] : [];
 }
 
-/** The last `count` rows, which may be none. */
+/** The last `count` rows, which may be 0. */
 function lastOf(rows: readonly string[], count: number): string[] {
   return count > 0 ? rows.slice(-count) : [];
 }
 
-/** The prompt in front of the input line, and its width: a mark, or words such as those of a search. */
+/** The prompt before the input line, and its width: a mark, or text such as that of a search. */
 function promptText(
   words: string | undefined,
   isAsking: boolean,

@@ -6,7 +6,7 @@ import { MODE_NAMES } from "../approval/mode.js";
 import type { Style } from "../text/style.js";
 import { cutToWidth, styledWidth } from "../text/width.js";
 
-/** The parts of the row below the input line, in the order in which they are shown by default. */
+/** The parts of the row below the input line, in their default order. */
 const STATUS_PARTS = [
   "mode",
   "context",
@@ -27,14 +27,14 @@ export interface Status {
   readonly mode: Mode;
   readonly model: string;
   readonly directory: string;
-  /** How many tokens the conversation takes, if a request has told. */
+  /** The tokens of the conversation, if a request has reported them. */
   readonly contextSize?: number;
-  /** The size of the model's context, where it is known. */
+  /** The size of the model's context, if known. */
   readonly contextTokens?: number;
   readonly tokens: { readonly input: number; readonly cached: number; readonly output: number };
-  /** How much the model thinks, if the user chose it. */
+  /** The reasoning effort, if the user chose it. */
   readonly effort?: string | undefined;
-  /** In dollars, where prices are known. */
+  /** In dollars, if prices are known. */
   readonly cost?: number;
   /** The cost was computed with list prices. */
   readonly costIsEstimate?: boolean;
@@ -46,7 +46,7 @@ export interface Status {
   readonly session?: string | undefined;
 }
 
-/** How the row is made up: which parts in which order, or a text in their place. The mode is always there. */
+/** The content of the row: which parts in which order, or a text instead. The mode is always shown. */
 export interface StatusLook {
   readonly parts?: readonly StatusPart[];
   readonly text?: string | undefined;
@@ -64,10 +64,10 @@ const IMPORTANCE: Readonly<Record<StatusPart, number>> = {
   directory: 2,
   tokens: 1,
 };
-// In columns. A name of a branch or a session that is longer is cut.
+// In columns. A longer branch or session name is truncated.
 const LONGEST_NAME = 30;
 
-/** The status as one row. If there is no room, the least important parts are left out. */
+/** The status as one row. If there is no space, the least important parts are omitted. */
 export function statusRow(status: Status, width: number, style: Style, look: StatusLook = {}): string {
   const { parts = STATUS_PARTS, text } = look;
   const { mode, tokens, cost, costIsEstimate = false, jobs, effort } = status;
@@ -134,7 +134,7 @@ export function shortDirectory(directory: string): string {
     : directory;
 }
 
-/** The background work that has not ended. */
+/** The background work that is still running. */
 export function runningJobs(jobs: BackgroundJobs): readonly BackgroundJob[] {
   return jobs.list().filter(({ ended }) => ended === undefined);
 }

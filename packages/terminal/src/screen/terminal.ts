@@ -3,21 +3,21 @@ import { CHAT_EXITS, type ChatExit, ENDING_SIGNALS, onEndingSignals } from "../s
 import { refreshSize, terminalSize } from "./terminalKind.js";
 
 const ENTER = "\x1b[?2004h";
-// Resets all modes a cut-off frame may leave: bracketed paste, hidden cursor, synchronized output, style.
+// Resets all modes that a partial frame may leave: bracketed paste, hidden cursor, synchronized output, style.
 const LEAVE = "\x1b[?2004l\x1b[?2026l\x1b[?25h\x1b[0m";
 
 export interface TerminalEvents {
   readonly input: (chunk: Buffer) => void;
   readonly resize: () => void;
-  /** Called when the chat must end: a signal came, or the terminal is gone. */
+  /** Called when the chat must end: a signal arrived, or the terminal was closed. */
   readonly hangUp: (code: ChatExit) => void;
-  /** Called before the terminal is restored: erase what is drawn. */
+  /** Called before the terminal is restored: erase the drawn rows. */
   readonly leaving: () => void;
   /** Called when the stopped process continues: draw again. */
   readonly resumed: () => void;
 }
 
-/** The terminal in raw mode. It is restored however the process ends, except by SIGKILL. */
+/** The terminal in raw mode. It is restored however the process exits, except by SIGKILL. */
 export class Terminal {
   readonly #input: ReadStream;
   readonly #output: WriteStream;
@@ -40,7 +40,7 @@ export class Terminal {
     return terminalSize(this.#output).rows;
   }
 
-  /** How many bits of colour it shows. */
+  /** Its colour depth in bits. */
   get colorDepth(): number {
     return this.#output.getColorDepth();
   }
@@ -84,7 +84,7 @@ export class Terminal {
     this.#input.pause();
   }
 
-  /** Stops the process as Ctrl-Z does; the shell takes over until the user continues it. */
+  /** Suspends the process like Ctrl-Z; the shell takes over until the user continues it. */
   suspend(): void {
     this.#leave();
     // Stop the whole process group, so that a wrapper such as npx stops too and the shell takes over.
@@ -93,7 +93,7 @@ export class Terminal {
     setImmediate(this.#resume);
   }
 
-  /** Hands the terminal to another program while `work` runs. Rejects with what it rejects with. */
+  /** Leaves the terminal to another program while `work` runs. Rejects like `work`. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     const { input } = this.#events;
     this.#leave();
@@ -126,7 +126,7 @@ export class Terminal {
       this.write(LEAVE);
       this.#input.setRawMode(false);
     } catch {
-      // The terminal is gone; there is nothing to hand back.
+      // The terminal is closed; there is nothing to restore.
     }
   };
 

@@ -1,6 +1,6 @@
 import { COLOR_STYLE, MONOCHROME_STYLE, type Style } from "../text/style.js";
 
-/** The part of a terminal's stream that is drawn on. */
+/** The part of a terminal's stream that is used for drawing. */
 export interface TerminalOutput {
   readonly columns: number;
   readonly rows: number;
@@ -11,20 +11,20 @@ export interface TerminalOutput {
 }
 
 /**
- * Whether standard output is a terminal on which rows can be drawn again. `TERM=dumb` says that it cannot, and a user with a screen
- * reader wants text that never changes.
+ * Whether standard output is a terminal on which rows can be redrawn. Not with `TERM=dumb`, and not with a screen
+ * reader, which needs text that never changes.
  */
 export function isLiveTerminal(): boolean {
   const { TERM } = process.env;
   return process.stdout.isTTY === true && TERM !== undefined && TERM !== "dumb" && !hasScreenReader();
 }
 
-/** Whether the user has a screen reader, as `AGENT_SCREEN_READER` says: then marks are words, too. */
+/** Whether `AGENT_SCREEN_READER` is set: then marks are replaced with words. */
 export function hasScreenReader(): boolean {
   return !["", "0", "false"].includes(process.env.AGENT_SCREEN_READER ?? "");
 }
 
-/** Colour, unless `NO_COLOR` is set to something. */
+/** Whether to use colour: unless `NO_COLOR` is set. */
 export function terminalStyle(): Style {
   return (process.env.NO_COLOR ?? "") === "" ? COLOR_STYLE : MONOCHROME_STYLE;
 }
@@ -41,8 +41,8 @@ export function terminalSize({ columns, rows }: { readonly columns: number; read
 }
 
 /**
- * Reads a terminal's size and emits `resize` if it has changed. Node does so when a signal comes, but a process that
- * was held up runs its timers first, and a frame drawn for the old size erases rows above its own.
+ * Reads a terminal's size and emits `resize` if it has changed. Node does so on a signal, but a process that was
+ * suspended runs its timers first, and a frame drawn for the old size erases rows above its own.
  */
 export function refreshSize(output: TerminalOutput): void {
   if (!output.destroyed) output._refreshSize?.();

@@ -4,28 +4,28 @@ import { escapeToLine } from "@agent/internal";
 export type NotifyBy = "bell" | "osc9" | "osc777";
 
 const BELL = "\x07";
-// Ends a code. The bell would do too, but terminals that do not know the code would ring it.
+// Ends an escape code. The bell would work too, but terminals that do not support the code would ring it.
 const END = "\x1b\\";
 // In characters.
 const LONGEST_TEXT = 200;
-// Terminals refuse or cut a longer one.
+// Terminals refuse or truncate a longer one.
 const MOST_COPIED_BYTES = 74_994;
 const PUSH_TITLE = "\x1b[22;2t";
 const POP_TITLE = "\x1b[23;2t";
 
-/** What the terminal is told besides the text: its title, whether work runs, a notification, the clipboard. */
+/** Escape codes for the terminal besides text: its title, progress, a notification, the clipboard. */
 export class TerminalSignals {
   readonly #write: (text: string) => void;
   #title: string | undefined;
   #isWorking = false;
-  /** Whether another program has the terminal: then the title and the progress are kept until it is back. */
+  /** Whether another program has the terminal: then title and progress are kept until it returns. */
   #isLeft = false;
 
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  /** Sets the title of the window. The one it had comes back when the terminal is left. */
+  /** Sets the window title. The previous one is restored when the chat ends. */
   title(text: string): void {
     const title = plain(text);
     if (title === this.#title) return;
@@ -36,7 +36,7 @@ export class TerminalSignals {
     this.#write(titleCode(title));
   }
 
-  /** Shows in the task bar or tab that work runs, of unknown length, or that it ended. */
+  /** Shows in the task bar or tab that work of unknown length is running, or that it ended. */
   progress(isWorking: boolean): void {
     if (isWorking === this.#isWorking) return;
     this.#isWorking = isWorking;
@@ -51,7 +51,7 @@ export class TerminalSignals {
     else this.#write(BELL);
   }
 
-  /** Puts a text on the clipboard, if the terminal allows it. Returns whether it is short enough. */
+  /** Copies a text to the clipboard, if the terminal allows it. Returns whether it is short enough. */
   copy(text: string): boolean {
     const bytes = Buffer.from(text);
     if (bytes.length > MOST_COPIED_BYTES) return false;
@@ -59,14 +59,14 @@ export class TerminalSignals {
     return true;
   }
 
-  /** Restores the terminal, before another program has it. */
+  /** Restores the terminal before another program uses it. */
   leave(): void {
     this.#isLeft = true;
     if (this.#title !== undefined) this.#write(POP_TITLE);
     if (this.#isWorking) this.#write(progressCode(false));
   }
 
-  /** The terminal is back. */
+  /** Called when the terminal is available again. */
   resume(): void {
     this.#isLeft = false;
     if (this.#title !== undefined) this.#write(`${PUSH_TITLE}${titleCode(this.#title)}`);
@@ -93,7 +93,7 @@ export function showsProgress(env: NodeJS.ProcessEnv = process.env): boolean {
   return env.WT_SESSION !== undefined || env.ConEmuANSI === "ON" || env.TERM_PROGRAM === "ghostty";
 }
 
-/** How the terminal shows notifications: by a message where that is known to work, else by the bell. */
+/** How the terminal shows notifications: by a message if that is known to work, else by the bell. */
 export function notifiesBy(env: NodeJS.ProcessEnv = process.env): NotifyBy {
   if (env.TMUX || env.STY) return "bell";
   if (["iTerm.app", "WezTerm", "ghostty"].includes(env.TERM_PROGRAM ?? "")) return "osc9";

@@ -14,7 +14,7 @@ import { layOut, type ScreenParts } from "./screenLayout.js";
 import type { Status, StatusLook } from "./statusRow.js";
 import { type NotifyBy, TerminalSignals } from "./terminalSignals.js";
 
-/** What `/help` says about the keys of the chat on a terminal: each with what it does. */
+/** The help text about the keys of the chat on a terminal. */
 const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Enter", "send; while an answer is written, steer it"],
   ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
@@ -37,7 +37,7 @@ interface Question {
 }
 
 /**
- * The chat on a terminal: the conversation goes into the scrollback; the running turn and the input line are drawn at
+ * The chat on a terminal: the conversation moves to the scrollback; the current turn and the input line are drawn at
  * the bottom. Frames are drawn at most about thirty times a second.
  */
 export class TerminalView implements ChatView {
@@ -49,7 +49,7 @@ export class TerminalView implements ChatView {
   #question: Question | undefined;
   #picker: Picker | undefined;
   #menu: Menu | undefined;
-  /** Words in front of the line, such as those of a search. */
+  /** Text before the line, such as that of a search. */
   #prompt: string | undefined;
   #hints: readonly string[] = [];
   #queued: readonly string[] = [];
@@ -129,13 +129,13 @@ export class TerminalView implements ChatView {
     return this.#signals.copy(text) ? undefined : "It is too long for the clipboard of a terminal (75 KB).";
   }
 
-  /** Another program has the terminal from now on. */
+  /** Called when another program takes over the terminal. */
   leave(): void {
     this.hide();
     this.#signals.leave();
   }
 
-  /** The terminal is back. */
+  /** Called when the terminal is available again. */
   resume(): void {
     this.#signals.resume();
     this.redraw();
@@ -211,7 +211,7 @@ export class TerminalView implements ChatView {
     return this.#picker;
   }
 
-  /** Shows what fits the words on the line. */
+  /** Shows the items that match the text on the line. */
   filterPicker(): void {
     if (!this.#picker) return;
     this.menu = new Menu(this.#picker.fitting(this.editor.text));
@@ -222,13 +222,13 @@ export class TerminalView implements ChatView {
   }
 
   set menu(menu: Menu | undefined) {
-    // A list that is filtered says when nothing fits; text that is an answer needs no list.
+    // A filtered list reports when nothing matches; free text needs no list.
     const isShown = menu !== undefined && (menu.items.length > 0 || this.#picker?.takesText === false);
     this.#menu = isShown ? menu : undefined;
     this.#live.request();
   }
 
-  /** Replaces the prompt by words, or restores it. The words must be safe to show. */
+  /** Replaces the prompt with text, or restores it. The text must be safe to display. */
   set prompt(words: string | undefined) {
     this.#prompt = words;
     this.#live.request();
@@ -250,20 +250,20 @@ export class TerminalView implements ChatView {
     this.#live.request();
   }
 
-  /** Shows lines below the input line until the next key. They must be safe to show. */
+  /** Shows lines below the input line until the next key. They must be safe to display. */
   hint(lines: readonly string[]): void {
     this.#hints = lines;
     this.#live.request();
   }
 
-  /** Shows what the keys do below the input line until the next key. */
+  /** Shows the key help below the input line until the next key. */
   showKeys(): void {
     const widest = Math.max(...this.keys.map(([keys]) => keys.length));
     this.#hints = this.keys.map(([keys, does]) => `${keys.padEnd(widest)}  ${does}`);
     this.#live.request();
   }
 
-  /** The terminal changed its size. */
+  /** Called when the terminal was resized. */
   resized(): void {
     this.#live.resized();
   }
@@ -273,7 +273,7 @@ export class TerminalView implements ChatView {
     this.#live.redraw();
   }
 
-  /** Erases the live rows; the conversation stays. `draw` brings them back. */
+  /** Erases the live rows; the conversation stays. `draw` restores them. */
   hide(): void {
     this.#live.hide();
   }

@@ -9,7 +9,7 @@ const NO_HOME = "/dev/null";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files kept
+ * The user's home: `$HOME`, or the account's home if that is empty or relative. Never a relative path: files stored
  * there would end up in the project.
  */
 export function homeDirectory(env: Environment = process.env): string {
@@ -17,8 +17,8 @@ export function homeDirectory(env: Environment = process.env): string {
 }
 
 /**
- * Makes a directory that only its owner can enter, and the missing ones above it. Node's own `recursive` never returns
- * where no directory can be made, such as below `/proc`.
+ * Creates a directory that only its owner can enter, and its missing parents. Node's own `recursive` never returns
+ * where no directory can be created, such as below `/proc`.
  */
 export function ensurePrivateDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -31,7 +31,9 @@ export function ensurePrivateDirectory(path: string): void {
   }
 }
 
-/** The base directory specification asks for absolute paths; a relative one would differ by working directory. */
+/**
+ * The XDG base directory specification requires absolute paths; a relative one would depend on the working directory.
+ */
 export function absolutePath(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;
 }

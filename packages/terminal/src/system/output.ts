@@ -3,13 +3,13 @@ import { escapeInvisible } from "@agent/core/toolkit";
 // Not a type of Node, which a project that compiles these declarations may lack.
 type StandardOutput = typeof globalThis extends { process: { stdout: infer Stream } } ? Stream : unknown;
 
-/** Standard output as a stream that works also while it is reserved. */
+/** Standard output as a stream that also works while it is reserved. */
 export function ownStandardOutput(): StandardOutput {
   return Object.create(process.stdout, { write: { value: writeOut } });
 }
 
 /**
- * Passes everything that other code writes to the terminal to `onLines`, as whole lines that are safe to show, until
+ * Passes everything that other code writes to the terminal to `onLines`, as whole lines that are safe to display, until
  * the returned function is called. Code that draws on the terminal writes to `ownStandardOutput`.
  */
 export function divertOutput(onLines: (lines: string[]) => void): () => void {

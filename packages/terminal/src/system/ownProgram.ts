@@ -5,8 +5,8 @@ import { homeDirectory } from "./directories.js";
 
 /**
  * The path of a program on the user's PATH that does not belong to a project. Package runners put a project's
- * `node_modules/.bin` first: a `git` in there, from the project or written by a model, would run unasked. `undefined`
- * if there is no such program.
+ * `node_modules/.bin` first: a `git` in there, from the project or written by a model, would run without approval.
+ * `undefined` if there is no such program.
  */
 export function ownProgram(
   name: string,
@@ -18,7 +18,7 @@ export function ownProgram(
     if (!isAbsolute(directory) || isPackageBin(directory)) continue;
     const file = process.platform === "win32" ? findOnWindows(join(directory, name)) : join(directory, name);
     if (file === undefined) continue;
-    // Check both the directory and the file a link leads to: either may be in the project.
+    // Check both the directory and the target of a symlink: either may be in the project.
     const places = [canonicalPath(directory), executable(file)];
     if (places.every((place) => place !== undefined && !foreign.some((one) => isInside(one, place))))
       return file;
@@ -27,7 +27,7 @@ export function ownProgram(
 }
 
 /**
- * A directory and the root of its repository. A directory that contains the whole home is left out: the user's own
+ * A directory and the root of its repository. A directory that contains the whole home is excluded: the user's own
  * programs are below it.
  */
 function foreignDirectories(cwd: string): string[] {
@@ -35,7 +35,9 @@ function foreignDirectories(cwd: string): string[] {
   return [cwd, repositoryRoot(cwd)].map(canonicalPath).filter((directory) => !isInside(directory, home));
 }
 
-/** Any `.git` counts, also one of another user: the more directories are foreign, the fewer programs are trusted. */
+/**
+ * Any `.git` counts, including one of another user: the more directories are foreign, the fewer programs are trusted.
+ */
 function repositoryRoot(cwd: string): string {
   for (let directory = cwd; dirname(directory) !== directory; directory = dirname(directory)) {
     if (existsSync(join(directory, ".git"))) return directory;
@@ -47,7 +49,7 @@ function isPackageBin(directory: string): boolean {
   return basename(directory) === ".bin" && basename(dirname(directory)) === "node_modules";
 }
 
-/** The canonical path of an executable file; `undefined` if it is none. */
+/** The canonical path of an executable file; `undefined` if it is not one. */
 function executable(file: string): string | undefined {
   try {
     accessSync(file, constants.X_OK);

@@ -1,8 +1,8 @@
-/** How a chat ends: 0, or the code of the signal that ended it. */
+/** The exit code of a chat: 0, or the code of the signal that terminated it. */
 export const CHAT_EXITS = { done: 0, hungUp: 129, interrupted: 130, terminated: 143 } as const;
 export type ChatExit = (typeof CHAT_EXITS)[keyof typeof CHAT_EXITS];
 
-/** The signals that end a program, and the exit codes they stand for. */
+/** The signals that terminate a program, and their exit codes. */
 export const SIGNAL_EXITS = {
   SIGINT: CHAT_EXITS.interrupted,
   SIGTERM: CHAT_EXITS.terminated,
@@ -12,7 +12,7 @@ export const SIGNAL_EXITS = {
 export type EndingSignal = keyof typeof SIGNAL_EXITS;
 export const ENDING_SIGNALS: readonly EndingSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Calls `end` with the exit code a signal stands for, instead of ending the process. Call the result to stop. */
+/** Calls `end` with the exit code of a signal, instead of terminating the process. Call the result to stop. */
 export function onEndingSignals(signals: readonly EndingSignal[], end: (code: ChatExit) => void): () => void {
   const handlers = signals.map((signal) => [signal, () => end(SIGNAL_EXITS[signal])] as const);
   for (const [signal, handler] of handlers) process.on(signal, handler);

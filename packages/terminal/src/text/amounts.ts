@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago something was, as a user says it: `just now`, `5 min ago`, `3 days ago`. */
+/** How long ago something was: `just now`, `5 min ago`, `3 days ago`. */
 export function formatAge(milliseconds: number): string {
   if (!(milliseconds >= MINUTE)) return "just now";
   if (milliseconds < HOUR) return `${Math.floor(milliseconds / MINUTE)} min ago`;
@@ -18,7 +18,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** A time span as a user reads it: `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
+/** A duration: `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 59.95) return `${seconds.toFixed(1)}s`;
@@ -32,7 +32,7 @@ function pad(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** `$0.0123`, `$1.20`, `≈ $0.0123` for an estimate: at least two significant digits, also of small amounts. */
+/** `$0.0123`, `$1.20`, `≈ $0.0123` for an estimate: at least two significant digits, including small amounts. */
 export function formatCost(dollars: number, isEstimate = false): string {
   const mark = isEstimate ? "≈ " : "";
   if (dollars === 0) return `${mark}$0`;

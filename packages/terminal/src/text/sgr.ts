@@ -22,7 +22,7 @@ const PLAIN: Look = {
   background: "",
 };
 
-// Blinking (5, 6) and concealed text (8) are left out: a user must be able to read what is there.
+// Blinking (5, 6) and concealed text (8) are excluded: a user must be able to read the text.
 const SWITCHES: Readonly<Record<number, Partial<Look>>> = {
   1: { bold: true },
   2: { dim: true },
@@ -45,7 +45,7 @@ const MOST_PARAMETERS = 32;
 /** How much of a command's own styling is shown. */
 export type OutputLook = "colour" | "monochrome" | "plain";
 
-/** Applies the style codes of a command's output and returns one code for the resulting look. */
+/** Applies the style codes of a command's output and returns one code for the resulting style. */
 export class SgrState {
   #look = PLAIN;
   readonly #shown: OutputLook;
@@ -71,7 +71,7 @@ export class SgrState {
     }
   }
 
-  /** The one code that turns a reset terminal to this look, or "". */
+  /** The code that sets a reset terminal to this style, or "". */
   get code(): string {
     if (this.#shown === "plain" || this.#look === PLAIN) return "";
     const { bold, dim, italic, underline, inverse, strike } = this.#look;
@@ -84,7 +84,7 @@ export class SgrState {
     this.#look = { ...this.#look, ...change };
   }
 
-  /** The colours. Text in the colour of its background would be invisible, so it loses both. */
+  /** The colours. Text in the colour of its background would be invisible, so both are dropped. */
   #colors(): string[] {
     const { foreground, background } = this.#look;
     const same = foreground !== "" && asForeground(background) === foreground;

@@ -2,7 +2,7 @@ import type { OutputLook } from "./sgr.js";
 
 type Paint = (text: string) => string;
 
-/** How text is styled on a terminal. Every function returns its text unchanged where the style is not available. */
+/** Styles text on a terminal. Every function returns its text unchanged if the style is not available. */
 export interface Style {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -16,7 +16,7 @@ export interface Style {
   readonly blue: Paint;
   readonly magenta: Paint;
   readonly cyan: Paint;
-  /** How much of a command's own styling goes with this style. */
+  /** How much of a command's own styling is kept with this style. */
   readonly output: OutputLook;
 }
 
@@ -28,7 +28,7 @@ function paint(open: number, close: number): Paint {
 
 const NO_COLORS = { red: plain, green: plain, yellow: plain, blue: plain, magenta: plain, cyan: plain };
 
-/** Text alone: for a pipe, a log or a terminal that knows no codes. */
+/** No styling, for a pipe, a log or a terminal without escape codes. */
 export const PLAIN_STYLE: Style = {
   ...NO_COLORS,
   bold: plain,

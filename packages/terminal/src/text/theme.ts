@@ -1,13 +1,13 @@
 import type { Style } from "./style.js";
 
-/** How the chat is coloured. `auto` follows the background of the terminal. */
+/** The colour theme of the chat. `auto` follows the background of the terminal. */
 export type Theme = "auto" | "dark" | "light" | "high-contrast" | "colour-blind";
 
 type Colors = Pick<Style, "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "dim">;
 
 const FOREGROUND = 39;
 
-/** A color of the 256, which unlike the first 16 looks the same in every terminal. */
+/** One of the 256 colours, which unlike the first 16 look the same in every terminal. */
 function color(number: number): Style["red"] {
   return (text) => (text === "" ? "" : `\x1b[38;5;${number}m${text}\x1b[${FOREGROUND}m`);
 }
@@ -19,7 +19,7 @@ function code(number: number): Style["red"] {
 /** The terminal's own colours, which most people have chosen for a dark background. */
 const DARK: Partial<Colors> = {};
 
-// Dark enough to be read on white: at least 4.5 to 1.
+// Dark enough to be readable on white: a contrast of at least 4.5 to 1.
 const LIGHT: Colors = {
   red: color(124),
   green: color(22),
@@ -30,7 +30,7 @@ const LIGHT: Colors = {
   dim: color(242),
 };
 
-// At least 7 to 1, and nothing is dimmed.
+// A contrast of at least 7 to 1, and nothing is dimmed.
 const CONTRAST_DARK: Colors = {
   red: color(217),
   green: color(120),
@@ -50,13 +50,13 @@ const CONTRAST_LIGHT: Colors = {
   dim: code(FOREGROUND),
 };
 
-// Blue and orange in place of green and red: they differ for all common kinds of colour blindness.
+// Blue and orange instead of green and red: they differ for all common kinds of colour blindness.
 const BLIND_DARK: Partial<Colors> = { red: color(214), green: color(75), yellow: color(229) };
 const BLIND_LIGHT: Colors = { ...LIGHT, red: color(130), green: color(25), yellow: color(53) };
 
 /**
- * Gives a style the colours of a theme, in place: everything that is drawn from now on has them. A style without colour stays as it is,
- * and so does one on a terminal with few colours.
+ * Applies a theme to a style, in place: everything drawn from now on uses it. A style without colour, or on a terminal
+ * with few colours, is unchanged.
  */
 export function applyTheme(style: Style, theme: Theme, isLight: boolean, colorDepth: number): void {
   if (style.output !== "colour" || colorDepth < 8) return;
@@ -81,14 +81,14 @@ function colorsOf(theme: Theme, isLight: boolean): Partial<Colors> {
 /** Asks the terminal for its background colour. */
 export const ASK_BACKGROUND = "\x1b]11;?\x1b\\";
 
-/** Whether a terminal is known to answer, or at least to ignore the question. Others would show it. */
+/** Whether a terminal is known to answer, or at least to ignore the query. Others would display it. */
 export function canAskBackground({ TERM = "", TMUX, STY }: NodeJS.ProcessEnv): boolean {
   // tmux calls itself "screen" in places.
   if (TMUX !== undefined) return true;
   return STY === undefined && /xterm|tmux|alacritty|foot|kitty|ghostty|wezterm|rxvt|contour|rio/.test(TERM);
 }
 
-/** Whether the answer of the terminal says that its background is light; `undefined` for anything else. */
+/** Whether the terminal's answer means a light background; `undefined` for anything else. */
 export function isLightReport(report: string): boolean | undefined {
   const [, red, green, blue] =
     /^11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})/i.exec(report) ?? [];
@@ -101,7 +101,7 @@ export function isLightReport(report: string): boolean | undefined {
   return 0.299 * r + 0.587 * g + 0.114 * b > 0.5;
 }
 
-/** What `COLORFGBG` says, which some terminals set: `0;15` is black on white. */
+/** The background from `COLORFGBG`, which some terminals set: `0;15` is black on white. */
 export function isLightVariable(value: string | undefined): boolean | undefined {
   const background = /;(\d{1,2})$/.exec(value ?? "")?.[1];
   if (background === undefined) return undefined;

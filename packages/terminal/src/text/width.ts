@@ -19,19 +19,22 @@ const CLOSED_BY: Readonly<Record<string, RegExp>> = {
   "\x1b[39m": /\[3\dm$/,
 };
 const COMBINING = /^\p{M}/u;
-// Drawn as a picture, two columns wide, whatever the first character alone would take: ❤️, 👩‍💻, 🇪🇺.
+// Rendered as an emoji, two columns wide, whatever the width of its first character: ❤️, 👩‍💻, 🇪🇺.
 const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\u200d/u;
-// Marks that close what is before them: no row begins with one.
+// Closing punctuation: no row begins with it.
 const CLOSING = /^[\p{Pe}\p{Pf}、。，．：；！？…,.:;!?]$/u;
 const TAB_STOP = 8;
-// Longer lines are not wrapped between words: no person reads such a paragraph, and finding words takes time.
+// Longer lines are not wrapped between words: users do not read such a paragraph, and finding words takes time.
 const LONGEST_PROSE = 20_000;
 
-// Segmenting takes time by the square of the length on Node 20, so a long text is segmented in slices.
+// Intl.Segmenter is quadratic on Node 20, so long text is segmented in slices.
 const SLICE = 256;
 const HALF_AT_END = /[\ud800-\udbff]$/;
 
-/** Created lazily: an Intl.Segmenter takes longer than the rest of the start, and most sessions begin with ASCII. */
+/**
+ * Created lazily: an Intl.Segmenter takes longer to create than the rest of the start, and most sessions begin with
+ * ASCII.
+ */
 class LazySegmenter {
   #segmenter: Intl.Segmenter | undefined;
 
@@ -43,7 +46,7 @@ class LazySegmenter {
 
 const SEGMENTER = new LazySegmenter();
 
-/** The characters as a user counts them: an emoji with its modifiers, or a letter with its accents, is one. */
+/** The graphemes of a text: an emoji with its modifiers, or a letter with its accents, is one. */
 export function graphemes(text: string): readonly string[] {
   if (SINGLE_LETTERS.test(text)) return text.split("");
   const found: string[] = [];
@@ -74,9 +77,9 @@ export function textWidth(text: string): number {
   return graphemes(text).reduce((sum, grapheme) => sum + graphemeWidth(grapheme), 0);
 }
 
-/** The start of a plain text that fits into `width` columns, with `…` where something is missing. */
+/** The start of a plain text that fits into `width` columns, with `…` if it was truncated. */
 export function cutToWidth(text: string, width: number): string {
-  // Nothing past this many units can be shown; a line of a megabyte must not be measured whole.
+  // Nothing past this many UTF-16 units can be shown; a line of a megabyte must not be measured whole.
   const candidate = text.length > width * 8 ? text.slice(0, width * 8) : text;
   if (candidate === text && textWidth(text) <= width) return text;
   let kept = "";
@@ -104,8 +107,8 @@ export function expandTabs(line: string): string {
 }
 
 /**
- * Breaks one line, styled or not, into rows of at most `width` columns. A style that is open where a row
- * ends is closed there and opened again on the next row, so that each row can be drawn by itself.
+ * Wraps one line, styled or not, into rows of at most `width` columns. A style that is open where a row ends is closed
+ * there and opened again on the next row, so that each row can be drawn by itself.
  */
 export function wrapRows(line: string, width: number): string[] {
   if (line.length <= width && PLAIN_ASCII.test(line)) return [line];
@@ -135,14 +138,14 @@ export function wrapRows(line: string, width: number): string[] {
 }
 
 /**
- * As `wrapRows`, but breaks between words where it can; the blanks at a break are dropped. The rows after the first
+ * Like `wrapRows`, but wraps between words if possible; the blanks at a break are dropped. The rows after the first
  * begin `indent` columns in.
  */
 export function wrapWords(line: string, width: number, indent = 0): string[] {
   return wrapBetweenWords(line, width, indent, false);
 }
 
-/** As `wrapWords`, for text in which every blank counts: the rows without their indent are the line. */
+/** Like `wrapWords`, for text in which every blank matters: the rows without their indent are the line. */
 export function wrapLine(line: string, width: number, indent = 0): string[] {
   return wrapBetweenWords(line, width, indent, true);
 }
@@ -170,7 +173,9 @@ function wrapBetweenWords(line: string, width: number, indent: number, keepsBlan
   return rows;
 }
 
-/** The style codes in effect at a place in a line. A code that was closed again, or repeats an open one, is dropped. */
+/**
+ * The style codes in effect at a position in a line. A code that was closed again, or repeats an open one, is dropped.
+ */
 class OpenStyles {
   #held: string[] = [];
 
@@ -189,7 +194,7 @@ class OpenStyles {
 }
 
 interface Cell {
-  /** The style codes in front of it. */
+  /** The style codes before it. */
   readonly styles: string;
   readonly text: string;
   readonly columns: number;
@@ -219,7 +224,7 @@ function rowEnd(
   return { end, next };
 }
 
-/** Whether a row may end before this cell: behind blanks, and next to a character two columns wide. */
+/** Whether a row may end before this cell: after blanks, and next to a character two columns wide. */
 function canBreak(cells: readonly Cell[], at: number): boolean {
   const [before, after] = [cells[at - 1], cells[at]];
   if (isBlank(before)) return !isBlank(after);
@@ -258,12 +263,12 @@ function cellsOf(line: string): Cell[] {
   return cells;
 }
 
-/** The start of a line that may hold style codes, as far as it fits into one row. */
+/** The start of a line that may contain style codes, as far as it fits into one row. */
 export function clipRow(line: string, width: number): string {
   return styledWidth(line) <= width ? line : (wrapRows(line, width)[0] ?? "");
 }
 
-/** The columns of a line that may hold style codes. */
+/** The width of a line that may contain style codes, in columns. */
 export function styledWidth(line: string): number {
   return splitStyles(line).reduce((sum, { style, text }) => sum + (style ? 0 : textWidth(text)), 0);
 }
