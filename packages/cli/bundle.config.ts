@@ -13,9 +13,9 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Packages that become part of the command, so that the first prompt does not wait for them: every file that is opened
- * costs more than the code in it. A second copy of each next to a pack's own does no harm: they are functions, the
- * listeners of `onAbort` belong to a signal, and `isAgentError` recognises errors of any copy.
+ * Packages that are bundled into the command, so that the first prompt does not wait for them: opening a file costs
+ * more than running its code. A second copy next to a pack's own does no harm: they are functions, the listeners of
+ * `onAbort` belong to a signal, and `isAgentError` recognises errors of any copy.
  */
 const BUNDLED: Readonly<Record<string, string>> = {
   "@agent/internal": join(ROOT, "../internal/src/index.ts"),
@@ -33,8 +33,8 @@ const COMMON_JS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What is loaded together is one file: all that these lead to at once. What the first leads to belongs to it alone; what
- * several others lead to is its own file.
+ * Entries whose static imports are bundled into one file. The imports of the first belong to it alone; imports that
+ * several others share are in a separate file.
  */
 const FIRST = "first";
 const CHUNKS: Readonly<Record<string, readonly string[]>> = {
@@ -52,8 +52,8 @@ const CHUNKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Builds the command as few large files. Opening, resolving and linking a file takes Node longer than reading the code
- * in it, and a start waits for each.
+ * Builds the command as a few large files. Opening, resolving and linking a file takes Node longer than reading its
+ * code, and a start waits for each.
  */
 export async function bundle(): Promise<void> {
   const dir = join(ROOT, "dist");
@@ -79,7 +79,7 @@ export async function bundle(): Promise<void> {
   await writeFile(join(dir, "third-party-licenses.txt"), await licenses());
 }
 
-/** The licenses of what others wrote and is part of the command. They ask to be passed on with it. */
+/** The licenses of bundled third-party code, which must be distributed with it. */
 async function licenses(): Promise<string> {
   const texts = Object.entries(BUNDLED)
     .filter(([name]) => !name.startsWith("@agent/"))
@@ -98,7 +98,7 @@ async function readLicense(directory: string): Promise<string> {
   return await readFile(join(directory, name), "utf8");
 }
 
-/** Reads the sources as they are: TypeScript, with ".js" in the imports. All other packages stay imports. */
+/** Loads the TypeScript sources, whose imports end in ".js". All other packages stay imports. */
 const typescript: Plugin = {
   name: "typescript",
   resolveId(specifier, importer) {
@@ -126,7 +126,7 @@ const typescript: Plugin = {
   },
 };
 
-/** A CommonJS package as one ES module with these exports. */
+/** Converts a CommonJS package to one ES module with these exports. */
 async function asEsModule(file: string, names: readonly string[]): Promise<string> {
   const contents = `export { ${names.join(", ")} } from ${JSON.stringify(file)};`;
   const { outputFiles } = await bundleCommonJs({
@@ -150,7 +150,8 @@ const requiredBuiltins: EsbuildPlugin = {
     onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "required-builtin" }));
     onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => {
       const taken = `process.getBuiltinModule(${JSON.stringify(path)})`;
-      // The parser starts no program unless a command is one, and none is; loading this takes Node 3 ms.
+      // The parser starts a program only for executable subcommands, which we do not have; loading this takes Node 3
+      // ms.
       const isUnused = path === "node:child_process";
       return {
         contents: `module.exports = ${isUnused ? `{ get spawn() { return ${taken}.spawn } }` : taken};`,
@@ -160,8 +161,8 @@ const requiredBuiltins: EsbuildPlugin = {
 };
 
 /**
- * Puts modules into the files of `CHUNKS`. Which modules a file leads to is read off the chunks Rollup makes by itself:
- * it follows names through an index, so that one function of a package does not lead to the whole package.
+ * Assigns modules to the files of `CHUNKS`. The modules of a file are derived from the chunks that Rollup creates by
+ * itself: it follows names through an index, so that one function of a package does not include the whole package.
  */
 async function chunks(build: RollupBuild): Promise<(id: string) => string | undefined> {
   const { output } = await build.generate({ format: "es" });
@@ -180,7 +181,7 @@ async function chunks(build: RollupBuild): Promise<(id: string) => string | unde
   };
 }
 
-/** These chunks and all they import, directly or not, without what is loaded on demand. */
+/** These chunks and everything they import, directly or not, except dynamic imports. */
 function reachable(chunks: readonly OutputChunk[], made: ReadonlyMap<string, OutputChunk>): Set<OutputChunk> {
   const found = new Set(chunks);
   for (const { imports } of found) {

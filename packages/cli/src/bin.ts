@@ -13,7 +13,9 @@ if (!(args.length === 1 && (args[0] === "--version" || args[0] === "-V") && prin
   process.exit(await main(args, (code) => process.exit(code)));
 }
 
-/** Prints the version before anything is loaded, even the process's streams. If that write fails, the full program runs. */
+/**
+ * Prints the version before anything is loaded, even the process's streams. If the write fails, the full program runs.
+ */
 function printVersion(): boolean {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   try {

@@ -7,8 +7,8 @@ import { flush, note, reserveStandardOutput, watchOutput } from "./process/outpu
 const FIRST_SIGNAL = 128;
 
 /**
- * Runs one command line and resolves to its exit code, after everything it wrote has left. Never rejects. `exit` ends the
- * process immediately, after an uncaught error.
+ * Runs one command line and resolves to its exit code, after everything it wrote has been flushed. Never rejects.
+ * `exit` terminates the process immediately, after an uncaught error.
  */
 export async function main(args: readonly string[], exit: (code: number) => never): Promise<ExitCode> {
   const outputProblem = watchOutput();

@@ -21,7 +21,7 @@ Examples:
 Exit codes: 0 done, 1 model, 2 config, 3 tool, 4 refused, 5 turn limit, 6 timeout, 7 cost or
 token limit, 70 crash, 74 output not written, 130 interrupted.`;
 
-/** The commands in the order the help lists them. What each takes is defined when it is called. */
+/** The commands in the order of the help. The arguments of each are defined when it is called. */
 const COMMANDS: Readonly<Record<string, string>> = {
   tools: "list every tool: on or off and why, its pack, what it can do",
   tool: "work with one tool",
@@ -56,7 +56,7 @@ export async function runProgram(args: readonly string[], guard: CrashGuard): Pr
 
 /**
  * Throws for a single word that is nearly a command's name: it is a misspelt command, not a task for a model. Two
- * swapped, missing or wrong letters are corrected; with `-p` any word is a task.
+ * swapped, missing or wrong letters are detected; with `-p` any word is a task.
  */
 function checkCommandName(task: readonly string[], program: Command): void {
   const [word = "", ...rest] = task;

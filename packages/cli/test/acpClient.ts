@@ -27,7 +27,7 @@ export interface AcpClientOptions {
 export class AcpClient {
   readonly child: ChildProcessWithoutNullStreams;
   readonly messages: AcpMessage[] = [];
-  /** What came on standard output and is no message. */
+  /** Lines on standard output that are not messages. */
   readonly noise: string[] = [];
   stderr = "";
   readonly #waiting = new Map<unknown, (message: AcpMessage) => void>();
@@ -89,14 +89,14 @@ export class AcpClient {
       .filter(({ sessionUpdate }) => sessionUpdate === kind);
   }
 
-  /** All that the agent said in words. */
+  /** The text of all agent messages. */
   said(sessionId?: string): string {
     return this.updates("agent_message_chunk", sessionId)
       .map(({ content }) => content.text)
       .join("");
   }
 
-  /** Waits for a message that has come or comes. */
+  /** Waits for a message that has arrived or will arrive. */
   async until(matches: (message: AcpMessage) => boolean): Promise<AcpMessage> {
     for (;;) {
       const found = this.messages.find(matches);
@@ -106,7 +106,7 @@ export class AcpClient {
     }
   }
 
-  /** The editor leaves. Resolves to the exit code. */
+  /** Disconnects the editor. Resolves to the exit code. */
   async end(): Promise<number | null> {
     const exited = this.child.exitCode === null ? once(this.child, "exit") : [this.child.exitCode];
     this.child.stdin.end();

@@ -28,7 +28,7 @@ afterEach(() => {
   for (const directory of used.splice(0)) removeDirectory(directory);
 });
 
-/** A program that was just ended may write its last file after the directory was emptied: then once more. */
+/** A killed program may write its last file after the directory was emptied: then try again. */
 function removeDirectory(directory: string, attempts = 50): void {
   try {
     rmSync(directory, { recursive: true, force: true });
@@ -70,7 +70,7 @@ export class Sandbox {
   start(args: readonly string[], options: RunOptions = {}): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [this.bin, ...args], {
       cwd: options.cwd ?? this.project,
-      // Nothing of the developer's own machine: no key, no config, no model server.
+      // Nothing of the developer's machine: no key, no config, no model server.
       env: { PATH: process.env.PATH, HOME: this.home, AGENT_LOCAL_PORTS: "", ...options.env },
     });
   }
@@ -150,7 +150,7 @@ export async function said(stream: Readable, text: string): Promise<void> {
   throw new Error(`The program never said ${JSON.stringify(text)}, but:\n${all}`);
 }
 
-/** Whether `script`, which gives a program a terminal, is there and understands our options. */
+/** Whether `script`, which gives a program a terminal, is available and supports our options. */
 export function hasTerminal(): boolean {
   return spawnSync(SCRIPT, ["-qfec", "true", "/dev/null"]).status === 0;
 }

@@ -8,11 +8,11 @@ export interface BuiltChat {
   readonly model: ScriptedModel;
   /** Starts the built command in a terminal. */
   run(args: readonly string[], options?: TerminalOptions): TestTerminal;
-  /** Starts a chat and waits until someone answers. */
+  /** Starts a chat and waits until the model is ready. */
   chat(args?: readonly string[], options?: TerminalOptions): Promise<TestTerminal>;
 }
 
-/** The built `agent` command in real terminals, in its own project, with a scripted model behind it. */
+/** The built `agent` command in real terminals, in its own project, with a scripted model. */
 export function useBuiltChat(): (models?: readonly string[]) => Promise<BuiltChat> {
   const open: TestTerminal[] = [];
   afterEach(() => {

@@ -24,10 +24,10 @@ import { ProjectGrants } from "../src/permissions/grants.js";
 import { UndoLog } from "../src/undo/undoLog.js";
 
 /**
- * The chat with a model that does what it is told, for tests in a real terminal. A message is a script, one
- * step a line: `call TOOL {json}` (all of them in one turn), `say TEXT` (in words, and ends), `write TEXT` (and
- * continues), `break` (the stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`,
- * `crash`. `\n`, `\xNN` and `\uNNNN` in a text are what they stand for.
+ * The chat with a scripted model, for tests in a real terminal. A message is a script, one step per line: `call TOOL
+ * {json}` (all of them in one turn), `say TEXT` (as an answer, and ends), `write TEXT` (and continues), `break` (the
+ * stream fails and starts again), `pause FILE` (until it exists), `hang`, `fail TEXT`, `crash`. `\n`, `\xNN` and
+ * `\uNNNN` in a text are unescaped.
  */
 const provider: ChatProvider = {
   model: "scripted",
@@ -86,7 +86,7 @@ function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Runs real commands, with the result and the report of the real thing. */
+/** Runs real commands, with the result and report of the real tool. */
 const runBash: ExecutableTool = {
   name: "run_bash",
   // Any two words make a rule.
@@ -129,7 +129,7 @@ const runBash: ExecutableTool = {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       });
       child.on("close", (status) => {
-        // The fixture ends commands by SIGKILL alone.
+        // The fixture kills commands only with SIGKILL.
         const code = status ?? 137;
         const view = { type: "output" as const, text: output.stdout + output.stderr, exitCode: code };
         call?.report?.({ ok: code === 0, summary: `exit code ${code}`, view });
@@ -235,5 +235,5 @@ process.exitCode = await chat.run(async (left) => {
   return { agent, permissions, options, end: async () => void (ended && writeFileSync(ended, "")) };
 });
 process.stdout.write(`left with ${process.exitCode}\n`);
-// What a tool left running must not keep the test waiting.
+// Background processes of a tool must not delay the test.
 process.exit();

@@ -13,7 +13,7 @@ export function runBash(command: string): string {
   return `call run_bash ${JSON.stringify({ command })}`;
 }
 
-/** Waits for the scripted model's answer to a message that is no script. */
+/** Waits for the scripted model's answer to a message that is not a script. */
 export function answered(terminal: TestTerminal, message: string): Promise<string> {
   return terminal.until(`You said ${JSON.stringify(message)}.`);
 }

@@ -5,10 +5,10 @@ import headless from "@xterm/headless";
 const GIVE_UP_MS = Number(process.env.TERMINAL_TEST_PATIENCE_MS ?? 100_000);
 const SCROLLBACK = 50_000;
 
-// Not in use by any program: the emulator hands it to the handler below and shows nothing.
+// Unused by any program: the emulator passes it to the handler below and shows nothing.
 const MARK = 7797;
 
-/** A program in the terminal emulator of editors and browsers, which breaks rows anew when its width changes. */
+/** A program in the terminal emulator of editors and browsers, which rewraps rows when its width changes. */
 export class EmulatedTerminal {
   readonly #emulator: InstanceType<typeof headless.Terminal>;
   readonly #child: ChildProcessWithoutNullStreams;
@@ -53,9 +53,9 @@ export class EmulatedTerminal {
   }
 
   /**
-   * Changes the size of the window and of its terminal at one moment, as a window does: the program stands still while
-   * what it has written is read, and sees the signal when it continues. If it is held for `held` ms more, it also finds
-   * timers that are due by then, as a process on a busy machine does.
+   * Resizes the window and its terminal at the same moment, as a window does: the program is stopped while its output
+   * is read, and sees the signal when it continues. If it is held for `held` ms more, it also finds timers that are due
+   * by then, as on a busy machine.
    */
   async resize(columns: number, rows: number, held = 0): Promise<void> {
     if (!this.#program) throw new Error("The terminal has not said its name yet.");
@@ -73,7 +73,7 @@ export class EmulatedTerminal {
     process.kill(pid, "SIGCONT");
   }
 
-  /** Everything in the scrollback and on the screen; rows that the emulator broke are joined again. */
+  /** Everything in the scrollback and on the screen; rows that the emulator wrapped are joined again. */
   text(): string {
     const { active } = this.#emulator.buffer;
     let text = "";

@@ -1,14 +1,14 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Something waits, in a shell by `wait`, elsewhere for the file, until the test opens. */
+/** A gate that a shell waits at with `wait`, and other code by its file, until the test opens it. */
 export interface Gate {
   readonly path: string;
   readonly wait: string;
   open(): void;
 }
 
-/** A closed gate. Its file, of its own below this directory, is there as soon as it is open. */
+/** A closed gate. Its own file below this directory exists as soon as it is open. */
 export function gateIn(directory: string): Gate {
   const path = join(mkdtempSync(join(directory, "gate-")), "open");
   return {

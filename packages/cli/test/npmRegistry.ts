@@ -8,7 +8,7 @@ import { serve } from "./servers.js";
 
 export const NAME = "agent-pack-greeter";
 
-/** A registry of npm with one package, of which a test publishes versions. */
+/** An npm registry with one package, of which a test publishes versions. */
 export class NpmRegistry {
   readonly requests: IncomingMessage[] = [];
   /** The folder of the version that was published last. */

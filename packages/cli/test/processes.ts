@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 20;
 
-/** Whether a process runs. One that has ended and whose parent has not noticed does not. */
+/** Whether a process is running. A zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -20,7 +20,7 @@ export async function pidIn(file: string): Promise<number> {
   return Number(readFileSync(file, "utf8"));
 }
 
-/** Resolves when a process has ended. */
+/** Resolves when a process has exited. */
 export async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await delay(POLL_MS);
 }

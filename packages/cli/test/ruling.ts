@@ -9,7 +9,7 @@ export interface RulingOptions extends Partial<Omit<DecideOptions, "rules" | "gr
   readonly granted?: readonly string[];
 }
 
-/** What the rules decide about a call of a built-in tool, as the tool itself describes it. Auto mode, if none is given. */
+/** The rules' decision about a call of a built-in tool, as the tool itself describes it. Default: auto mode. */
 export async function rulingOf(
   name: string,
   args: Record<string, unknown>,

@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { expect, onTestFinished } from "vitest";
 import { Sandbox } from "./agent.js";
 
-/** A project whose model reads a file and then answers; by the conversation, since each process asks it anew. */
+/**
+ * A project whose model reads a file and then answers, depending on the conversation, since each process asks it anew.
+ */
 export function runsProject(answer = "All done.", more = ""): Sandbox {
   const sandbox = new Sandbox();
   sandbox.write("agent.config.mjs", runsConfig(answer, more));
@@ -35,7 +37,7 @@ export async function startRun(sandbox: Sandbox, task = "look at a.txt"): Promis
   return JSON.parse(stdout).id;
 }
 
-/** Lets a worker of the project execute what there is, and ends it. */
+/** Lets a worker of the project process all runs, and stops it. */
 export const workOff = (sandbox: Sandbox) => sandbox.run(["runs", "work", "--drain", "--trust"]);
 
 /** Serves the page of runs until the test ends; resolves to its address, which carries the token. */

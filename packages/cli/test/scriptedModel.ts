@@ -12,14 +12,14 @@ interface WireMessage {
 }
 
 /**
- * A model server on this machine that does what the last message says, one step a line: `call TOOL {json}` (all of
- * them in one turn), `draft TOOL {js` (the start of a call, as it is written), `say TEXT` (and ends), `write TEXT` (and
- * continues), `think TEXT`, `pause FILE` (until it exists), `hang`, `limit SECONDS` (too many requests: wait so long),
+ * A model server on this machine that follows the last message, one step per line: `call TOOL {json}` (all of them in
+ * one turn), `draft TOOL {js` (the start of a call, as it is written), `say TEXT` (and ends), `write TEXT` (and
+ * continues), `think TEXT`, `pause FILE` (until it exists), `hang`, `limit SECONDS` (rate limit with this delay),
  * `status CODE BODY`. `then` before a line keeps it for the turn after the calls. Anything else is echoed.
  */
 export class ScriptedModel {
   readonly models: string[];
-  /** The messages of every request that came. */
+  /** The messages of every request. */
   readonly requests: (readonly WireMessage[])[] = [];
   readonly #server = createServer((request, response) => {
     let body = "";
@@ -50,7 +50,7 @@ export class ScriptedModel {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }
 
-  /** What a program needs to know to ask this server. */
+  /** The environment of a program that uses this server. */
   get env(): Record<string, string> {
     return { OPENAI_BASE_URL: this.baseURL, OPENAI_API_KEY: "none", AGENT_MODEL: this.models[0] ?? "" };
   }
@@ -60,7 +60,7 @@ export class ScriptedModel {
     return JSON.stringify(this.requests.at(-1) ?? []);
   }
 
-  /** Lets every request wait for its answer until it is released. */
+  /** Makes every request wait for its answer until it is released. */
   hold(): { release: () => void } {
     let release = (): void => undefined;
     this.#gate = new Promise((resolve) => {
@@ -114,7 +114,7 @@ afterEach(() => {
   for (const model of running.splice(0)) model.close();
 });
 
-/** The steps of this turn: those before the first `then`, after the calls those behind it. */
+/** The steps of this turn: those before the first `then`, after the calls those after it. */
 function stepsOf(messages: readonly WireMessage[]): string[] {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const turn = messages.slice(at + 1).filter(({ role }) => role === "assistant").length;
@@ -132,7 +132,7 @@ function textOf(content: unknown): string {
   return first?.text ?? "";
 }
 
-/** An answer as server-sent events, or whole where the request wants it so. */
+/** An answer as server-sent events, or whole if the request does not stream. */
 class AnswerStream {
   readonly #response: ServerResponse;
   readonly #isStreamed: boolean;

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A server on the loopback interface, which ends with the test. */
+/** A server on the loopback interface, which is closed after the test. */
 export interface TestServer {
   /** Such as `http://127.0.0.1:1234`. */
   readonly origin: string;
@@ -21,7 +21,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   return { origin: `http://127.0.0.1:${port}`, port };
 }
 
-/** The base URL of a model server that refuses every request, as one with a wrong key does. */
+/** The base URL of a model server that refuses every request, like one with a wrong key. */
 export async function refusingServer(): Promise<string> {
   const { origin } = await serve((_, response) => {
     response.writeHead(401, { "content-type": "application/json" });

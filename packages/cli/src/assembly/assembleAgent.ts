@@ -70,42 +70,42 @@ import { SessionStates } from "./sessionState.js";
 export interface AssemblyOptions {
   /** The session to resume: its name, or `true` for the latest. */
   readonly resume: string | true | undefined;
-  /** Go on in a copy of the session to resume, which stays as it is. */
+  /** Continue in a copy of the resumed session; the original is unchanged. */
   readonly fork?: boolean | undefined;
-  /** Whether the conversation is kept on disk. */
+  /** Whether the conversation is saved on disk. */
   readonly record: boolean;
   /** Asks the user about a call that needs approval. */
   readonly ask: AskPerson;
   /** The mode if the settings name none. Default: accept edits. */
   readonly mode?: Mode;
-  /** Whether no one can be asked while the agent works: then calls inside a sandbox need no approval. */
+  /** Whether the user cannot be asked while the agent works: then sandboxed calls need no approval. */
   readonly unattended?: boolean;
   /** Access to the user for packs: questions, the editor's files. */
   readonly forPacks?: Pick<PackHost, "ask" | "editorFiles" | "wake">;
-  /** Lets the user change a text in their own editor. Absent where that is not possible. */
+  /** Lets the user edit a text in their own editor. Absent if that is not possible. */
   readonly edit?: (text: string) => Promise<string>;
-  /** Asks the user whether a running call may do more than was approved. Absent: no one can be asked. */
+  /** Asks the user whether a running call may do more than was approved. Absent: the user cannot be asked. */
   readonly askPermit?: AskPermit | undefined;
   /**
-   * Whether a user sees the agent in a terminal: the model may ask for a tool that is off, a resumed session gets back what was
-   * switched in it, and one that is open in another window continues in a copy.
+   * Whether a user sees the agent in a terminal: the model may request a disabled tool, a resumed session restores its
+   * settings, and one that is open in another window continues in a copy.
    */
   readonly inTerminal?: boolean;
   /** Runs answers and calls as steps, for a run with a journal. */
   readonly steps?: Steps;
   readonly telemetry?: Telemetry;
-  /** Limits of this run, in place of those of the settings. */
+  /** Limits of this run, which replace those of the settings. */
   readonly limits?: BudgetLimits;
-  /** Decides whether work continues beyond a limit. Default: the user is asked, where packs can ask. */
+  /** Decides whether work continues beyond a limit. Default: ask the user, if packs can ask. */
   readonly onBudget?: OnBudget;
   readonly guard: CrashGuard;
   /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
-  /** Receives lines that are no problem, such as how commands run. Default: `onProblem`. */
+  /** Receives informational lines, such as how commands run. Default: `onProblem`. */
   readonly onNotice?: ((message: string) => void) | undefined;
-  /** Which AGENTS.md and the like the model gets. */
+  /** Which AGENTS.md and similar files the model gets. */
   readonly instructions: InstructionUse;
-  /** Aborts if no one wants the agent any more: then no pack is registered, which would start what it needs. */
+  /** Aborts if the agent is no longer needed: then no pack is registered, which would start processes. */
   readonly signal?: AbortSignal;
 }
 
@@ -118,7 +118,7 @@ export interface AssembledAgent {
   readonly provider: SwitchableProvider;
   /** Problems of single packs. */
   readonly problems: readonly string[];
-  /** The conversation's file, where it is kept. */
+  /** The conversation's file, if it is saved. */
   readonly recording: SessionRecording | undefined;
   readonly names: SessionNames;
   readonly permissions: Permissions;
@@ -127,15 +127,17 @@ export interface AssembledAgent {
   /** Changes which of them the model gets, from the next request on. */
   readonly useInstructions: (use: InstructionUse) => void;
   readonly ownCommands: readonly OwnCommand[];
-  /** The file changes of each message; absent if the session is not kept. */
+  /** The file changes of each message; absent if the session is not saved. */
   readonly undo: () => UndoLog | undefined;
-  /** What was restored from the session that was resumed, as lines for the user. */
+  /** What was restored from the resumed session, as lines for the user. */
   readonly restored: readonly string[];
-  /** Switches as a session was left that continues in this chat. Returns what changed, as lines for the user. */
+  /** Applies the settings of a session that continues in this chat. Returns the changes as lines for the user. */
   readonly restoreState: (file: string) => Promise<readonly string[]>;
-  /** Prepares for this message: in plan mode the model can present its plan, and changes of files belong to the message. */
+  /**
+   * Prepares for a message: in plan mode the model can present its plan, and file changes are recorded for the message.
+   */
   readonly beginTurn: (message: string) => void;
-  /** Ends what was allowed for one call, and saves what the message changed and what the user switched, for `--resume`. */
+  /** Revokes what was allowed for one call, and saves the message's changes and the user's settings for `--resume`. */
   readonly endTurn: () => Promise<void>;
   /** Disposes of the packs and closes the session. */
   readonly dispose: () => Promise<void>;
@@ -155,7 +157,7 @@ export async function assembleAgent(
       keys: loaded.keys,
       projectFile: loaded.projectFile,
       maxRetries: settings.maxRetries,
-      // A run gives up its worker while it waits.
+      // A run releases its worker while it waits.
       waitMs: options.steps ? undefined : settings.waitMs,
     }),
     loadSelectedPacks(loaded),
@@ -185,7 +187,7 @@ export async function assembleAgent(
     return parts.filter((part) => part !== "").join("\n\n");
   };
   const conversation = new Conversation({
-    // A resumed session contains its instructions already. Those in a file from elsewhere may be a stranger's.
+    // A resumed session already contains its instructions. Those in a file from elsewhere may be a stranger's.
     systemPrompt:
       settings.systemPrompt === undefined && session && isKept ? session.systemPrompt : systemPrompt(),
     sessionContextFilePath: file,
@@ -197,11 +199,11 @@ export async function assembleAgent(
   const { ask, askPermit, onProblem } = options;
   const askPack = options.forPacks?.ask;
   const onBudget = options.onBudget ?? (askPack && askAboutBudget(askPack));
-  // A tool asks when one of its calls runs, which is later than the permissions are made.
+  // A tool asks when one of its calls runs, which is after the permissions were created.
   const permit = createPermit({ permissions: () => permissions, ask: askPermit, onProblem });
   const tools = assembleTools(loaded, packs, conversation, {
     ...options.forPacks,
-    // Where no turn can be started, no one would learn how a background agent ended.
+    // Without a way to start a turn, the result of a background agent would be lost.
     ...(options.forPacks?.wake && {
       startAgent: (request: ChildAgentRequest, onEvent?: (event: AgentEvent) => void) =>
         agent.startAgent(request, onEvent),
@@ -238,7 +240,7 @@ export async function assembleAgent(
     if (change.type !== "message" || change.message.role !== "user" || change.id === undefined) return;
     undo()?.noteMessage(change.id, splitMessage(change.message.content).text);
   });
-  // Only packs that were given with --pack: those of a config run as they were trusted and approved.
+  // Only packs given with --pack: those of a config run as they were trusted and approved.
   const own = new Set(settings.packs.filter(({ origin }) => origin === "--pack").map(({ name }) => name));
   const watched =
     settings.watch && options.inTerminal
@@ -274,7 +276,7 @@ export async function assembleAgent(
     ...(settings.contextTokens !== undefined && { contextTokens: settings.contextTokens }),
     ...(settings.effort !== undefined && { effort: settings.effort }),
   });
-  // A second signal ends the process immediately: end the tools' processes first.
+  // A second signal terminates the process immediately: kill the tools' processes first.
   const releaseSignals = terminateOnSignals(tools.registry.services);
   return {
     agent,
@@ -324,14 +326,14 @@ function checkPriceKnown(
   );
 }
 
-/** Asks whether code that a call of the model could have changed may run. No, where no one can be asked. */
+/** Asks whether to run code that a call of the model could have changed. Refuses if the user cannot be asked. */
 async function confirmReload(name: string, ask: PackHost["ask"], signal: AbortSignal): Promise<boolean> {
   const message = `The pack ${quote(name)} has changed, and the model has written files or run commands meanwhile. The code of the pack runs with your rights. Load it again?`;
   const answer = await ask?.({ source: "agent", message, fields: [], signal });
   return answer?.answer === "yes";
 }
 
-/** Asks the user whether to spend as much again, as often as the next request needs. */
+/** Asks the user whether to double the limit, as often as the next request needs. */
 function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
   return async ({ limits, initial, spent, next: request, message, signal }) => {
     const { maxCost, maxTokens } = limits;
@@ -353,7 +355,7 @@ function askAboutBudget(ask: NonNullable<PackHost["ask"]>): OnBudget {
   };
 }
 
-/** The user may have been asked about nothing yet: a project can have its instructions only further below. */
+/** The user may not have been asked yet: a project may have instructions only in subdirectories. */
 function subdirectoryInstructions(
   cwd: string,
   instructions: Instruction[],
@@ -376,7 +378,7 @@ function subdirectoryInstructions(
   });
 }
 
-/** The undo log of the session that is recorded now: a new session starts a new one. */
+/** The undo log of the current session: a new session starts a new one. */
 function undoLogs(
   recording: SessionRecording | undefined,
   cwd: string,

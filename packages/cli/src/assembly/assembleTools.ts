@@ -9,11 +9,12 @@ import { type LoadedPack, loadPacks, registerPacks } from "./packs/load.js";
 import { type PackSecret, PackSecrets } from "./packs/secrets.js";
 import { switchTools } from "./packs/switches.js";
 
-/** How the user makes commands run without a sandbox. */
+/** How the user can run commands without a sandbox. */
 export const SANDBOX_OPT_OUT = "--no-sandbox, or sandbox: false in the config";
 
 /**
- * The tools of this run, why each is on or off, and which ask first. All three grow when tools are registered later.
+ * The tools of this run, why each is enabled or disabled, and which ask first. All three grow when tools are registered
+ * later.
  */
 export interface AssembledTools {
   readonly registry: ToolRegistry;
@@ -31,7 +32,7 @@ export async function loadSelectedPacks({ settings, projectFile }: LoadedSetting
   return await loadPacks(settings.packs, projectFile);
 }
 
-/** Registers the packs' tools and turns them on and off. Problems of single packs are noted on the packs. */
+/** Registers the packs' tools and enables or disables them. Problems of single packs are stored with the packs. */
 export function assembleTools(
   { settings, keys, access, projectFile }: LoadedSettings,
   packs: readonly LoadedPack[],
@@ -52,7 +53,7 @@ export function assembleTools(
     protectedNames: protectedNames(),
     secretVariables: secrets.variables,
     access,
-    // The config was trusted, and with it the project that it is in.
+    // The config was trusted, and with it its project.
     trusted: projectFile !== undefined && isInside(dirname(projectFile), process.cwd()),
     ...forPacks,
   };

@@ -5,7 +5,7 @@ import type { AssembledTools } from "./assembleTools.js";
 const NAME = "present_plan";
 const KEEP = "keep";
 const EDIT = "edit";
-/** The modes in which a plan can be carried out, by the choice that switches to them. */
+/** The modes in which a plan can be carried out, by the choice that selects them. */
 const CHOICES: readonly { readonly value: Mode | typeof EDIT | typeof KEEP; readonly title: string }[] = [
   { value: "edits", title: "yes, and accept edits" },
   { value: "ask", title: "yes, and ask before each change" },
@@ -16,14 +16,14 @@ const CHOICES: readonly { readonly value: Mode | typeof EDIT | typeof KEEP; read
 export interface PlanOptions {
   readonly permissions: Permissions;
   readonly ask: NonNullable<PackHost["ask"]>;
-  /** Lets the user change a text in their own editor. Absent where that is not possible. */
+  /** Lets the user edit a text in their own editor. Absent if that is not possible. */
   readonly edit?: ((text: string) => Promise<string>) | undefined;
 }
 
 /**
- * Lets the model present its plan in plan mode: the user accepts it, changes it or rejects it with a reason. An accepted plan is
- * carried out in the same turn, in the mode that the user chose. Returns a function that turns the tool on in plan mode and off
- * in any other; call it before and after each message.
+ * Lets the model present its plan in plan mode: the user accepts, edits or rejects it with a reason. An accepted plan
+ * is carried out in the same turn, in the mode that the user chose. Returns a function that enables the tool in plan
+ * mode and disables it otherwise; call it before and after each message.
  */
 export function offerPlan({ registry }: Pick<AssembledTools, "registry">, options: PlanOptions): () => void {
   const { permissions, edit } = options;

@@ -13,7 +13,7 @@ interface RequestOptions {
   readonly permit: NonNullable<PackHost["permit"]>;
 }
 
-/** The tools that are off because the user has not decided about them. */
+/** The disabled tools that the user has not decided about. */
 export function undecidedTools({
   registry,
   reasons,
@@ -21,17 +21,17 @@ export function undecidedTools({
   return registry.describeTools().filter(({ name, enabled }) => !enabled && reasons.get(name) === BY_DEFAULT);
 }
 
-/** The tools that the model may ask for. */
+/** The tools that the model may request. */
 export interface OfferedTools {
-  /** Turns a tool that was allowed for one call off after that call, and refuses a second one. */
+  /** Disables a tool that was allowed for one call after that call, and refuses a second one. */
   readonly hooks: CallHooks;
-  /** Turns off what was allowed for one call that did not come. Called at the end of each turn. */
+  /** Disables tools that were allowed for one call that did not happen. Called at the end of each turn. */
   endTurn(): void;
 }
 
 /**
- * Lets the model ask for a tool that is off: the user decides for one call, this session or this project. Turns on what the
- * user allowed in this project before. Returns nothing if no tool is off.
+ * Lets the model request a disabled tool: the user decides for one call, this session or this project. Enables what the
+ * user allowed in this project before. Returns `undefined` if no tool is disabled.
  */
 export function offerTools(
   tools: AssembledTools,
@@ -46,11 +46,11 @@ export function offerTools(
   const off = undecidedTools(tools);
   if (off.length === 0) return undefined;
   const names = new Set(off.map(({ name }) => name));
-  /** The tools that are on for one call, and whether that call has come. */
+  /** The tools that are enabled for one call, and whether that call has happened. */
   const once = new Map<string, "open" | "used">();
   const turnOff = (name: string): void => {
     const { mode } = permissions;
-    // Plan mode turns on what it turned off, so it must not have this tool on its list.
+    // Plan mode re-enables what it disabled, so this tool must not be on its list.
     if (mode === "plan") permissions.mode = "ask";
     registry.disable(name);
     if (mode === "plan") permissions.mode = mode;
@@ -105,7 +105,7 @@ export function offerTools(
       beforeCall: ({ name }) => {
         const isSpent = once.get(name) === "used" || (names.has(name) && !registry.isToolEnabled(name));
         if (isSpent) return { deny: `${name} was on for one call. Ask for it again with ${NAME}.` };
-        // Before the user decides about the call: one that they refuse uses up the permission too.
+        // Before the user decides about the call: a refusal uses up the permission too.
         if (once.has(name)) once.set(name, "used");
         return undefined;
       },
@@ -121,7 +121,7 @@ export function offerTools(
   };
 }
 
-/** The rule under which the user's answer is remembered, and listed by `/permissions`. */
+/** The rule under which the user's answer is stored, and listed by `/permissions`. */
 function ruleFor(name: string): string {
   return formatRule(parseRule(`tool.enable(${name})`));
 }

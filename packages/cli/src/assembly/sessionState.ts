@@ -7,30 +7,30 @@ import { stateFile } from "../sessions/sessions.js";
 import type { AssembledTools } from "./assembleTools.js";
 import { undecidedTools } from "./requestTool.js";
 
-/** What a user switched in a chat. */
+/** The settings a user changed in a chat. */
 interface SessionState {
   readonly mode: Mode;
-  /** Tools that were turned on and off. */
+  /** Tools that were enabled and disabled. */
   readonly on: readonly string[];
   readonly off: readonly string[];
-  /** Rules that hold for the session. */
+  /** Rules for the session. */
   readonly allow: readonly string[];
 }
 
 interface Switched {
   readonly tools: AssembledTools;
   readonly permissions: Permissions;
-  /** Whether a flag or variable of this start names the mode: then it stays. */
+  /** Whether a flag or variable of this start sets the mode: then it is kept. */
   readonly isModeGiven: boolean;
 }
 
-/** Writes what the user switched beside a session, so that `--resume` restores it. */
+/** Stores the user's settings next to a session, so that `--resume` restores them. */
 export class SessionStates {
   readonly #switched: Switched;
   readonly #mode: Mode;
-  /** What was switched, as it was outside plan mode, which turns tools off for a time. */
+  /** The settings as they were outside plan mode, which temporarily disables tools. */
   #tools: Pick<SessionState, "on" | "off"> = { on: [], off: [] };
-  /** What the file beside a session says, of the session that was saved or restored last. */
+  /** The content of the file next to the session that was saved or restored last. */
   #saved: { readonly file: string; readonly text: string } | undefined;
 
   constructor(switched: Switched) {
@@ -38,7 +38,7 @@ export class SessionStates {
     this.#mode = switched.permissions.mode;
   }
 
-  /** Switches as the session was left. Returns what it restored, as lines for the user. */
+  /** Restores the settings of a session. Returns the changes as lines for the user. */
   async restore(file: string): Promise<string[]> {
     const state = readState(file);
     this.#saved = state && { file, text: textOf(state) };
@@ -62,13 +62,13 @@ export class SessionStates {
   }
 
   /**
-   * Switches from the current session to another one: what was switched in the current one ends. Returns what changed, as
+   * Switches from the current session to another one and resets the settings of the current one. Returns the changes as
    * lines for the user.
    */
   async switchTo(file: string): Promise<string[]> {
     const { tools, permissions, isModeGiven } = this.#switched;
     const { mode } = permissions;
-    // Outside plan mode, which turns tools off for a time.
+    // Outside plan mode, which temporarily disables tools.
     permissions.mode = "ask";
     const { on, off } = this.#readTools();
     for (const name of on) tools.registry.disable(name);

@@ -13,13 +13,13 @@ const LATE_TOOLS_LIMIT_MS = 15_000;
 export interface ToolsInUse extends AssembledTools {
   readonly loaded: LoadedSettings;
   readonly packs: readonly LoadedPack[];
-  /** What is wrong with single packs, and which tools did not come. */
+  /** Problems of single packs, and tools that did not load. */
   readonly problems: readonly string[];
 }
 
 /**
- * Loads settings and packs, waits for tools that come late, calls `use`, and ends what the packs started. `forPacks`: what
- * the host offers to packs. Default: nothing, so commands run without a sandbox.
+ * Loads settings and packs, waits for late tools, calls `use`, and disposes of the packs. `forPacks`: the host's
+ * services for packs. Default: none, so commands run without a sandbox.
  */
 export async function withTools<T>(
   flags: SettingsFlags,

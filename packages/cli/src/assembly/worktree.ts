@@ -26,8 +26,8 @@ const LARGEST_REFS = 64 * 1024 * 1024;
 const LARGEST_INCLUDED = 16 * 1024 * 1024;
 const MOST_INCLUDED = 1000;
 /**
- * Names of files and directories that hold secrets, next to those that `isSecretName` knows. No copy of them is made,
- * whatever `.worktreeinclude` says.
+ * Names of files and directories with secrets, in addition to those that `isSecretName` recognises. They are never
+ * copied, whatever `.worktreeinclude` contains.
  */
 const SECRET_FILES = [
   /^(?!.*\.env\.(example|sample|template)$).*\.env(rc)?([._~-].*)?$/i,
@@ -37,7 +37,7 @@ const SECRET_FILES = [
   /^id_(rsa|dsa|ecdsa|ed25519)|service[._-]?account|credential|secret/i,
 ];
 
-/** What is kept next to a worktree, so that its end can be compared with its beginning. */
+/** Stored next to a worktree, to detect changes at its end. */
 interface Beginning {
   readonly commit: string;
   readonly source: string;
@@ -45,21 +45,21 @@ interface Beginning {
   readonly included: readonly string[];
 }
 
-/** A work tree of the project's repository in the user's state directory, on its own branch. */
+/** A worktree of the project's repository in the user's state directory, on its own branch. */
 export interface OpenWorktree {
   readonly name: string;
   readonly path: string;
   readonly branch: string;
-  /** What the user should know about the beginning, such as secret files that were not copied. */
+  /** Notes for the user at the start, such as secret files that were not copied. */
   readonly notices: readonly string[];
-  /** Removes it if nothing was changed. Resolves to one sentence about what happened. Never rejects. */
+  /** Removes it if nothing was changed. Resolves to one sentence about the result. Never rejects. */
   close(): Promise<string>;
 }
 
 /**
- * Makes a work tree with the files of the newest commit, or opens the one of that name again. Git never runs under the
- * configuration of the project: the files are written by a private repository, and the entry in the project's repository
- * is written here. Throws a `CliError`.
+ * Creates a worktree with the files of the newest commit, or reopens the one with that name. Git never runs with the
+ * configuration of the project: the files are written by a private repository, and the entry in the project's
+ * repository is written here. Throws a `CliError`.
  */
 export async function openWorktree(cwd: string, wanted: string | true): Promise<OpenWorktree> {
   const name = wanted === true ? `w${randomBytes(3).toString("hex")}` : wanted;
@@ -102,7 +102,7 @@ class Worktree {
     return join(this.#root, this.#name);
   }
 
-  /** The entry of this work tree in the project's repository. */
+  /** The entry of this worktree in the project's repository. */
   get #entry(): string {
     return join(this.#common, "worktrees", this.#name);
   }
@@ -117,7 +117,7 @@ class Worktree {
 
   async open(): Promise<OpenWorktree> {
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
-    // The first agent to end would remove an unchanged tree under the other one.
+    // Otherwise the first agent to finish would remove an unchanged tree that the other one still uses.
     if (!markOpen(this.#path)) {
       throw new Error("another agent works in this work tree. Wait for its end, or choose another name.");
     }
@@ -149,7 +149,7 @@ class Worktree {
         `there is a work tree or a branch agent/${this.#name} already. Choose another name, or remove it.`,
       );
     }
-    // A repository that was unpacked from an archive may have links there, which lead anywhere.
+    // A repository from an archive may contain symlinks there, which may point anywhere.
     for (const place of [`worktrees/${this.#name}`, this.#ref, `logs/${this.#ref}`, "objects/pack"]) {
       const link = findLink(this.#common, place);
       if (link !== undefined) throw new Error(`${link} is a link or no directory: nothing was written.`);
@@ -168,7 +168,7 @@ class Worktree {
     }
   }
 
-  /** Works in our own repository that has the project's objects. */
+  /** Works in a private repository that shares the project's objects. */
   async #withGit<T>(worktree: string, work: (git: PrivateGit, directory: string) => Promise<T>): Promise<T> {
     const directory = join(this.#root, `.git-${this.#name}-${randomBytes(3).toString("hex")}`);
     try {
@@ -194,7 +194,7 @@ class Worktree {
     writeFileSync(join(this.#path, ".git"), `gitdir: ${this.#entry}\n`);
   }
 
-  /** Copies the files that `.worktreeinclude` names and git does not know, except for secret ones. */
+  /** Copies the files that `.worktreeinclude` names and git does not track, except secret ones. */
   async #include(
     commit: string,
   ): Promise<{ readonly included: readonly string[]; readonly notices: readonly string[] }> {
@@ -213,7 +213,7 @@ class Worktree {
       const to = join(this.#path, name);
       const info = lstatSync(from, { throwIfNoEntry: false });
       if (name.split("/").some(isSecretFile)) secret.push(name);
-      // A link could lead anywhere, and nothing of the commit is replaced.
+      // A symlink could point anywhere, and files of the commit are not replaced.
       else if (info?.isFile() && info.size <= LARGEST_INCLUDED && isFree(this.#path, name)) {
         mkdirSync(dirname(to), { recursive: true });
         copyFileSync(from, to, constants.COPYFILE_EXCL);
@@ -251,7 +251,7 @@ class Worktree {
     try {
       changes = await this.#changes(beginning);
     } catch (error) {
-      // What cannot be compared may hold work.
+      // If it cannot be compared, it may contain work.
       return `The work tree ${this.#name} was kept, since it could not be compared: ${errorMessage(error)} (${kept})`;
     }
     if (changes !== "") {
@@ -265,14 +265,14 @@ class Worktree {
     return `The work tree ${this.#name} was removed: nothing was changed in it.`;
   }
 
-  /** What was changed since the beginning; empty if nothing was. Ignored files do not count. */
+  /** What was changed since the start; empty if nothing was. Ignored files do not count. */
   async #changes({ commit, source, included }: Beginning): Promise<string> {
     if (readLine(join(this.#entry, "HEAD")) !== `ref: ${this.#ref}`) return "it is on another branch";
     if (this.#readRef(this.#ref) !== commit) return "it has new commits";
     if (existsSync(join(this.#entry, "locked"))) return "it is locked";
     const listed = await this.#withGit(this.#path, async (git) => {
       await git.run(["read-tree", commit]);
-      // Fails if files were changed: the list says which.
+      // Fails if files were changed: the list names them.
       await git.run(["update-index", "-q", "--refresh"]).catch(() => undefined);
       const args = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
       return (await git.run(args)).toString().split("\0").filter(Boolean);
@@ -334,7 +334,7 @@ function isSecretFile(name: string): boolean {
   return isSecretName(name) || SECRET_FILES.some((pattern) => pattern.test(name));
 }
 
-/** Whether a new file can be made below the root: nothing is there, and all that is above it are real directories. */
+/** Whether a new file can be created below the root: it does not exist, and all its parents are real directories. */
 function isFree(root: string, name: string): boolean {
   const parts = name.split("/");
   return parts.every((_, at) => {
@@ -343,7 +343,7 @@ function isFree(root: string, name: string): boolean {
   });
 }
 
-/** The first directory of a path below `root` that is something else; `undefined` if all that exist are directories. */
+/** The first component of a path below `root` that is not a directory; `undefined` if all existing ones are. */
 function findLink(root: string, place: string): string | undefined {
   const parts = place.split("/");
   return parts

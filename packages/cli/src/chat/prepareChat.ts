@@ -55,7 +55,7 @@ export async function prepareChat(
     options: {
       ...chatOptions(assembled, loaded),
       program: `agent ${readVersion()}`,
-      // One sentence per line: a terminal would break longer lines inside words.
+      // One sentence per line: a terminal would wrap longer lines inside words.
       banner: [
         ...chosen.description.split(/(?<=\.) /),
         ...problems,
@@ -85,7 +85,7 @@ export async function prepareChat(
   };
 }
 
-/** Whether commands are on, and how to turn them on if the user has not decided about them. */
+/** Whether commands are enabled, and how to enable them if the user has not decided about them. */
 function commandsState({ tools }: AssembledAgent): string[] {
   const runs = ({ capabilities }: ToolInfo): boolean => capabilities.includes("execute");
   const off = undecidedTools(tools).filter(runs);
@@ -99,7 +99,7 @@ function commandsState({ tools }: AssembledAgent): string[] {
   ];
 }
 
-/** What commands of a chat or an editor show and change. */
+/** The settings that commands of a chat or an editor show and change. */
 export function chatOptions(assembled: AssembledAgent, { settings }: LoadedSettings): ChatOptions {
   const { tools, provider, instructions, recording, names } = assembled;
   return {

@@ -14,16 +14,16 @@ export interface StartOptions {
   readonly guard: CrashGuard;
 }
 
-/** What is read from the disk before the provider is chosen. Questions meanwhile are asked in plain lines. */
+/** Loads everything from disk before the provider is chosen. Questions meanwhile are asked in plain lines. */
 export interface ChatSetup {
   readonly loaded: LoadedSettings;
-  /** Which AGENTS.md and the like the model gets. */
+  /** Which AGENTS.md and similar files the model gets. */
   readonly instructions: InstructionUse;
   /** Lines for the start screen. */
   readonly notes: readonly string[];
 }
 
-/** `agent` in a terminal. Draws the prompt first; settings, provider and tools load behind it. */
+/** `agent` in a terminal. Draws the prompt first; settings, provider and tools are loaded meanwhile. */
 export async function startChat(
   options: StartOptions,
   setUp: (aside: Aside) => Promise<ChatSetup>,

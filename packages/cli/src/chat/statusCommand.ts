@@ -7,8 +7,8 @@ const TIMEOUT_MS = 2000;
 const MOST_BYTES = 4096;
 
 /**
- * Runs the command of `statusLine` with the status as JSON on its standard input. Resolves to the first line it prints, or to why
- * there is none. Never rejects. The command is the user's own or that of a trusted project.
+ * Runs the `statusLine` command with the status as JSON on its standard input. Resolves to the first line of its
+ * output, or to why there is none. Never rejects. The command is the user's own or that of a trusted project.
  */
 export function runStatusCommand(command: string, status: Status, timeoutMs = TIMEOUT_MS): Promise<string> {
   const isWindows = process.platform === "win32";
@@ -32,7 +32,7 @@ export function runStatusCommand(command: string, status: Status, timeoutMs = TI
     const timer = setTimeout(() => end(`statusLine: no output in ${TIMEOUT_MS / 1000} seconds`), timeoutMs);
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       output = (output + chunk).slice(0, MOST_BYTES);
-      // The first line is enough: the command may go on for ever.
+      // The first line is enough: the command may run forever.
       if (output.includes("\n") || output.length === MOST_BYTES) end(shown());
     });
     child.on("error", (error) => end(`statusLine: ${escapeToLine(error.message)}`));
@@ -46,6 +46,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing of the group is left.
+    // No process of the group is left.
   }
 }

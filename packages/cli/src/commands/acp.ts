@@ -14,8 +14,8 @@ import { resolvePack } from "../settings/packs/resolve.js";
 import { loadOptional } from "./optionalPackage.js";
 
 /**
- * `agent acp`: serves an editor over standard input and output. The settings of a session depend on the working directory
- * and take the keys out of the environment: each further session gets its own process.
+ * `agent acp`: serves an editor over standard input and output. The settings of a session depend on the working
+ * directory and remove the keys from the environment: each further session gets its own process.
  */
 export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promise<ExitCode> {
   const program = {
@@ -61,10 +61,10 @@ function layerOptions({ config, trust = false }: SettingsFlags): Parameters<type
   };
 }
 
-/** The project's config if it is trusted; never asks: an editor runs the command in projects of strangers, too. */
+/** The project's config if it is trusted; never asks: an editor also runs the command in projects of strangers. */
 async function trustedProject(flags: SettingsFlags): Promise<string | undefined> {
   if (flags.config === false) return undefined;
-  // A faulty config is reported when a session is opened.
+  // An invalid config is reported when a session is opened.
   const { projectFile } = await loadLayers(layerOptions(flags)).catch(() => ({ projectFile: undefined }));
   return projectFile;
 }

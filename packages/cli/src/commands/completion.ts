@@ -3,7 +3,7 @@ import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { print } from "../process/output.js";
 
-/** What can follow a command: its own commands and flags. */
+/** The completions after a command: its subcommands and flags. */
 interface Words {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
@@ -29,7 +29,8 @@ function collectWords(command: Command, path: string): Words[] {
 }
 
 function bash(words: readonly Words[]): string {
-  // A command's own commands come after it in `words`, and before it in the cases. The space tells "tool" from "tools".
+  // A command's subcommands come after it in `words`, and before it in the cases. The space distinguishes "tool" from
+  // "tools".
   const cases = words
     .filter(({ path }) => path !== "agent")
     .map((one) => `    "${one.path} "*) options="${names(one)}" ;;`)

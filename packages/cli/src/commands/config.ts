@@ -23,7 +23,7 @@ function printSettings(
   explain: boolean,
 ): ExitCode {
   for (const problem of problems) note(`agent: ${problem}`);
-  // In JSON a value that is not set is null; in the table the words say what holds instead.
+  // In JSON an unset value is null; in the table the text explains what applies instead.
   const values = effectiveValues(loaded, (words) => (explain ? words : null));
   const tools = registry.describeTools();
   if (!explain) {

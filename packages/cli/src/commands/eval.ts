@@ -45,7 +45,7 @@ export interface EvalFlags extends SettingsFlags {
   readonly quiet?: boolean;
 }
 
-/** `agent eval [FILES]`: runs the cases of eval files with one or several models and reports what held. */
+/** `agent eval [FILES]`: runs the cases of eval files with one or several models and reports which checks passed. */
 export async function evalCommand(names: readonly string[], flags: EvalFlags): Promise<ExitCode> {
   if (flags.record && flags.replay) throw new CliError("--record and --replay exclude each other.");
   const runs = flags.runs === undefined ? undefined : countFromZero(flags.runs, "--runs");
@@ -102,7 +102,7 @@ function exitCodeOf({ ok, stopped, groups }: EvalReport): ExitCode {
   return stopped === "cost" ? EXIT.budget : EXIT.config;
 }
 
-/** The cases with the files they come from. A file that the user named runs; one that was found has to be trusted. */
+/** The cases with their files. A file that the user named runs; one that was found must be trusted. */
 async function loadCases(
   names: readonly string[],
   directory: string,
@@ -221,7 +221,7 @@ async function selectedPacks(loaded: LoadedSettings): Promise<readonly PackEntry
   });
 }
 
-/** The tools that config and flags turn on. */
+/** The tools that config and flags enable. */
 function enabledTools({ settings }: LoadedSettings): string[] {
   const names = settings.switches.filter(({ action }) => action === "enable").flatMap((one) => one.names);
   return [...new Set(names)].filter((name) => !name.includes("*"));
@@ -234,7 +234,10 @@ function showRun({ case: name, model, run, runs, outcome }: EvalProgress): void 
   note(`${status.padEnd(7)} ${name} (${model} ${run}/${runs}, ${seconds.toFixed(1)} s${cost})${why}`);
 }
 
-/** The differences to the last report. A replay is compared, but does not become the last report unless `--report` names a file. */
+/**
+ * The differences from the last report. A replay is compared, but is not stored as the last report unless `--report`
+ * names a file.
+ */
 async function compareAndKeep(
   report: EvalReport,
   directory: string,

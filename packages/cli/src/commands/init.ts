@@ -16,7 +16,7 @@ const FILE = "agent.config.ts";
 const BASH_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"];
 const LONGER_LIMIT_MS = 600_000;
 const SANDBOX_PLATFORMS = new Set(["linux", "darwin"]);
-/** The tools of the default packs that are off until someone opts in, and what each can do. */
+/** The tools of the default packs that are disabled by default, and what each can do. */
 const OPT_INS = {
   run_bash: "run shell commands",
   ...(process.platform === "win32" && { run_powershell: "run PowerShell commands" }),
@@ -24,7 +24,7 @@ const OPT_INS = {
 };
 const SHELLS = ["run_bash", "run_powershell"];
 
-/** Packs outside the default preset, and what each is for. */
+/** Packs outside the default preset, and their purpose. */
 const OPTIONAL_PACKS = {
   "@agent/tools-agents": "sub-agents",
   "@agent/tools-code": "scripts that call many tools, each call approved",
@@ -32,7 +32,7 @@ const OPTIONAL_PACKS = {
   "@agent/tools-lsp": "new errors after each edit, from the language servers that you have",
 } as const;
 
-/** The answers about the shell, if run_bash is on. */
+/** The answers about the shell, if run_bash is enabled. */
 interface ShellChoices {
   readonly shell?: string;
   readonly timeoutMs?: number;
@@ -49,7 +49,7 @@ export interface InitFlags {
   readonly cwd?: string;
 }
 
-/** `agent init`: writes a typed config, by asking or by flags, and trusts what it wrote. */
+/** `agent init`: writes a typed config, interactively or from flags, and trusts it. */
 export async function initCommand(flags: InitFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
   const file = resolve(FILE);
@@ -70,7 +70,7 @@ export async function initCommand(flags: InitFlags): Promise<ExitCode> {
     enable,
     confirm,
   );
-  // With --force a link is replaced, not its target.
+  // With --force a symlink is replaced, not its target.
   await writeFileAtomic(file, content, { follow: false });
   await grantTrust(file, configFiles(file, content).hashes);
   note(`Wrote ${file} and trusted it. See what is on: agent tools`);
@@ -97,7 +97,7 @@ function questionNotes(enable: readonly string[], confirm: readonly string[]): s
   ];
 }
 
-/** The tools that ask first: the shells, if they are on, unless the user says otherwise. */
+/** The tools that ask first: the shells, if enabled, unless the user decided otherwise. */
 function confirmedBy(flag: InitFlags["confirm"], enable: readonly string[]): readonly string[] {
   if (flag === false) return [];
   const named = Array.isArray(flag) ? flag.flatMap(splitNames) : [];
@@ -143,7 +143,7 @@ async function askShell(): Promise<ShellChoices> {
   };
 }
 
-/** The default preset, or the pack of the shell itself, with what was chosen for commands. */
+/** The default preset, or the shell pack itself, with the chosen options for commands. */
 function packEntry(name: string, { shell, timeoutMs, sandbox }: ShellChoices): string {
   const options = {
     ...(shell !== undefined && { shell }),

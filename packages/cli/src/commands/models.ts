@@ -13,7 +13,7 @@ export interface ModelsFlags extends SettingsFlags {
   readonly refresh?: boolean;
 }
 
-/** `agent models`: the models that the chosen provider's server offers, with what is known about each. */
+/** `agent models`: lists the models of the chosen provider's server, with their facts. */
 export async function modelsCommand(flags: ModelsFlags): Promise<ExitCode> {
   const { settings, keys, projectFile } = await loadSettings(flags);
   const chosen = await chooseMain(settings, { keys, projectFile });
@@ -32,7 +32,7 @@ export async function modelsCommand(flags: ModelsFlags): Promise<ExitCode> {
         : `agent: saved what the server reports about ${countOf(saved, "model")}.`,
     );
   }
-  // What the server reports wins.
+  // The server's report takes precedence.
   const models = listed.map((model) => ({ ...knownModels?.facts(model.id), ...model }));
   if (flags.json) {
     print(`${JSON.stringify({ v: 1, provider: kind, models }, undefined, 2)}\n`);

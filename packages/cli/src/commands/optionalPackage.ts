@@ -8,9 +8,9 @@ import { userPackagesDirectory } from "../process/paths.js";
 import { resolvePack } from "../settings/packs/resolve.js";
 
 /**
- * Loads a package that the command does not depend on: from one of `directories`, which must be trusted because it is
- * code (see `trustedDirectories`), or from next to the command. If it is missing, one line says what to install; in a
- * terminal the user is offered to install it for themselves.
+ * Loads an optional package of the command: from one of `directories`, which must be trusted because it is code (see
+ * `trustedDirectories`), or from next to the command. If it is missing, one line explains what to install; in a
+ * terminal the user is offered to install it for their user only.
  */
 export async function loadOptional<T>(
   command: string,
@@ -37,8 +37,8 @@ export async function loadOptional<T>(
 }
 
 /**
- * The directory whose link started the command: the user who ran the command from there trusts it. pnpm stores the
- * command's own files elsewhere, from where the packages installed next to the link are not found.
+ * The directory of the symlink that started the command: the user who ran the command from there trusts it. pnpm stores
+ * the command's own files elsewhere, from where the packages installed next to the symlink are not found.
  */
 function startDirectory(): string[] {
   const [, started] = process.argv;

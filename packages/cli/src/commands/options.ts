@@ -22,7 +22,7 @@ export function settingsOptions(command: Command): Command {
     .option("--max-retries <number>", "how often a failed request is repeated; default 3");
 }
 
-/** The flags that decide which tools there are. */
+/** The flags that decide which tools are enabled. */
 export function toolOptions(command: Command): Command {
   return command
     .option("--pack <pack>", "use this pack, too: a name or a folder (repeatable)", collect)
@@ -36,7 +36,7 @@ export function toolOptions(command: Command): Command {
     .option("--trust", "trust the project's config as it is now");
 }
 
-/** Refuses a repeated flag with one value, in all commands: it is not clear which value was meant. */
+/** Refuses a repeated single-value flag in all commands: the intended value is ambiguous. */
 export function refuseRepeats(command: Command): void {
   for (const option of command.options) {
     if ((!option.required && !option.optional) || option.parseArg) continue;
@@ -54,7 +54,7 @@ export function repeatedFlag(flag: string): CliError {
   return new CliError(`${flag} is given twice, and takes one value. Leave one of them out.`);
 }
 
-/** Ends what the parser says about a wrong command line with how to print the help of that command. */
+/** Appends how to print the command's help to the parser's error message. */
 export function pointToHelp(command: Command, path: string): void {
   command.showHelpAfterError(`See: ${path} --help`);
   for (const subcommand of command.commands) pointToHelp(subcommand, `${path} ${subcommand.name()}`);
@@ -65,7 +65,9 @@ export function collect(value: string, earlier: readonly string[] = []): string[
   return [...earlier, value];
 }
 
-/** The options given after the command's name. Absent ones are left out, so that they do not hide a flag before it. */
+/**
+ * The options given after the command's name. Absent ones are omitted, so that they do not override a flag before it.
+ */
 export function definedOptions(command: Command): Record<string, unknown> {
   const given = Object.entries(command.opts()).filter(([key]) => command.getOptionValueSource(key) === "cli");
   return Object.fromEntries(given);

@@ -25,7 +25,10 @@ export interface RunFlags extends SettingsFlags {
   readonly worktree?: string | true;
 }
 
-/** `agent`: a chat in a terminal, or one task from the arguments or standard input. With `--worktree`, in its own work tree. */
+/**
+ * `agent`: a chat in a terminal, or one task from the arguments or standard input. With `--worktree`, in its own
+ * worktree.
+ */
 export async function runCommand(
   words: readonly string[],
   flags: RunFlags,
@@ -50,7 +53,7 @@ export async function runCommand(
 }
 
 async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGuard): Promise<ExitCode> {
-  // Read by all that draws on the terminal.
+  // Read by everything that draws on the terminal.
   if (flags.screenReader) process.env.AGENT_SCREEN_READER = "1";
   const { resume, task } = splitResume(flags.resume, words);
   const record = flags.session !== false;

@@ -10,10 +10,7 @@ import { type LoadedSettings, loadSettings } from "../settings/loadSettings.js";
 
 const MOST_NAMED = 10;
 
-/**
- * Loads the settings. If only a model server on this machine could answer, asks the user about servers not decided on
- * yet.
- */
+/** Loads the settings. If only a local model server could answer, asks the user about servers without a decision. */
 export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
   const loaded = await loadSettings(flags, aside);
   const { env } = loaded.keys;
@@ -32,8 +29,8 @@ export async function loadRunSettings(flags: SettingsFlags, aside: Aside = atOnc
 }
 
 /**
- * Which instructions the model gets. The user is asked about the project's until they answer yes or no; if no one can be
- * asked, they are used and a note names them.
+ * Which instructions the model gets. The user is asked about the project's until they answer yes or no; if the user
+ * cannot be asked, they are used and a note names them.
  */
 export async function mayUseInstructions(
   { instructions }: { readonly instructions?: boolean },

@@ -11,13 +11,13 @@ export interface SessionsFlags {
   readonly cwd?: string;
 }
 
-/** `agent sessions`: the conversations kept for this directory, last used first. */
+/** `agent sessions`: lists the conversations saved for this directory, last used first. */
 export async function sessionsCommand(flags: SessionsFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
   return printSessions(await listSessions(process.cwd()), flags, "No sessions for this directory yet.");
 }
 
-/** `agent sessions search WORDS`: those in which all of the words were said. */
+/** `agent sessions search WORDS`: lists those that contain all of the words. */
 export async function searchCommand(words: readonly string[], flags: SessionsFlags): Promise<ExitCode> {
   enterDirectory(flags.cwd);
   const wanted = words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== "");

@@ -6,16 +6,16 @@ import { collect, pointToHelp, refuseRepeats, settingsOptions, toolOptions } fro
 import { packCommands } from "./pack/program.js";
 import { runsCommands } from "./runs/program.js";
 
-/** What the definition of a command needs to run it. */
+/** The context for running a command. */
 export interface CommandRun {
   readonly guard: CrashGuard;
   /** The flags before and after the command's name. */
   readonly flagsOf: (command: Command) => Record<string, unknown>;
-  /** Gets the exit code of the command that ran. */
+  /** Receives the exit code of the command. */
   readonly done: (exitCode: ExitCode) => void;
 }
 
-/** Adds the flags, arguments and action of a command whose name and description the program knows already. */
+/** Adds the flags, arguments and action of a command; its name and description are already defined. */
 type Define = (command: Command, run: CommandRun) => void;
 
 const DEFINITIONS: Readonly<Record<string, Define>> = {

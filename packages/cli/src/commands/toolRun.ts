@@ -15,7 +15,10 @@ export interface ToolRunFlags extends SettingsFlags {
   readonly args?: string;
 }
 
-/** `agent tool run NAME`: one call without a model. Its text on standard output, its outcome as the exit code. */
+/**
+ * `agent tool run NAME`: makes one call without a model. Prints its text on standard output; its outcome is the exit
+ * code.
+ */
 export async function toolRunCommand(
   name: string,
   words: readonly string[],
@@ -64,7 +67,7 @@ async function callTool(
   }
 }
 
-/** `--args '{…}'`, or `--key value`, `--key=value`, `--flag` and `--no-flag` read by the tool's schema. */
+/** Parses `--args '{…}'`, or `--key value`, `--key=value`, `--flag` and `--no-flag` by the tool's schema. */
 function readArguments(
   words: readonly string[],
   json: string | undefined,
@@ -129,7 +132,7 @@ function unknownArgument(flag: string, known: readonly string[]): string {
   return `--${flag} is not an argument of the tool. ${hint}`;
 }
 
-/** `agent tool run NAME --help`: what the tool does and which arguments it takes. */
+/** `agent tool run NAME --help`: describes the tool and its arguments. */
 function toolHelp(name: string, registry: ToolRegistry): string {
   const { description = "", parameters } = registry.describeTool(name) ?? {};
   const required = parameters?.required;

@@ -10,7 +10,7 @@ export interface ToolsFlags extends SettingsFlags {
   readonly json?: boolean;
 }
 
-/** `agent tools`: every tool, whether it is on and why. */
+/** `agent tools`: lists every tool, whether it is enabled and why. */
 export async function toolsCommand(flags: ToolsFlags): Promise<ExitCode> {
   return await withTools(flags, (tools) => (flags.json ? printJson(tools) : printTable(tools)));
 }

@@ -8,8 +8,8 @@ import { expandOwnCommand } from "../instructions/ownCommands.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 
 /**
- * The commands of the chat that an editor does itself, or that need a terminal. Sessions are opened, copied and left in
- * the editor.
+ * The chat commands that an editor implements itself, or that need a terminal. Sessions are opened, copied and closed
+ * in the editor.
  */
 const EDITORS_OWN: ReadonlySet<string> = new Set([
   "/clear",
@@ -26,11 +26,11 @@ const COLUMNS = 100;
 
 export interface EditorCommands {
   readonly commands: readonly SessionCommand[];
-  /** Keeps count of calls and tokens, for `/status` and `/context`. */
+  /** Counts calls and tokens, for `/status` and `/context`. */
   readonly see: (event: Parameters<CallLog["event"]>[0]) => void;
 }
 
-/** The commands of the chat that make sense in an editor, and those of the user and the project. */
+/** The chat commands that make sense in an editor, and those of the user and the project. */
 export function editorCommands(
   assembled: AssembledAgent,
   loaded: LoadedSettings,
@@ -87,7 +87,7 @@ function commandContext(
       style: PLAIN_STYLE,
       columns: COLUMNS,
       keys: [],
-      // A command without its argument says what it would have offered.
+      // A command without its argument prints its choices.
       pick: async () => undefined,
       expandable: [],
       expand: () => undefined,

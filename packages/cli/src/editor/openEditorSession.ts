@@ -45,7 +45,7 @@ const KEYS = KNOWN_PROVIDERS.flatMap(({ keyVariables }) => keyVariables.slice(0,
 /** What a user without a model has to do. */
 export const NO_MODEL = `No model can answer: there is no key and no provider is configured. Set one of ${KEYS} in the environment in which the editor starts agent acp (for Zed: "env" of the entry in agent_servers), or "provider" in agent.config.json, and try again. agent doctor shows what is found.`;
 
-/** Makes the agent of one session of an editor, with the settings of its directory. */
+/** Creates the agent of one editor session, with the settings of its directory. */
 export async function openEditorSession(
   flags: SettingsFlags,
   request: OpenSessionRequest,
@@ -150,7 +150,7 @@ const REJECT: Answer = {
   decision: { deny: "the user rejected it." },
 };
 
-/** Asks about a call in the editor. "Always" makes the same rules as in the chat, for this session or the project. */
+/** Asks about a call in the editor. "Always" creates the same rules as in the chat, for this session or the project. */
 function askInEditor(choose: OpenSessionRequest["choose"]): AskPerson {
   return async (request, always) => {
     const answers = answersFor(always);
@@ -201,15 +201,15 @@ function answersFor(choices: readonly AlwaysChoice[]): Answer[] {
 }
 
 /**
- * What the user of an editor chose in a kept session. A file that cannot be read counts as read-only: a session that
- * may have been read-only must not write after it is loaded.
+ * The settings the user of an editor chose in a saved session. A file that cannot be read counts as read-only: a
+ * session that may have been read-only must not write after it is loaded.
  */
 function readChoices(sessionFile: string): SessionChoices | undefined {
   let text: string;
   try {
     text = readFileSync(choicesFile(sessionFile), "utf8");
   } catch (error) {
-    // The user chose nothing.
+    // The user changed no settings.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     return { mode: "read-only" };
   }
@@ -238,7 +238,7 @@ const NAMES: Readonly<Record<Mode, Pick<SessionMode, "id" | "name">>> = {
   auto: { id: "auto", name: "Auto" },
 };
 
-/** The command's modes as an editor knows them. "Accept edits" is there for those whose configuration starts in it. */
+/** The command's modes as exposed to an editor. "Accept edits" is included for configurations that start in it. */
 function editorModes(permissions: Permissions): ModeChoice {
   const offered: readonly Mode[] =
     permissions.mode === "edits" ? MODES : MODES.filter((mode) => mode !== "edits");
@@ -259,8 +259,8 @@ function capitalized(words: string): string {
 }
 
 /**
- * Connects the editor's own MCP servers through our pack, which may come from a trusted project. Resolves to the
- * problems with them, or, without the pack, to what to install.
+ * Connects the editor's own MCP servers through our pack, which may come from a trusted project. Resolves to their
+ * problems, or, without the pack, to what to install.
  */
 async function connectEditorServers(
   agent: Agent,
@@ -294,7 +294,7 @@ async function connectEditorServers(
   }
 }
 
-/** A name under which no server of the config has tools: those of the editor would be set aside, on or off. */
+/** A name that does not collide with a server of the config: otherwise the editor's tools would be set aside. */
 function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let n = 2; isTaken(free); n++) free = `${name.slice(0, 28)}-${n}`;

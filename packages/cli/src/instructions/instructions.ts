@@ -18,7 +18,7 @@ import { stopDirectory } from "../settings/config/places.js";
 
 /** File names of instructions; the first that exists is used. */
 const NAMES = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
-/** Directories with the work of others, in lower case: what is in them is no instruction of the project. */
+/** Directories with third-party code, in lower case: files in them are not instructions of the project. */
 const VENDORED = new Set([
   ...["node_modules", "bower_components", "jspm_packages", "web_modules", ".yarn", ".pnpm-store"],
   ...[
@@ -49,7 +49,7 @@ const VENDORED = new Set([
 const MOST_RULE_BYTES = 32 * 1024;
 const MOST_BYTES = 32 * 1024;
 const MOST_IN_ALL = 96 * 1024;
-// Imports: `@docs/style.md` in a file of instructions means that file too.
+// Imports: `@docs/style.md` in an instruction file includes that file.
 const MOST_IMPORTS = 20;
 const MOST_IMPORT_DEPTH = 4;
 const IMPORT = /(?:^|\s)@([\w./-]+\.(?:md|mdc|markdown|txt|rst|adoc))(?=[.,;:!?)]*(?:\s|$))/gim;
@@ -64,7 +64,7 @@ export interface Instruction {
   readonly isCut: boolean;
 }
 
-/** How large a file is, and how much of it is used: `812 bytes`, `the first 32 KB of 49 KB`. */
+/** The size of a file, and how much of it is used: `812 bytes`, `the first 32 KB of 49 KB`. */
 export function instructionSize({ text, bytes, isCut }: Instruction): string {
   return isCut ? `the first ${sizeText(Buffer.byteLength(text))} of ${sizeText(bytes)}` : sizeText(bytes);
 }
@@ -96,8 +96,8 @@ export function findInstructions(cwd: string, use: InstructionUse = "all"): Inst
 }
 
 /**
- * Instructions with the files that they import: `@docs/style.md`, relative to the importing file and outside of code.
- * Imports are text files inside `root` under the rules for instructions; others are left as they are written.
+ * Instructions with their imported files: `@docs/style.md`, relative to the importing file and outside of code. Imports
+ * are text files inside `root` under the rules for instructions; others are left unchanged.
  */
 function withImports(first: Instruction | undefined, root: string): Instruction[] {
   if (first === undefined) return [];
@@ -125,8 +125,8 @@ function withImports(first: Instruction | undefined, root: string): Instruction[
 }
 
 /**
- * The instructions of one directory. A link that leads out of `root` is not followed: it could lead to a secret. Files of
- * dependencies, other repositories and other users do not count, also behind a link.
+ * The instructions of one directory. A symlink out of `root` is not followed: it could point to a secret. Files of
+ * dependencies, other repositories and other users are ignored, including behind a symlink.
  */
 function readInstruction(directory: string, root: string): Instruction | undefined {
   for (const name of NAMES) {
@@ -139,7 +139,7 @@ function readInstruction(directory: string, root: string): Instruction | undefin
 function readFile(file: string, root: string): Instruction | undefined {
   if (!existsSync(file) || !isOfProject(canonicalPath(file), canonicalPath(root))) return undefined;
   try {
-    // Read one byte more than is used, to see whether the text is cut. A huge file is not read to its end.
+    // Read one byte more than is used, to detect truncation. A huge file is not read to its end.
     const start = readRegularFileInside(root, file, MOST_BYTES + 1)?.toString("utf8");
     if (start === undefined) return undefined;
     const text = truncateUtf8(start, MOST_BYTES);
@@ -155,7 +155,7 @@ function isOfProject(file: string, root: string): boolean {
   const directory = dirname(file);
   const names = relative(root, directory).split(sep).filter(Boolean);
   if (names.some((name) => VENDORED.has(name.toLowerCase()))) return false;
-  // A submodule or a clone in a subdirectory is a project by itself.
+  // A submodule or a clone in a subdirectory is a separate project.
   const below = names.map((_, at) => join(root, ...names.slice(0, at + 1)));
   if (below.some((one) => existsSync(join(one, ".git")))) return false;
   const owners = [0, process.geteuid?.(), statSync(root).uid];
@@ -183,8 +183,8 @@ export interface InstructionHookOptions {
 }
 
 /**
- * Adds the instructions of a subdirectory to the result of the first call that touches something in it, if the user
- * approved the project's.
+ * Adds the instructions of a subdirectory to the result of the first call that touches it, if the user approved the
+ * project's.
  */
 export function instructionHooks(
   cwd: string,
@@ -214,7 +214,7 @@ export function instructionHooks(
   };
 }
 
-/** Whether a project's instructions may be used: asked once, remembered in the user's own state by its path. */
+/** Whether a project's instructions may be used: asked once, stored in the user's own state by its path. */
 export class InstructionConsent {
   readonly #file: string;
   readonly #project: string;
@@ -231,7 +231,7 @@ export class InstructionConsent {
     return typeof use === "boolean" ? use : undefined;
   }
 
-  /** A file in a subdirectory that an earlier run came across and left out. */
+  /** A file in a subdirectory that an earlier run found and left out. */
   get leftOut(): string | undefined {
     const { leftOut } = this.#saved;
     return typeof leftOut === "string" ? leftOut : undefined;

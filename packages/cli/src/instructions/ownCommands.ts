@@ -7,9 +7,9 @@ import { projectDirectory } from "../settings/access.js";
 const LARGEST_FILE = 64 * 1024;
 const MOST_COMMANDS = 200;
 const MOST_ENTRIES = 1000;
-// What all skills together may take of the system prompt.
+// The maximum share of the system prompt for all skills together.
 const MOST_SKILL_BYTES = 16 * 1024;
-/** Where projects keep commands and skills, ours first: a name that is in several directories is that of the first. */
+/** The directories for commands and skills of projects, ours first: if a name is in several, the first wins. */
 const PROJECT_DIRECTORIES = [".agent", ".agents", ".claude"];
 const LONGEST_DESCRIPTION = 300;
 const KEY = /^[\w-]+$/;
@@ -41,8 +41,8 @@ Write only what you have seen in files. No general advice. If AGENTS.md exists, 
 };
 
 /**
- * Reads `commands/*.md` and `skills/<name>/SKILL.md` below a directory, such as `.agent`. Links that lead out of `root`,
- * large files and names that cannot be typed are left out.
+ * Reads `commands/*.md` and `skills/<name>/SKILL.md` below a directory, such as `.agent`. Symlinks out of `root`, large
+ * files and names that cannot be typed are skipped.
  */
 export function readOwnCommands(directory: string, root = directory): OwnCommand[] {
   const commands = list(join(directory, "commands"))
@@ -62,7 +62,7 @@ export function readOwnCommands(directory: string, root = directory): OwnCommand
   );
 }
 
-/** The commands and skills of the project, also those that were written for other agents. */
+/** The commands and skills of the project, including those written for other agents. */
 export function projectCommands(cwd: string): OwnCommand[] {
   const root = projectDirectory(cwd);
   const found = new Map<string, OwnCommand>();
@@ -77,7 +77,7 @@ export function projectCommands(cwd: string): OwnCommand[] {
   );
 }
 
-/** The message a command stands for. `$ARGUMENTS` and `$1` stand for what the user wrote after its name. */
+/** The message of a command. `$ARGUMENTS` and `$1` are replaced with the user's text after its name. */
 export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: string): string {
   if (kind === "skill") {
     return `Use this skill, which lies in ${file}:\n\n${text}${argument === "" ? "" : `\n\n${argument}`}`;
@@ -91,8 +91,8 @@ export function expandOwnCommand({ kind, text, file }: OwnCommand, argument: str
 }
 
 /**
- * The skills of packs as commands. The user's and the project's own commands count
- * first; `problems` says which skill cannot be typed.
+ * The skills of packs as commands. The user's and the project's own commands take precedence; `problems` lists skills
+ * that cannot be typed.
  */
 export function packSkills(
   skills: readonly PackSkill[],
@@ -157,14 +157,14 @@ function splitFrontMatter(text: string): { fields: ReadonlyMap<string, string>; 
     const key = line.slice(0, Math.max(0, colon));
     if (!KEY.test(key)) continue;
     const value = line.slice(colon + 1).trim();
-    // A text on the following lines (`description: >`), as YAML has it.
+    // A text on the following lines (`description: >`), as in YAML.
     const isBlock = /^[>|][+-]?$/.test(value);
     fields.set(key, isBlock ? indentedLines(lines, at + 1).join(" ") : unquoted(value));
   }
   return { fields, body };
 }
 
-/** The lines from here that are indented, without their indentation. */
+/** The indented lines from here, without their indentation. */
 function indentedLines(lines: readonly string[], start: number): string[] {
   const found: string[] = [];
   for (let at = start; at < lines.length; at++) {
@@ -186,7 +186,7 @@ function firstLine(text: string): string {
   return end === -1 ? text : text.slice(0, end);
 }
 
-/** The first names in a directory, in order. Only some: a stranger's repository may have a million. */
+/** The first names in a directory, in order. Limited: a stranger's repository may have a million. */
 function list(directory: string): string[] {
   const names: string[] = [];
   try {

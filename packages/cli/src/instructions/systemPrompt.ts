@@ -6,7 +6,7 @@ import type { SystemPromptParts } from "../settings/config/types.js";
 
 const MAX_HEAD_BYTES = 4096;
 
-/** Files of a git directory that exist while an operation waits for the user, with the name of that operation. */
+/** Files of a git directory that exist while an operation is in progress, with the name of that operation. */
 const OPERATIONS = [
   ["rebase-merge", "rebase in progress"],
   ["rebase-apply", "rebase in progress"],
@@ -58,7 +58,7 @@ function describeEnvironment(cwd: string, now: Date): string {
     `- Working directory: ${JSON.stringify(cwd)}. Relative paths start there.`,
     git && `- Git: ${git}`,
     `- Platform: ${platform()} ${arch()}${shell ? `, shell ${basename(shell)}` : ""}`,
-    // The day alone: a time would make the start of each conversation unique, and no provider could cache it.
+    // Only the date: a time would make the start of each conversation unique, and no provider could cache it.
     `- Date: ${now.toISOString().slice(0, "2026-01-01".length)}`,
   ]
     .filter((line) => line !== undefined)
@@ -81,7 +81,7 @@ export function gitState(cwd: string): string | undefined {
   ].join(", ");
 }
 
-/** The git branch of a directory, or the start of the commit that is checked out. Never runs git. */
+/** The git branch of a directory, or the abbreviated commit id. Never runs git. */
 export function gitBranch(cwd: string): string | undefined {
   const found = readHead(cwd);
   return found && (found.branch ?? found.head.slice(0, 8));

@@ -17,20 +17,20 @@ import { projectDirectory } from "../settings/access.js";
 import type { LoadedSettings } from "../settings/loadSettings.js";
 import { ProjectGrants } from "./grants.js";
 
-/** The mode if neither a flag, a variable nor the config names one. */
+/** The mode if neither a flag, a variable nor the config sets one. */
 const START_MODE: Mode = "edits";
 
 export interface PermissionSettings {
-  /** The mode if the settings name none. Default: accept edits. */
+  /** The mode if the settings set none. Default: accept edits. */
   readonly mode?: Mode | undefined;
-  /** Whether no one can be asked while the agent works. */
+  /** Whether the user cannot be asked while the agent works. */
   readonly unattended?: boolean | undefined;
   readonly onProblem: (message: string) => void;
 }
 
 /**
- * What calls may do under the settings. Rejects if a tool does not understand the pattern of a rule; a tool that comes
- * later reports that to `onProblem`.
+ * Creates the permissions from the settings. Rejects if a tool does not understand the pattern of a rule; a tool that
+ * is registered later reports that to `onProblem`.
  */
 export async function createPermissions(
   { settings }: LoadedSettings,

@@ -42,7 +42,7 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** Turns core's `Approve` into an `AskPerson`. Its "always" allows the tool for this session. */
+/** Converts core's `Approve` to an `AskPerson`. Its "always" allows the tool for this session. */
 export function askWith(approve: Approve): AskPerson {
   return async (request) => {
     const decision = await approve(request);

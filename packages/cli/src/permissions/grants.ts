@@ -7,7 +7,7 @@ import { canonicalPath } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 
 /**
- * What a user allowed permanently. Grants for a project are kept in the user's own state, under the project's path: a
+ * The user's permanent approvals. Grants for a project are stored in the user's own state, under the project's path: a
  * project cannot contain grants, and a copy of it elsewhere has none.
  */
 export class ProjectGrants implements Grants {
@@ -16,7 +16,7 @@ export class ProjectGrants implements Grants {
   #session: Rule[] = [];
   #kept: Rule[] | undefined;
 
-  /** `directory` is where grants of all projects are kept. */
+  /** `directory` is where grants of all projects are stored. */
   constructor(directory: string, project: string) {
     this.#directory = directory;
     this.#project = canonicalPath(project);
@@ -29,7 +29,7 @@ export class ProjectGrants implements Grants {
     ];
   }
 
-  /** Rejects if a grant for the project cannot be stored; the grant then holds for the session. */
+  /** Rejects if a grant for the project cannot be stored; the grant is then valid for the session. */
   async add(rule: Rule, scope: GrantScope): Promise<void> {
     const text = formatRule(rule);
     if (this.list().some((grant) => grant.scope === scope && formatRule(grant.rule) === text)) return;
@@ -61,7 +61,7 @@ export class ProjectGrants implements Grants {
     return this.list().length < before;
   }
 
-  /** Read with the first call that is decided, not while the command starts. */
+  /** Read with the first decision, not while the command starts. */
   #keptRules(): readonly Rule[] {
     this.#kept ??= this.#load();
     return this.#kept;

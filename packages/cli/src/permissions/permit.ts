@@ -6,14 +6,14 @@ import type { AskPermit } from "@agent/terminal/host";
 
 export interface PermitOptions {
   readonly permissions: () => Pick<Permissions, "rules" | "grants" | "grant">;
-  /** Absent: no one can be asked, and only what is granted already is allowed. */
+  /** Absent: the user cannot be asked, and only existing grants allow anything. */
   readonly ask: AskPermit | undefined;
   readonly onProblem: (message: string) => void;
 }
 
 /**
  * Answers packs that ask about something beyond the approval of a call: from the `deny` rules and the grants, otherwise
- * from the user, one question at a time. A permission that is given for a session or project is stored as a grant and can be revoked.
+ * from the user, one question at a time. A permission for a session or project is stored as a grant and can be revoked.
  */
 export function createPermit({
   permissions,
@@ -46,7 +46,7 @@ export function createPermit({
   };
   let last: Promise<unknown> = Promise.resolve();
   return (request) => {
-    // After the answers before it: one of them may be the grant that this request needs.
+    // After the earlier answers: one of them may be the grant that this request needs.
     const next = last.then(() => answer(request));
     last = next.catch(() => undefined);
     return next;

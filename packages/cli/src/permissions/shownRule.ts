@@ -6,8 +6,8 @@ const START = 200;
 const END = 60;
 
 /**
- * A rule for a list. The pattern may be a command that a model wrote: it is shown on one line, blanks in a row are counted
- * because a terminal would wrap them into what looks like further rows, and lookalikes are named.
+ * A rule for a list. The pattern may be a command that a model wrote: it is shown on one line, consecutive blanks are
+ * counted because a terminal would wrap them into what looks like further rows, and lookalike characters are named.
  */
 export function shownRule(rule: Rule): string {
   const text = formatRule(rule);

@@ -12,7 +12,7 @@ export const atOnce: Aside = (work) => work();
 
 /**
  * Asks on the terminal and resolves to the trimmed line; "" if the user closed the input or the signal aborted. Text
- * typed before the question appeared is no answer to it and is dropped.
+ * typed before the question appeared is not an answer and is dropped.
  */
 export async function ask(question: string, signal?: AbortSignal): Promise<string> {
   const { createInterface } = await import("node:readline");
@@ -29,8 +29,8 @@ export async function ask(question: string, signal?: AbortSignal): Promise<strin
       release();
       resolve(answer);
     });
-    // Ctrl-C at a question means no, and is passed on to the process as everywhere else. It arrives there later: if it
-    // will abort `signal`, closing the question now would let the run continue, and end, with a no.
+    // Ctrl-C at a question means no, and is also passed to the process as everywhere else. The signal arrives later: if
+    // it will abort `signal`, closing the question now would let the run continue, and finish, with a no.
     lines.on("SIGINT", () => {
       if (!signal) lines.close();
       process.kill(process.pid, "SIGINT");
@@ -42,7 +42,7 @@ export async function ask(question: string, signal?: AbortSignal): Promise<strin
   });
 }
 
-/** The question with its lines broken between words. */
+/** The question with its lines wrapped between words. */
 function asRows(question: string): string {
   const width = process.stderr.columns || Number.POSITIVE_INFINITY;
   const lines = escapeInvisible(question).split("\n");

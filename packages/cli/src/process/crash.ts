@@ -5,15 +5,15 @@ const STDERR = 2;
 const CONTROL = /[^\P{Cc}\n\t]/gu;
 
 /**
- * Handles what no caller can catch: an error in a pack's timer, an unhandled rejection, a tool that ends the process.
- * Says which tools were running and ends the process with its own exit code.
+ * Handles what no caller can catch: an error in a pack's timer, an unhandled rejection, a tool that exits the process.
+ * Reports which tools were running and exits with a separate exit code.
  */
 export class CrashGuard {
   readonly #running = new Map<symbol, string>();
   readonly #lastWords = new Set<(message: string) => void>();
   #released = false;
 
-  /** Installs the handlers. `exit` ends the process: nothing can be awaited any more. */
+  /** Installs the handlers. `exit` terminates the process: nothing can be awaited any more. */
   watch(exit: (code: number) => never): void {
     const crash = (error: unknown): void => {
       this.#end(`an error no one caught${this.#whileRunning()}: ${describe(error)}`);
@@ -28,12 +28,12 @@ export class CrashGuard {
     });
   }
 
-  /** Called when the program ends on purpose: an exit is no crash from now on. */
+  /** Called when the program exits on purpose: from now on an exit is not a crash. */
   release(): void {
     this.#released = true;
   }
 
-  /** Notes that a tool runs until the returned function is called. */
+  /** Records that a tool is running until the returned function is called. */
   running(name: string): () => void {
     const key = Symbol(name);
     this.#running.set(key, name);
@@ -65,13 +65,16 @@ function describe(error: unknown): string {
   return `${error.message}${origin ? ` (in ${origin})` : ""}. Set AGENT_DEBUG=1 for the stack.`;
 }
 
-/** The stack without the message in front of it: a message may contain anything, also what looks like a place in a file. */
+/**
+ * The stack without the leading message: a message may contain anything, including text that looks like a source
+ * location.
+ */
 function framesOf({ stack = "", message }: Error): string {
   const start = stack.indexOf(message);
   return start === -1 ? "" : stack.slice(start + message.length);
 }
 
-/** Writes synchronously: the process is about to end. */
+/** Writes synchronously: the process is about to exit. */
 function say(message: string): void {
   try {
     writeSync(STDERR, `${message.replace(CONTROL, "?")}\n`);

@@ -6,11 +6,11 @@ export const EXIT = {
   model: 1,
   /** The config, a flag or a pack is wrong; nothing was run. */
   config: 2,
-  /** A tool failed, where the run was about that tool. */
+  /** A tool failed, and the run was about that tool. */
   tool: 3,
-  /** A call needed a user's consent, or the project its trust, and there was none. */
+  /** A call needed the user's approval, or the project its trust, and there was none. */
   refused: 4,
-  /** The turn limit, or the same calls again and again. */
+  /** The turn limit, or repeated identical calls. */
   turnLimit: 5,
   /** The time limit of the whole run. */
   timeout: 6,

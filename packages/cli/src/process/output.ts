@@ -10,14 +10,14 @@ export function printLine(text: string): void {
   print(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** A message for the user, on standard error. Always escaped: it may quote a file or a server. */
+/** Prints a message for the user on standard error. Always escaped: it may quote a file or a server. */
 export function note(text: string): void {
   process.stderr.write(`${escapeInvisible(text)}\n`);
 }
 
 /**
- * Reserves standard output for the command's own output, which a program may read: from now on, anything a tool, a pack
- * or a config prints there goes to standard error.
+ * Reserves standard output for the command's own output, which a program may parse: from now on, anything a tool, a
+ * pack or a config prints there goes to standard error.
  */
 export function reserveStandardOutput(): void {
   const { stdout, stderr } = process;
@@ -31,7 +31,7 @@ export async function flush(): Promise<void> {
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    // EPIPE: the reader is gone, so there is nothing left to flush.
+    // EPIPE: the reader has closed the pipe, so there is nothing left to flush.
     if (stream.destroyed || stream.writableNeedDrain === undefined) return resolve();
     stream.once("error", () => resolve());
     stream.once("close", () => resolve());
@@ -41,8 +41,8 @@ function drained(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Keeps a failed write from ending the program: a closed pipe ("agent … | head") is no error, and a full disk is
- * reported at the end. The returned function says why standard output could not be written, or returns `undefined`.
+ * Prevents a failed write from crashing the program: a closed pipe ("agent … | head") is not an error, and a full disk
+ * is reported at the end. The returned function returns why standard output could not be written, or `undefined`.
  */
 export function watchOutput(): () => string | undefined {
   let failure: NodeJS.ErrnoException | undefined;
@@ -61,8 +61,8 @@ const LEAST_LAST_COLUMN = 24;
 type Row = readonly string[];
 
 /**
- * Rows as aligned columns below a head; the last column is not padded, and wraps. Where the window is too narrow for that,
- * there is no head, and each row is its first cell with the others below it. In a pipe nothing wraps.
+ * Formats rows as aligned columns below a header; the last column is not padded, and wraps. If the window is too
+ * narrow, there is no header, and each row is its first cell with the others below it. In a pipe nothing wraps.
  */
 export function columns(
   rows: readonly Row[],

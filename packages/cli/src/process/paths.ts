@@ -12,30 +12,30 @@ const UNMAPPED_USER = 65_534;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the user's own config lives: `$AGENT_CONFIG_DIR`, `$XDG_CONFIG_HOME/agent` or `~/.config/agent`. */
+/** The directory of the user's own config: `$AGENT_CONFIG_DIR`, `$XDG_CONFIG_HOME/agent` or `~/.config/agent`. */
 export function configDirectory(env: Environment = process.env): string {
   const path = absolutePath(env.AGENT_CONFIG_DIR) ?? join(base(env, "XDG_CONFIG_HOME", ".config"), "agent");
   return assertOwn(path, WRITABLE_BY_OTHERS);
 }
 
-/** Where trust, sessions and input history are kept: `$XDG_STATE_HOME/agent` or `~/.local/state/agent`. */
+/** The directory of trust, sessions and input history: `$XDG_STATE_HOME/agent` or `~/.local/state/agent`. */
 export function stateDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_STATE_HOME", ".local/state"), "agent"), OPEN_TO_OTHERS);
 }
 
-/** Where images that the user pasted are kept. */
+/** The directory of images that the user pasted. */
 export function imageDirectory(): string {
   return join(stateDirectory(), "images");
 }
 
-/** Where packages the user installed for every project are: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
+/** The directory of packages the user installed for every project: `$XDG_DATA_HOME/agent` or `~/.local/share/agent`. */
 export function userPackagesDirectory(env: Environment = process.env): string {
   return assertOwn(join(base(env, "XDG_DATA_HOME", ".local/share"), "agent"), WRITABLE_BY_OTHERS);
 }
 
 /**
- * Returns the path if the directory is the user's own or does not exist yet. Throws for one that another user made in
- * a shared place: its content would decide what may run. Removes `unwanted` permissions of other users.
+ * Returns the path if the directory is the user's own or does not exist yet. Throws for one that another user created
+ * in a shared directory: its content would decide what may run. Removes `unwanted` permissions of other users.
  */
 function assertOwn(path: string, unwanted: number): string {
   const me = process.getuid?.();

@@ -4,19 +4,19 @@ import { ensurePrivateDirectory } from "@agent/terminal/host";
 import { stateDirectory } from "./paths.js";
 
 /**
- * Turns screen-reader mode on if the user's config had it on when the last chat started: the first prompt is drawn before a
- * config is read. `AGENT_SCREEN_READER` wins.
+ * Turns screen-reader mode on if the user's config had it on when the last chat started: the first prompt is drawn
+ * before a config is read. `AGENT_SCREEN_READER` takes precedence.
  */
 export function recallScreenReader(): void {
   if (process.env.AGENT_SCREEN_READER !== undefined) return;
   try {
     if (existsSync(markFile())) process.env.AGENT_SCREEN_READER = "1";
   } catch {
-    // The directory belongs to another user: whatever needs it first reports that.
+    // The directory belongs to another user: code that needs it first reports that.
   }
 }
 
-/** Remembers for the next start what the config says. Returns a line for the user if that has changed. */
+/** Stores the config's setting for the next start. Returns a line for the user if that has changed. */
 export function rememberScreenReader(isOn: boolean): string | undefined {
   const file = markFile();
   if (existsSync(file) === isOn) return undefined;

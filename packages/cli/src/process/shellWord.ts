@@ -1,4 +1,4 @@
-/** A word as a shell reads it back, for a command that a user may copy. */
+/** Quotes a word for a shell, for a command that a user may copy. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -3,15 +3,18 @@ import { ENDING_SIGNALS, SIGNAL_EXITS } from "@agent/terminal/host";
 import { EXIT } from "../process/exitCodes.js";
 import type { Stop } from "./outcome.js";
 
-/** Ends a run from outside: a signal, the time limit, a closed pipe. */
+/** Stops a run from outside: a signal, the time limit, a closed pipe. */
 export interface Interruption {
   readonly signal: AbortSignal;
   readonly stop: Stop | undefined;
-  /** Takes the handlers off again. */
+  /** Removes the handlers. */
   release(): void;
 }
 
-/** The first signal aborts and lets the run clean up; the second ends the process immediately, as without a handler. */
+/**
+ * The first signal aborts and lets the run clean up; the second terminates the process immediately, as without a
+ * handler.
+ */
 export function watchInterruption(timeoutMs: number | undefined): Interruption {
   const controller = new AbortController();
   let stop: Stop | undefined;
@@ -30,8 +33,8 @@ export function watchInterruption(timeoutMs: number | undefined): Interruption {
     process.on(name, handler);
     return [name, handler] as const;
   });
-  // The pipe is closed. A reader that stops early ("agent … | head") is no failure; whether this is one is decided when
-  // the program ends.
+  // The pipe is closed. A reader that stops early ("agent … | head") is not a failure; whether this is one is decided
+  // when the program exits.
   const onError = (): void => halt({ exitCode: EXIT.done, message: "" });
   process.stdout.on("error", onError);
   const timer =

@@ -8,7 +8,7 @@ import type { Reporter } from "./reporters.js";
 
 /**
  * One task on a terminal, shown as in the chat: the answer as it is written, text between calls, calls with their
- * output and the reason of a failure, and below them the current work and its time.
+ * output and the reason of a failure, and below them the current work and its duration.
  */
 export class LiveReporter implements Reporter {
   readonly #output: WriteStream;

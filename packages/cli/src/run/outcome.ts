@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 /**
- * Watches a run and decides how it ended. A failed call counts only if no call succeeded after it: the model may have
+ * Observes a run and decides its outcome. A failed call counts only if no call succeeded after it: the model may have
  * recovered. A denied call always counts, because the run did less than it was asked to.
  */
 export class OutcomeWatcher {

@@ -3,7 +3,7 @@ import { isLiveTerminal, plainActivity, terminalStyle, usageText } from "@agent/
 import { note, print, printLine } from "../process/output.js";
 import type { Outcome } from "./outcome.js";
 
-/** The version of the JSON the command prints. It rises only when a reader of the old form would break. */
+/** The version of the JSON output. It increases only when a reader of the old format would break. */
 const SCHEMA_VERSION = 1;
 
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -18,14 +18,14 @@ export interface RunInfo {
   readonly session: string | undefined;
 }
 
-/** Reports what happens to the caller of the command, in the requested format. */
+/** Reports events to the caller of the command, in the requested format. */
 export interface Reporter {
   start(info: RunInfo): void;
   event(event: AgentEvent): void;
   finish(outcome: Outcome): void;
   /** Shows a warning. Default: standard error. */
   notice?(message: string): void;
-  /** Leaves the terminal to a question while `work` runs. `call` is the call that the question is about. */
+  /** Leaves the terminal to a question while `work` runs. `call` is the subject of the question. */
   whileAsking?<T>(work: () => Promise<T>, call?: ApprovalRequest): Promise<T>;
 }
 
@@ -37,7 +37,7 @@ export interface ReporterOptions {
   readonly isStructured: boolean;
 }
 
-/** On a terminal a task is shown as the chat shows it; in a pipe the answer alone is on standard output. */
+/** On a terminal a task is shown as in the chat; in a pipe only the answer is on standard output. */
 export async function createReporter({ format, quiet, isStructured }: ReporterOptions): Promise<Reporter> {
   if (format !== "text") return new JsonReporter(format === "stream-json");
   if (quiet || isStructured || !isLiveTerminal() || !process.stderr.isTTY) return new TextReporter(quiet);

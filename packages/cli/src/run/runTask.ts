@@ -37,7 +37,7 @@ import { type Outcome, OutcomeWatcher } from "./outcome.js";
 import type { Reporter, RunInfo } from "./reporters.js";
 import { readTask, type Task } from "./task.js";
 
-// How long the first request waits for tools that a server has to name first.
+// How long the first request waits for tools that a server has to list first.
 const LATE_TOOLS_MS = 3000;
 
 export interface TaskOptions {
@@ -49,15 +49,15 @@ export interface TaskOptions {
   /** Whether only errors and warnings go to standard error. */
   readonly quiet: boolean;
   readonly guard: CrashGuard;
-  /** Which AGENTS.md and the like the model gets. */
+  /** Which AGENTS.md and similar files the model gets. */
   readonly instructions: InstructionUse;
   /** Files with images for the model. */
   readonly images: readonly string[];
-  /** The form the answer must have: a JSON Schema. */
+  /** The JSON Schema of the answer. */
   readonly output?: JsonSchema | undefined;
 }
 
-/** One task, given in words or on standard input. */
+/** One task, from the arguments or standard input. */
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
@@ -101,8 +101,8 @@ export async function runTask(
 }
 
 /**
- * The task with the files it mentions, standard input, and the images of the command line. Throws if one is missing. An `@`
- * in attached text mentions no file: a diff is full of them.
+ * The task with the files it mentions, standard input, and the images of the command line. Throws if one is missing. An
+ * `@` in attached text is not a mention: a diff is full of them.
  */
 async function compose({ text, attached }: Task, images: readonly string[]): Promise<Content> {
   const place = mentionPlace(process.cwd());
@@ -123,7 +123,7 @@ async function compose({ text, attached }: Task, images: readonly string[]): Pro
   }
 }
 
-/** Waits for tools that come later, for a short time, and returns what is still loading. Failures are reported elsewhere. */
+/** Waits a short time for late tools, and returns what is still loading. Failures are reported elsewhere. */
 async function awaitLateTools(services: ToolRegistry["services"]): Promise<readonly string[]> {
   const loading = () =>
     services.pending().flatMap(({ description, problem }) => (problem === undefined ? [description] : []));
@@ -152,7 +152,7 @@ const askOnTerminal: AskPerson = async (request) => {
   note(approvalLines(request, PLAIN_STYLE).join("\n"));
   const choices = "[y]es, [a]lways in this session, or no with a reason: ";
   const answer = await ask(`${questionText(request)} ${choices}`, request.signal);
-  // Anything but a clear yes is a denial, with the typed words as its reason.
+  // Anything but a clear yes is a denial, with the typed text as its reason.
   return readDecision(answer, request.name) ?? { deny: denial(answer) };
 };
 
@@ -169,13 +169,13 @@ interface OnceOptions {
   readonly reporter: Reporter;
   readonly timeoutMs: number | undefined;
   readonly info: Pick<RunInfo, "model" | "provider" | "session">;
-  /** The form the answer must have: a JSON Schema. */
+  /** The JSON Schema of the answer. */
   readonly output?: JsonSchema | undefined;
-  /** Ends what the tools left running, and closes the session. */
+  /** Stops what the tools left running, and closes the session. */
   readonly dispose: () => Promise<void>;
 }
 
-/** One task from start to end: reports what happens, cleans up, and resolves to the true exit code. */
+/** Runs one task: reports events, cleans up, and resolves to the exit code. */
 async function runOnce(agent: Agent, task: Content, options: OnceOptions): Promise<ExitCode> {
   const { reporter } = options;
   const watcher = new OutcomeWatcher();
@@ -193,7 +193,7 @@ async function runOnce(agent: Agent, task: Content, options: OnceOptions): Promi
     for await (const event of agent.streamChat(task, { signal, ...(output && { output }) })) see(event);
     outcome = watcher.finished();
   } catch (error) {
-    // Tools that were told to stop return their own results after the run was given up.
+    // Interrupted tools return their own results after the run was aborted.
     for (const event of await agent.settled()) see(event);
     outcome = watcher.failed(error, interruption.stop);
   } finally {

@@ -5,7 +5,7 @@ import { describeValue } from "@agent/internal";
 import { CliError } from "../process/errors.js";
 import { checkReadable } from "../settings/config/fileSafety.js";
 
-/** `--schema FILE`: the JSON Schema the answer has to fit. Throws a `CliError` for a file that holds none. */
+/** `--schema FILE`: reads the JSON Schema of the answer. Throws a `CliError` for a file without one. */
 export function readSchemaFile(file: string): JsonSchema {
   try {
     checkReadable(file);

@@ -3,21 +3,23 @@ import { CliError } from "../process/errors.js";
 
 const STDIN = 0;
 const MAX_INPUT_BYTES = 10 * 1024 * 1024;
-/** How long a pipe may be silent before the task starts without it. Another program may keep one open and never write. */
+/**
+ * How long a pipe may be silent before the task starts without it. Another program may keep one open and never write.
+ */
 const SILENCE_MS = 3000;
-/** Among the arguments of a task: wait for standard input, however long it takes. */
+/** As an argument of a task: wait for standard input, however long it takes. */
 const STDIN_MARK = "-";
 
 export interface Task {
-  /** What the user wrote. */
+  /** The user's text. */
   readonly text: string;
-  /** What standard input contained, if it does not contain the task itself. */
+  /** The content of standard input, unless it is the task itself. */
   readonly attached?: string;
 }
 
 /**
- * Reads the task from the arguments, or from standard input if there are none. With arguments, standard input is attached
- * to them if it is a file or a pipe with data. `note` reports what was attached, or that a pipe stayed silent.
+ * Reads the task from the arguments, or from standard input if there are none. With arguments, standard input is
+ * attached to them if it is a file or a pipe with data. `note` reports what was attached, or that a pipe stayed silent.
  */
 export async function readTask(words: readonly string[], note: (message: string) => void): Promise<Task> {
   const text = words.filter((word) => word !== STDIN_MARK).join(" ");
@@ -42,8 +44,8 @@ export async function readTask(words: readonly string[], note: (message: string)
 }
 
 /**
- * Whether the user may have connected something to standard input: a shell does that with files and pipes. Programs that
- * start others connect sockets or character devices and often never write to them, so those need the mark.
+ * Whether the user may have connected something to standard input: a shell does that with files and pipes. Programs
+ * that start others connect sockets or character devices and often never write to them, so those need the mark.
  */
 function mayHaveInput(): boolean {
   try {

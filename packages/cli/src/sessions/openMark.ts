@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isRecord } from "@agent/core/toolkit";
 
-/** Marks a session as open in this process. Returns `false` if it is open in another one that still runs. */
+/** Marks a session as open in this process. Returns `false` if it is open in another running process. */
 export function markOpen(sessionFile: string): boolean {
   const file = markOf(sessionFile);
   const content = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
@@ -18,16 +18,16 @@ export function markOpen(sessionFile: string): boolean {
   }
 }
 
-/** Never throws: a mark that stays is not one of a process that runs. */
+/** Never throws: a stale mark does not belong to a running process. */
 export function removeMark(sessionFile: string): void {
   try {
     if (!isOpenElsewhere(sessionFile)) rmSync(markOf(sessionFile), { force: true });
   } catch {
-    // The directory cannot be written, which was reported before.
+    // The directory is not writable, which was reported before.
   }
 }
 
-/** Whether another process that still runs has the session open. */
+/** Whether another running process has the session open. */
 export function isOpenElsewhere(sessionFile: string): boolean {
   try {
     const mark: unknown = JSON.parse(readFileSync(markOf(sessionFile), "utf8"));
@@ -40,12 +40,12 @@ export function isOpenElsewhere(sessionFile: string): boolean {
   }
 }
 
-/** The file beside a session that says which process has it open. */
+/** The file next to a session that names the process which has it open. */
 export function markOf(sessionFile: string): string {
   return sessionFile.replace(/(\.jsonl)?$/, ".open");
 }
 
-/** When a process was started, in the kernel's own unit: a number of a process is used again. */
+/** The start time of a process, in the kernel's own unit: process ids are reused. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

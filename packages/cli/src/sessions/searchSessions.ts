@@ -5,13 +5,13 @@ import { type ReadSession, readSessions, type SessionInfo } from "./sessions.js"
 // In characters, around the first word that was found.
 const AROUND = 60;
 
-/** A session that has all of the words, and where it has the first one. */
+/** A session that contains all of the words, and where it contains the first one. */
 export interface FoundSession extends SessionInfo {
   /** Text around a match, on one line. */
   readonly match: string;
 }
 
-/** What the user and the model said. Results of tools are left out: they would match almost anything. */
+/** The messages of the user and the model. Tool results are excluded: they would match almost anything. */
 export function saidIn({ messages }: Session): string[] {
   return messages.flatMap((message) => {
     if (message.role === "user") return [splitMessage(message.content).text];
@@ -19,7 +19,7 @@ export function saidIn({ messages }: Session): string[] {
   });
 }
 
-/** The sessions of this directory in which every one of the words was said, or is part of the name or id; last used first. */
+/** The sessions of this directory whose messages, name or id contain all of the words; last used first. */
 export async function searchSessions(cwd: string, words: readonly string[]): Promise<FoundSession[]> {
   const wanted = words.map((word) => word.toLowerCase()).filter((word) => word !== "");
   return (await readSessions(cwd)).flatMap((one) => matchOf(one, wanted) ?? []);

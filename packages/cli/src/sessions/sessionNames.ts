@@ -14,7 +14,7 @@ const PROMPT =
 
 interface NamesOptions {
   readonly conversation: Conversation;
-  /** The model that makes names. Absent: only the user names sessions. */
+  /** The model that generates names. Absent: only the user names sessions. */
   readonly model: ChatProvider | undefined;
 }
 
@@ -24,9 +24,9 @@ export class SessionNames {
   onNamed: (() => void) | undefined;
   readonly #options: NamesOptions;
   readonly #ended = new AbortController();
-  /** The names of files that were asked about; `undefined`: there is none. */
+  /** The cached names of files; `undefined`: there is none. */
   readonly #known = new Map<string, string | undefined>();
-  /** The sessions that the model was asked about, once each. */
+  /** The sessions for which a name was requested, once each. */
   readonly #asked = new Set<string>();
 
   constructor(options: NamesOptions) {
@@ -38,7 +38,7 @@ export class SessionNames {
     return this.#known.get(file);
   }
 
-  /** Names a session. Rejects for a text of quotation marks alone, and if the name cannot be written. */
+  /** Names a session. Rejects for a text that consists of quotation marks, and if the name cannot be written. */
   async set(file: string, text: string): Promise<string> {
     const name = cleanName(text);
     if (name === "") throw new Error("A name needs at least one letter or digit.");
@@ -48,13 +48,13 @@ export class SessionNames {
     return name;
   }
 
-  /** A copy of a session has the name of the original. Never rejects. */
+  /** Gives a copy of a session the name of the original. Never rejects. */
   async copy(from: string, to: string): Promise<void> {
     const name = this.nameOf(from);
     if (name !== undefined) await this.set(to, name).catch(() => undefined);
   }
 
-  /** Lets the model name a session without a name after its first message. Nothing waits for it, and it never rejects. */
+  /** Lets the model name an unnamed session after its first message. Runs in the background and never rejects. */
   async nameAfter(file: string, message: string): Promise<void> {
     const { model, conversation } = this.#options;
     const isWanted = model && message.trim() !== "" && conversation.sessionContext.length === 0;
@@ -73,7 +73,7 @@ export class SessionNames {
         const tokens = usage.inputTokens + usage.outputTokens;
         conversation.addSpending({ tokens, cost: usage.cost ?? 0 });
       }
-      // The user may have named it, and a session that failed at once has no file.
+      // The user may have named it, and a session that failed immediately has no file.
       if (this.nameOf(file) !== undefined || !existsSync(file) || cleanName(content ?? "") === "") return;
       await this.set(file, content ?? "");
       this.onNamed?.();
@@ -82,7 +82,7 @@ export class SessionNames {
     }
   }
 
-  /** Ends requests that run, and removes the names of sessions in which nothing was said. */
+  /** Aborts running requests, and removes the names of empty sessions. */
   close(): void {
     this.#ended.abort();
     for (const [file, name] of this.#known)

@@ -24,7 +24,7 @@ export interface RecordingOptions {
   readonly onProblem: (message: string) => void;
 }
 
-/** Keeps one conversation on disk as it happens, so that a killed program loses nothing that was complete. */
+/** Writes one conversation to disk as it happens, so that a killed program loses nothing that was complete. */
 export class SessionRecording {
   readonly #options: RecordingOptions;
   #file: string;
@@ -52,7 +52,7 @@ export class SessionRecording {
     this.#start();
   }
 
-  /** Continues the conversation in a copy of its session; the original session stays as it is. */
+  /** Continues the conversation in a copy of its session; the original session is unchanged. */
   async fork(): Promise<void> {
     await this.#stop();
     this.#continueInCopy();
@@ -62,8 +62,9 @@ export class SessionRecording {
   }
 
   /**
-   * Makes a copy of the session as it was before the message with this id, also before one that compaction has replaced since.
-   * `switchTo` continues it. Rejects if the file cannot be read or written, or does not have the message.
+   * Creates a copy of the session as it was before the message with this id, including messages that compaction has
+   * replaced since. `switchTo` continues it. Rejects if the file cannot be read or written, or does not contain the
+   * message.
    */
   async copyBefore(id: string): Promise<{ readonly file: string; readonly session: Session }> {
     await this.#recorder?.flush();
@@ -76,7 +77,7 @@ export class SessionRecording {
     return { file, session: await loadSession(file) };
   }
 
-  /** Continues another session; the current one stays as it is. */
+  /** Continues another session; the current one is unchanged. */
   async switchTo(file: string, session: Session): Promise<void> {
     await this.#stop();
     const { conversation } = this.#options;
@@ -132,26 +133,27 @@ export class SessionRecording {
 }
 
 /**
- * Copies a session file with all of its messages, also those that were summarized for the model. Copies nothing if the
- * file has another conversation because another process has continued it: the recording then starts with what the model sees.
+ * Copies a session file with all of its messages, including those that were summarised for the model. Copies nothing if
+ * the file contains another conversation because another process has continued it: the recording then starts with what
+ * the model sees.
  */
 export function copySession(from: string, to: string, conversation: Conversation): void {
   try {
     ensurePrivateDirectory(dirname(to));
     writeFileSync(to, readFileSync(from), { flag: "wx", mode: 0o600 });
-    // Throws for another conversation.
+    // Throws if it is another conversation.
     void recordSession(conversation, to).close();
   } catch {
     rmSync(to, { force: true });
   }
 }
 
-/** Where the line of the message with this id starts in a session file. */
+/** The offset of the line of the message with this id in a session file. */
 function startOfMessage(text: string, id: string): number | undefined {
   let found: number | undefined;
   let start = 0;
   for (const line of text.split("\n")) {
-    // Most lines need not be parsed.
+    // Most lines do not need to be parsed.
     if (line.includes(id)) {
       const entry: unknown = JSON.parse(line);
       if (isRecord(entry) && entry.type === "message" && entry.id === id) found = start;

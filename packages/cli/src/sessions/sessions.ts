@@ -9,18 +9,18 @@ import { CliError } from "../process/errors.js";
 import { stateDirectory } from "../process/paths.js";
 import { isOpenElsewhere, markOf } from "./openMark.js";
 
-// The number of sessions kept per project, and of those from elsewhere whose changes are; the oldest are deleted.
+// The number of sessions kept per project, and of external ones whose changes are kept; the oldest are deleted.
 const KEPT_SESSIONS = 100;
 const EXTENSION = ".jsonl";
 const MOST_NAME_BYTES = 1024;
 const UNDO_DIRECTORY = /^[0-9a-f]{10}\.undo$/;
 const SESSION_FILE = /^\d{8}-\d{6}-[0-9a-f]{4}\.jsonl$/;
 
-/** A conversation to continue with, and the file it lives in. */
+/** A conversation to continue, and its file. */
 export interface OpenSession {
   readonly file: string;
   readonly session?: Session;
-  /** Whether the file is one of those that the agent keeps. Any other may be a stranger's. */
+  /** Whether the file is in the agent's own directory. Any other may be a stranger's. */
   readonly isKept: boolean;
 }
 
@@ -40,27 +40,27 @@ export interface SessionInfo {
   readonly isOpen: boolean;
 }
 
-/** The name of a new session of this directory. Nothing is written yet. */
+/** The id of a new session of this directory. Nothing is written yet. */
 export function newSessionFile(cwd: string): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   return join(sessionDirectory(cwd), `${stamp}-${randomBytes(2).toString("hex")}${EXTENSION}`);
 }
 
 /**
- * The session `wanted` names: an id or the start of one, the name it was given, the path of a file, or with `true` the last used of this
- * directory. What looks like an id is never a file: a stranger's project may have one of that name.
+ * Finds the session that `wanted` names: an id or its start, its name, the path of a file, or with `true` the last used
+ * of this directory. Text that looks like an id is never a file: a stranger's project may have one of that name.
  */
 export async function openSession(cwd: string, wanted: string | true): Promise<OpenSession> {
   const file = wanted === true ? latest(cwd) : byName(cwd, wanted);
   return { file, session: await loadSession(file), isKept: isKeptFile(canonicalPath(file)) };
 }
 
-/** The file of a kept session of this directory. */
+/** The file of a saved session of this directory. */
 export function sessionFile(cwd: string, id: string): string {
   return join(sessionDirectory(cwd), `${id}${EXTENSION}`);
 }
 
-/** The sessions of this directory, last used first. Files that are no sessions are left out. */
+/** The sessions of this directory, last used first. Files that are not sessions are skipped. */
 export async function listSessions(cwd: string): Promise<SessionInfo[]> {
   return (await readSessions(cwd)).map(({ info }) => info);
 }
@@ -102,7 +102,7 @@ export function isSessionId(id: string): boolean {
   return SESSION_FILE.test(`${id}${EXTENSION}`);
 }
 
-/** Removes a kept session of any directory, with its data for `/undo`. Throws if there is none. */
+/** Removes a saved session of any directory, with its data for `/undo`. Throws if it does not exist. */
 export function deleteSession(id: string): void {
   const name = `${id}${EXTENSION}`;
   const all = allSessions();
@@ -112,7 +112,7 @@ export function deleteSession(id: string): void {
   removeSession(file);
 }
 
-/** Removes a session's file and what belongs to it. */
+/** Removes a session's file and its related files. */
 function removeSession(file: string): void {
   rmSync(file, { force: true });
   rmSync(undoDirectory(file), { recursive: true, force: true });
@@ -120,42 +120,42 @@ function removeSession(file: string): void {
     rmSync(path, { force: true });
 }
 
-/** The file with what an editor's user chose in a kept session: mode, model and effort. */
+/** The file with the settings of an editor's user in a saved session: mode, model and effort. */
 export function choicesFile(file: string): string {
   return `${file.slice(0, -EXTENSION.length)}.choices.json`;
 }
 
-/** The file with what a chat's user switched in a kept session: mode, tools and permissions. */
+/** The file with the settings of a chat's user in a saved session: mode, tools and permissions. */
 export function stateFile(file: string): string {
   return `${file.slice(0, -EXTENSION.length)}.state.json`;
 }
 
-/** The file with the name of a kept session. */
+/** The file with the name of a saved session. */
 export function nameFile(file: string): string {
   return `${file.slice(0, -EXTENSION.length)}.name`;
 }
 
 /** The name of a session, if it has one. */
 export function readSessionName(file: string): string | undefined {
-  // A file from elsewhere has nothing of ours next to it.
+  // An external file has no files of ours next to it.
   if (!isOwnFile(file)) return undefined;
   const text = readRegularFile(nameFile(file), MOST_NAME_BYTES)?.toString("utf8");
   return text?.split("\n", 1)[0]?.trim() || undefined;
 }
 
-/** Removes the oldest sessions of this directory, and the oldest data for `/undo` of sessions from elsewhere. */
+/** Removes the oldest sessions of this directory, and the oldest data for `/undo` of external sessions. */
 export function removeOldSessions(cwd: string): void {
   const directory = sessionDirectory(cwd);
   for (const name of sessionFiles(directory).slice(KEPT_SESSIONS)) removeSession(join(directory, name));
   const elsewhere = elsewhereDirectory();
-  // Their files are a user's own, wherever they are, and are never removed.
+  // Their files belong to the user and are never removed.
   for (const name of lastUsedFirst(elsewhere, UNDO_DIRECTORY).slice(KEPT_SESSIONS))
     rmSync(join(elsewhere, name), { recursive: true, force: true });
 }
 
 /**
- * Where the changes of a session to files are remembered: always in a directory of the agent's own. Beside a file from
- * elsewhere, a stranger could have put changes that `/undo` would make.
+ * The directory with the file changes of a session: always in the agent's own directory. Next to an external file, a
+ * stranger could have put changes that `/undo` would make.
  */
 export function undoDirectory(file: string): string {
   const path = canonicalPath(file);
@@ -200,7 +200,7 @@ export function idOf(name: string): string {
 }
 
 /**
- * Last used first. The name does not tell: a user may continue an old session, and two may start within one second.
+ * Sorted by last use. The id does not show it: a user may continue an old session, and two may start within one second.
  */
 function sessionFiles(directory: string): string[] {
   return lastUsedFirst(directory, SESSION_FILE);
@@ -215,7 +215,7 @@ function lastUsedFirst(directory: string, names: RegExp): string[] {
     .map(({ name }) => name);
 }
 
-/** When a session, or what belongs to it, was last written, in milliseconds; 0 if another process has just removed it. */
+/** When a session or its related files were last written, in milliseconds; 0 if another process has just removed it. */
 function lastUse(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
@@ -224,7 +224,7 @@ function sessionDirectory(cwd: string): string {
   return join(allSessions(), projectName(cwd));
 }
 
-/** Where packs keep what belongs to this project: outside of it, so that nothing in the repository can replace it. */
+/** The directory of packs' files for this project: outside of it, so that nothing in the repository can replace it. */
 export function projectStorage(cwd: string): string {
   return join(stateDirectory(), "projects", projectName(cwd));
 }
@@ -237,12 +237,12 @@ function projectName(cwd: string): string {
   return `${name}-${shortHash(resolve(cwd))}`;
 }
 
-/** Whether the agent keeps this session: a file from elsewhere has nothing beside it. */
+/** Whether the agent stores this session: an external file has no related files. */
 export function isOwnFile(file: string): boolean {
   return isKeptFile(canonicalPath(file)) && file.endsWith(EXTENSION);
 }
 
-/** Whether the agent keeps this session. `path` has no links in it. */
+/** Whether the agent stores this session. `path` contains no symlinks. */
 function isKeptFile(path: string): boolean {
   return isInside(canonicalPath(allSessions()), path);
 }
@@ -251,7 +251,7 @@ function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 10);
 }
 
-/** The data for `/undo` of sessions whose files are not among those that the agent keeps. */
+/** The data for `/undo` of external sessions. */
 function elsewhereDirectory(): string {
   return join(allSessions(), "elsewhere");
 }

@@ -8,8 +8,8 @@ import { namedSecretPlaces, SECRET_PLACES, SYSTEM_SECRETS } from "./secretPlaces
 
 /**
  * What tools may do without asking: write in the project and in the directories the user added, and read everywhere
- * except in places where secrets are kept. The project is the repository around the working directory, or the directory
- * itself. A directory that contains the whole home, or lies in a secret place, is no project.
+ * except secret paths. The project is the repository around the working directory, or the directory itself. A directory
+ * that contains the whole home, or is inside a secret path, is not a project.
  */
 export function accessRules(cwd: string, added: readonly string[]): AccessRules {
   const homes = homeDirectories();
@@ -31,7 +31,7 @@ export function accessRules(cwd: string, added: readonly string[]): AccessRules 
   };
 }
 
-/** Which files a message of the user can attach: none where secrets are kept, but images that the user pasted. */
+/** Which files a message of the user can attach: no secret files, except images that the user pasted. */
 export function mentionPlace(cwd: string): MentionPlace {
   return {
     cwd,
@@ -51,7 +51,7 @@ export function protectedNames(): string[] {
   return PROJECT_PLACES.map((name) => (name === PACKAGE ? `${PACKAGE}#${PACKAGE_KEY}` : name));
 }
 
-/** The repository's root, unless that is the home directory: many keep their settings in a repository. */
+/** The repository's root, unless that is the home directory: many users keep their settings in a repository. */
 export function projectDirectory(cwd: string, homes: readonly string[] = homeDirectories()): string {
   const stop = stopDirectory(cwd);
   return homes.includes(canonicalPath(stop)) ? cwd : stop;

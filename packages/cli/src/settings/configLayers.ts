@@ -40,7 +40,7 @@ async function loadNamedFile(file: string): Promise<FoundConfig | undefined> {
   return await readConfigFile(file, admitAnything);
 }
 
-/** Admits a file the user wrote or named: it and the files it imports run without a question. */
+/** Admits a file the user wrote or named: it and its imports run without asking. */
 async function admitAnything(file: string, text: string): Promise<ModuleLoader> {
   const canonical = realpathSync(file);
   return new ModuleLoader(dirname(canonical), {
@@ -61,7 +61,7 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
     );
   }
   if (!found || !files || isNarrowing(found.config)) return found;
-  // Most packs were found in the text already; one whose path is built at run time is known only now.
+  // Most packs were already found in the text; one whose path is computed at run time is known only now.
   for (const { file, isInstalled } of selectedPacks(found, files.root)) {
     if (isInstalled) files.addPackage(file);
     else files.add(file);
@@ -69,7 +69,7 @@ async function loadProjectConfig(cwd: string, trust: TrustPolicy): Promise<Found
   return (await requireTrust(found.source.file, files, trust)) ? found : undefined;
 }
 
-/** The files of selected packs, in the project or installed. Packs that came with the command are left out. */
+/** The files of selected packs, in the project or installed. Packs that came with the command are excluded. */
 function selectedPacks(
   { config, source }: FoundConfig,
   root: string,

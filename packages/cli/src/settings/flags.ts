@@ -13,7 +13,7 @@ import type { ConfigLayer } from "./layers.js";
 import { isLocal } from "./packs/resolve.js";
 import { hideCredentials } from "./secrets.js";
 
-/** The flags every command understands that needs settings, as the argument parser hands them over. */
+/** The flags of every command that needs settings, as parsed. */
 export interface SettingsFlags {
   readonly cwd?: string;
   readonly config?: string | false;

@@ -5,18 +5,18 @@ import type { ConfigSource } from "./config/checkConfig.js";
 import type { AgentConfig, AgentProfile, PackReference } from "./config/types.js";
 import type { ModuleLoader } from "./modules/moduleLoader.js";
 
-/** A part of the settings and where it comes from. Later layers win. */
+/** A part of the settings and its source. Later layers win. */
 export interface ConfigLayer {
   /** For `agent config --explain` and messages: `agent.config.ts`, `AGENT_MODEL`, `--model`. */
   readonly origin: string;
   readonly config: AgentConfig;
   /** The file, if the layer is one. */
   readonly source?: ConfigSource;
-  /** Runs the project's files that the config names. */
+  /** Loads the project files that the config names. */
   readonly modules?: ModuleLoader;
-  /** `--pack`: packs besides those of the config. */
+  /** `--pack`: packs in addition to those of the config. */
   readonly morePacks?: readonly string[];
-  /** `--watch`: local packs are loaded again when they change. */
+  /** `--watch`: local packs are reloaded when they change. */
   readonly watch?: boolean;
   /** `--tools '-*,read_file'`: in order, `*` meaning every tool. */
   readonly tools?: readonly string[];
@@ -33,18 +33,18 @@ export interface ToolSwitch {
 export interface SelectedPack {
   readonly name: string;
   readonly options: unknown;
-  /** The pack itself, where the config brings it. */
+  /** The pack itself, if the config contains it. */
   readonly module?: ToolPack;
   readonly origin: string;
   readonly source?: ConfigSource;
-  /** Runs the pack if it is a file of the project. */
+  /** Loads the pack if it is a file of the project. */
   readonly modules?: ModuleLoader;
 }
 
 /** The merged settings of all layers. */
 export interface Settings {
   readonly packs: readonly SelectedPack[];
-  /** Whether local packs are loaded again when they change. */
+  /** Whether local packs are reloaded when they change. */
   readonly watch: boolean;
   readonly switches: readonly ToolSwitch[];
   readonly confirm: readonly ToolSwitch[];
@@ -52,7 +52,7 @@ export interface Settings {
   /** Rules about calls; those of all layers add up. */
   readonly permissions: Readonly<Record<"allow" | "ask" | "deny", readonly string[]>>;
   readonly mode: AgentConfig["mode"];
-  /** Whether commands run in a sandbox where the mode lets them run without a question. */
+  /** Whether commands run in a sandbox if the mode lets them run without asking. */
   readonly sandbox: boolean;
   readonly notify: AgentConfig["notify"];
   readonly statusLine: AgentConfig["statusLine"];
@@ -61,16 +61,16 @@ export interface Settings {
   readonly theme: AgentConfig["theme"];
   readonly vim: boolean;
   readonly screenReader: boolean;
-  /** Keys and what they do; a later layer wins for each key. */
+  /** Key bindings; a later layer wins for each key. */
   readonly keys: NonNullable<AgentConfig["keys"]>;
   /** Absolute. */
   readonly addDirs: readonly string[];
   readonly provider: AgentConfig["provider"];
   readonly model: string | undefined;
   readonly systemPrompt: AgentConfig["systemPrompt"];
-  /** A second model that answers where the first fails. */
+  /** The fallback model. */
   readonly fallback: string | undefined;
-  /** Dollars a million tokens, by the model's name. */
+  /** Dollars per million tokens, by the model's name. */
   readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly maxTurns: number | undefined;
   readonly maxRepeats: number | undefined;
@@ -84,7 +84,7 @@ export interface Settings {
   readonly maxRetries: number | undefined;
   readonly runs: NonNullable<AgentConfig["runs"]>;
   readonly agents: Readonly<Record<string, AgentProfile>>;
-  /** Where each value comes from; a key without one has its default. */
+  /** The source of each value; a key without one has its default. */
   readonly origins: Readonly<Record<string, string>>;
 }
 
@@ -93,8 +93,8 @@ export const DEFAULT_PACK = "@agent/preset-default";
 type Values = { -readonly [Key in keyof AgentConfig]: AgentConfig[Key] };
 
 /**
- * Merges the layers, lowest first. `flags` come last, after the chosen profile, so that what the user types always
- * wins. Throws for a profile that does not exist.
+ * Merges the layers, lowest first. `flags` come last, after the chosen profile, so that flags always win. Throws for an
+ * unknown profile.
  */
 export function mergeLayers(
   files: readonly ConfigLayer[],

@@ -10,7 +10,7 @@ export interface LoadOptions {
   /** `--no-config`: neither the project's config nor the user's own. */
   readonly none?: boolean;
   readonly trust: TrustPolicy;
-  /** `false` leaves out the user's own config. */
+  /** `false` excludes the user's own config. */
   readonly userConfig?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface LoadedLayers {
   readonly projectFile: string | undefined;
 }
 
-/** Finds, checks and runs the config files. Throws a `CliError` with one message for whatever is wrong. */
+/** Finds, checks and runs the config files. Throws a `CliError` with one message for any problem. */
 export async function loadLayers(options: LoadOptions): Promise<LoadedLayers> {
   if (!mayHaveConfig(options)) return { layers: environmentLayers(), projectFile: undefined };
   // Many directories have no config, and the code that reads and trusts one is a quarter of what a task loads.

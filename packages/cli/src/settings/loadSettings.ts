@@ -23,8 +23,8 @@ export interface LoadedSettings {
 }
 
 /**
- * Changes to the working directory and loads the settings. The tools are loaded apart: the first prompt does not wait
- * for them.
+ * Changes to the working directory and loads the settings. The tools are loaded separately: the first prompt does not
+ * wait for them.
  */
 export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce): Promise<LoadedSettings> {
   enterDirectory(flags.cwd);
@@ -47,7 +47,7 @@ export async function loadSettings(flags: SettingsFlags, aside: Aside = atOnce):
 }
 
 /**
- * Refuses a missing directory, which is probably misspelt, and a dangling link, whose target could be created later.
+ * Refuses a missing directory, which is probably misspelt, and a dangling symlink, whose target could be created later.
  */
 function checkAdded(path: string): void {
   if (existsSync(path)) return;

@@ -4,12 +4,12 @@ export interface KnownProvider {
   readonly name: string;
   readonly package: string;
   /**
-   * The variables that may hold its key. Listed here too, so that a key can choose a provider that is not loaded yet.
+   * The variables that may hold its key. Listed here too, so that a key can select a provider that is not loaded yet.
    */
   readonly keyVariables: readonly string[];
 }
 
-/** The known providers. Their order decides which key counts if several are set and no provider is named. */
+/** The known providers. Their order decides which key is used if several are set and no provider is named. */
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
   { name: "openai", package: "@agent/provider-openai", keyVariables: ["OPENAI_API_KEY"] },
   { name: "anthropic", package: "@agent/provider-anthropic", keyVariables: ["ANTHROPIC_API_KEY"] },
@@ -33,7 +33,10 @@ export function isProviderName(name: string): boolean {
   return PROVIDER_NAMES.includes(name) || /^(@[\w.-]+\/)?[\w.-]*provider[\w.-]*$/.test(name);
 }
 
-/** `anthropic/claude-x` as the provider and its model; a name whose first part is no known provider is only a model. */
+/**
+ * Splits `anthropic/claude-x` into the provider and its model; a name whose first part is not a known provider is only
+ * a model.
+ */
 export function splitModel(model: string): { readonly provider?: string; readonly model: string } {
   const slash = model.indexOf("/");
   const provider = model.slice(0, Math.max(0, slash));

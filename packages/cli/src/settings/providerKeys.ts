@@ -3,23 +3,23 @@ import { isRecord } from "@agent/core/toolkit";
 import { isSecretName, KEY_VARIABLES } from "@agent/internal";
 import type { AgentConfig } from "./config/types.js";
 
-// A shorter text may occur by chance: hiding it would damage results and protect nothing.
+// A shorter text may occur by chance: redacting it would damage results and protect nothing.
 const SHORTEST_SECRET = 8;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The keys of model providers, removed from the environment that tools and their children see: the known variables, and
- * every other one with the same value as a known one or as a key of the config. Made after the config was loaded, which
- * may read a key.
+ * every other one with the same value as a known one or as a key of the config. Created after the config was loaded,
+ * which may read a key.
  */
 export class ProviderKeys {
-  /** The original environment, to create the provider with. */
+  /** The original environment, for creating the provider. */
   readonly env: Environment;
   readonly #current: NodeJS.ProcessEnv;
   #variables: readonly string[] = [];
   #values: readonly string[] = [];
-  /** How many requests of a provider have the keys now. */
+  /** The number of provider requests that currently have the keys. */
   #lent = 0;
 
   constructor(env: NodeJS.ProcessEnv, provider: AgentConfig["provider"]) {
@@ -28,12 +28,12 @@ export class ProviderKeys {
     this.#take(KEY_VARIABLES, configuredKeys(provider));
   }
 
-  /** Names of all variables that held or could hold a key: no command gets them. */
+  /** Names of all variables that held or could hold a key: they are withheld from commands. */
   get variables(): readonly string[] {
     return this.#variables;
   }
 
-  /** The keys themselves, to be hidden in results. */
+  /** The keys themselves, for redaction in results. */
   get values(): readonly string[] {
     return this.#values;
   }
@@ -44,8 +44,8 @@ export class ProviderKeys {
   }
 
   /**
-   * Puts the variables back into the environment until the returned function was called: for a provider that reads its key
-   * itself. Commands do not get them even then, and other processes cannot read what is set this late.
+   * Restores the variables in the environment until the returned function is called, for a provider that reads its key
+   * itself. Commands do not get them even then, and other processes cannot read variables that are set this late.
    */
   lend(): () => void {
     this.#lent++;

@@ -1,8 +1,8 @@
 import { delimiter, isAbsolute, join } from "node:path";
 
 /**
- * Files and directories below a home where secrets are kept. Reading one needs approval. This is the only table: add a
- * missing place here.
+ * Files and directories below a home that contain secrets. Reading one needs approval. This is the only table: add
+ * missing paths here.
  */
 export const SECRET_PLACES: readonly string[] = [
   // Keys and key rings.
@@ -300,7 +300,7 @@ export const SYSTEM_SECRETS: readonly string[] = [
   "/run/credentials",
 ];
 
-/** Variables that name a secret file, or with the second value a directory that has it under this name. */
+/** Variables that name a secret file, or with the second value a directory that contains it under this name. */
 const NAMED_PLACES: readonly (readonly [variable: string, name?: string])[] = [
   ["AWS_SHARED_CREDENTIALS_FILE"],
   ["AWS_CONFIG_FILE"],
@@ -327,7 +327,7 @@ const NAMED_PLACES: readonly (readonly [variable: string, name?: string])[] = [
   ["HISTFILE"],
   ["XAUTHORITY"],
 ];
-/** Directories below a home that a variable moves elsewhere. */
+/** Directories below a home that a variable relocates. */
 const MOVED = {
   ".config/": "XDG_CONFIG_HOME",
   ".local/share/": "XDG_DATA_HOME",
@@ -335,7 +335,7 @@ const MOVED = {
   ".cache/": "XDG_CACHE_HOME",
 };
 
-/** Places of secrets that variables of the environment name. Some variables hold several paths. */
+/** Secret paths that environment variables name. Some variables contain several paths. */
 export function namedSecretPlaces(env: NodeJS.ProcessEnv): string[] {
   const named = NAMED_PLACES.flatMap(([variable, name]) =>
     (env[variable] ?? "")

@@ -2,14 +2,14 @@ import { isSecretName } from "@agent/internal";
 
 const HIDDEN = "[hidden]";
 
-/** Hides user names, passwords and parameters of URLs in a text, also of invalid ones. */
+/** Redacts user names, passwords and parameters of URLs in a text, including invalid ones. */
 export function hideCredentials(text: string): string {
   return text
     .replace(/(:\/\/)[^/@\s"']*@/g, `$1${HIDDEN}@`)
     .replace(/([?&][^=&#\s"']+=)[^&#\s"']+/g, `$1${HIDDEN}`);
 }
 
-/** A value for display: everything named like a key or a token is hidden, and cycles are cut. */
+/** A value for display: everything named like a key or a token is redacted, and cycles are cut. */
 export function hideSecrets(value: unknown, above: readonly unknown[] = []): unknown {
   if (typeof value === "string") return hideCredentials(value);
   if (typeof value === "function") return "[function]";

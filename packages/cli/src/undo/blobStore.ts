@@ -7,7 +7,7 @@ import { ensurePrivateDirectory } from "@agent/terminal/host";
 
 const PRIVATE_FILE = 0o600;
 
-/** Contents of files by their hash, in a directory that only its owner can read. */
+/** Contents of files by hash, in a directory that only its owner can read. */
 export class BlobStore {
   readonly directory: string;
 
@@ -35,7 +35,7 @@ export class BlobStore {
     return await readFile(join(this.directory, name));
   }
 
-  /** Gives another store these contents. They never change, so that both can have the same file. */
+  /** Shares these contents with another store. They never change, so both can have the same file. */
   async copyTo(other: BlobStore, names: ReadonlySet<string>): Promise<void> {
     if (names.size > 0) ensurePrivateDirectory(other.directory);
     for (const name of names) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BlobStore } from "./blobStore.js";
 
 const PERMISSIONS = 0o7777;
-// /undo does not keep larger files, and says so: copying them before each call would take too long.
+// /undo does not store larger files, and reports that: copying them before each call would take too long.
 const LARGEST_FILE = 64 * 1024 * 1024;
 const MOST_ENTRIES = 20_000;
 const MOST_TREE_BYTES = 256 * 1024 * 1024;
@@ -14,7 +14,7 @@ export type FileState =
   | { readonly kind: "file"; readonly mode: number; readonly blob: string }
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "directory"; readonly mode: number }
-  /** Something that cannot be kept: a device, a pipe, a huge or unreadable file. */
+  /** Something that cannot be stored: a device, a pipe, a huge or unreadable file. */
   | { readonly kind: "other"; readonly reason: string };
 
 export const MISSING: FileState = { kind: "missing" };
@@ -45,7 +45,9 @@ export async function readState(path: string, blobs: BlobStore): Promise<FileSta
   }
 }
 
-/** The content of a regular file of this size; `undefined` if something else is there by now. Never waits for a FIFO. */
+/**
+ * The content of a regular file of this size; `undefined` if something else is there by now. Never waits for a FIFO.
+ */
 async function readExact(path: string, size: number): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

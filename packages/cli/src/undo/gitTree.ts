@@ -11,16 +11,16 @@ const LARGEST_FILE = 32 * 1024 * 1024;
 const LARGEST_INDEX = 256 * 1024 * 1024;
 const LARGEST_ATTRIBUTES = 1024 * 1024;
 const EXECUTABLE = 0o111;
-// Contents are kept byte by byte: no line-end conversion, no filter of the repository runs.
+// Contents are stored byte for byte: no line-ending conversion, and no filter of the repository runs.
 const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n";
-// Everything but the files of which no attribute says that git converts them.
+// All files except those with an attribute that makes git convert them.
 const CONVERTED = ":(exclude,attr:!text !eol !crlf !filter !ident !working-tree-encoding)";
 const FILTERED = ":(exclude,attr:!filter)";
 
-// A directory without a repository is read whole before the first command, so that it must not be large.
+// A directory without a repository is read completely before the first command, so it must not be large.
 const MOST_FILES = 20_000;
 const MOST_BYTES = 256 * 1024 * 1024;
-/** Directories that packages are installed to. In a directory without a repository no file says that they are ignored. */
+/** Directories that packages are installed to. Without a repository nothing marks them as ignored. */
 const INSTALLED: ReadonlySet<string> = new Set([
   ".git",
   "node_modules",
@@ -31,10 +31,10 @@ const INSTALLED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds what a shell command changed in a directory: in the git work tree it is in, or, without one, in the directory itself. It
- * keeps trees in its own repository next to the session, which uses the project's objects as alternates; the project's
- * repository and index stay untouched, and git never reads its configuration. Ignored files, submodules and files over 32 MB
- * are not covered.
+ * Finds what a shell command changed in a directory: in its git worktree, or, without one, in the directory itself. It
+ * stores trees in a separate repository next to the session, which uses the project's objects as alternates; the
+ * project's repository and index stay untouched, and git never reads its configuration. Ignored files, submodules and
+ * files over 32 MB are not covered.
  */
 export class GitTree {
   readonly root: string;
@@ -56,7 +56,7 @@ export class GitTree {
     this.#blobs = blobs;
   }
 
-  /** Resolves to why not if nothing can be tracked, as the end of a sentence. */
+  /** Resolves to the reason if nothing can be tracked, as the end of a sentence. */
   static async open(cwd: string, directory: string, blobs: BlobStore): Promise<GitTree | string> {
     const root = canonicalPath(cwd);
     try {
@@ -77,7 +77,7 @@ export class GitTree {
     }
   }
 
-  /** The files of a directory that is in no work tree. */
+  /** The files of a directory outside any worktree. */
   static #openPlain(root: string, directory: string, blobs: BlobStore): GitTree | string {
     if (isLarge(root)) {
       return `what commands changed in ${root}, which is in no git repository and has more than ${MOST_FILES} files or 256 MB`;
@@ -89,8 +89,8 @@ export class GitTree {
   }
 
   /**
-   * Reads the files again that git converts, such as line ends or the large files of LFS. The project's index has them as
-   * the repository keeps them, and undo must restore what was on the disk.
+   * Reads the files again that git converts, such as line endings or the large files of LFS. The project's index has
+   * their converted form, and undo must restore what was on the disk.
    */
   async #readConverted(settings: ConversionSettings): Promise<void> {
     const index = join(this.#directory, "index");
@@ -105,7 +105,7 @@ export class GitTree {
     await this.#update(paths);
   }
 
-  /** Files that a filter makes, and those whose size in the repository is another one than on the disk. */
+  /** Files that a filter generates, and those whose size differs between repository and disk. */
   async #convertedPaths({ attributes, allText }: ConversionSettings): Promise<string[]> {
     const attributesFile = join(this.#directory, "attributes");
     for (const content of attributes) appendFileSync(attributesFile, content);
@@ -125,7 +125,7 @@ export class GitTree {
     return [...new Set([...filtered, ...resized])].filter((path) => path !== "");
   }
 
-  /** The work tree as it is now: the name of a tree in the own repository. */
+  /** The current worktree: the name of a tree in the separate repository. */
   async capture(): Promise<string> {
     try {
       return await this.#capture();
@@ -142,7 +142,7 @@ export class GitTree {
     return (await this.#git.run(["write-tree"])).toString().trim();
   }
 
-  /** Takes these files, as they are now, into the index. */
+  /** Adds the current content of these files to the index. */
   async #update(paths: readonly string[]): Promise<void> {
     const kept = paths.filter((path) => this.#isKept(path));
     if (kept.length === 0) return;
@@ -165,9 +165,7 @@ export class GitTree {
     return [...(await this.#directoriesOf(changes, before)), ...changes];
   }
 
-  /**
-   * Git stores only whether a file is executable; the other mode bits are those of the current file, or the default.
-   */
+  /** Git stores only the executable bit; the other mode bits are those of the current file, or the default. */
   async #oldState(mode: string, blob: string, now: FileState): Promise<FileState> {
     if (mode === "000000") return MISSING;
     if (mode === "160000") return { kind: "other", reason: "it is its own repository" };
@@ -208,7 +206,7 @@ export class GitTree {
   }
 }
 
-/** Whether a directory has more than can be read before a command. */
+/** Whether a directory contains more than can be read before a command. */
 function isLarge(root: string): boolean {
   let [files, bytes] = [0, 0];
   const waiting = [root];
@@ -233,15 +231,15 @@ function listEntries(directory: string): Dirent[] {
   }
 }
 
-/** What the user's and the project's git settings say about conversions. */
+/** The conversion settings of the user's and the project's git. */
 interface ConversionSettings {
   /** The content of attribute files outside of the work tree. */
   readonly attributes: readonly Buffer[];
-  /** Whether the line ends of all text files are converted. */
+  /** Whether the line endings of all text files are converted. */
   readonly allText: boolean;
 }
 
-/** Reads the settings without git. A condition of an include is not checked: at worst more files are read again. */
+/** Reads the settings without git. The condition of an include is not checked: at worst more files are read again. */
 function readConversionSettings(worktree: string): ConversionSettings {
   const configs = new GitConfigs();
   const path = join(worktree, "file");
@@ -257,7 +255,7 @@ function readConversionSettings(worktree: string): ConversionSettings {
   };
 }
 
-/** Copies a regular file of limited size. Anything else is skipped: reading a FIFO would never end. */
+/** Copies a regular file of limited size. Anything else is skipped: reading a FIFO would never finish. */
 function copyRegular(from: string, to: string): void {
   const content = readRegularFile(from, LARGEST_INDEX);
   if (content !== undefined) writeFileSync(to, content, { mode: 0o600 });

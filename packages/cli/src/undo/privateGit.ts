@@ -9,7 +9,10 @@ const MOST_OUTPUT = 256 * 1024 * 1024;
 /** The largest single allocation: the repository may contain small objects that expand to gigabytes. */
 const LARGEST_ALLOCATION = 512 * 1024 * 1024;
 
-/** What git needs of the user's environment. Its own variables may point to another repository or name programs. */
+/**
+ * The variables that git needs of the user's environment. Git's own variables may point to another repository or name
+ * programs.
+ */
 const PASSED_VARIABLES = [
   "PATH",
   "HOME",
@@ -36,9 +39,9 @@ const PINNED = Object.entries({
 }).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 
 /**
- * Git in a repository that this class writes itself, for the files of another work tree. This is the only place that starts
- * git: it never reads a configuration that the project brings, because a configuration names programs (filters, hooks,
- * file monitors, commands of remotes that git contacts for a missing object).
+ * Runs git in a repository that this class writes itself, for the files of another worktree. This is the only place
+ * that starts git: it never reads a configuration of the project, because a configuration names programs (filters,
+ * hooks, file monitors, commands of remotes that git contacts for a missing object).
  */
 export class PrivateGit {
   readonly #directory: string;
@@ -52,8 +55,8 @@ export class PrivateGit {
   }
 
   /**
-   * Creates the repository at `directory`, in place of what is there. It also finds objects in `objects`. Throws if git is
-   * not installed.
+   * Creates the repository at `directory`, replacing what is there. It also finds objects in `objects`. Throws if git
+   * is not installed.
    */
   static create(directory: string, worktree: string, objects?: string): PrivateGit {
     const program = ownProgram("git", worktree);
@@ -90,7 +93,7 @@ export class PrivateGit {
         if (code === 0) settle(Buffer.concat(chunks));
         else reject(new Error(`git ${args.join(" ")} exited with ${code}`));
       });
-      // Git may exit before it has read all input: its exit code tells why.
+      // Git may exit before it has read all input: its exit code explains why.
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(input);
     });

@@ -16,13 +16,13 @@ export interface FileChange {
 
 export interface Restored {
   readonly restored: readonly string[];
-  /** Paths that were left alone, each with the reason. */
+  /** Paths that were skipped, each with the reason. */
   readonly kept: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /**
  * Restores every path that is still in its state `from` to its state `to`. A path in any other state was changed since:
- * it is left alone and reported.
+ * it is skipped and reported.
  */
 export async function restore(
   changes: readonly FileChange[],
@@ -48,7 +48,7 @@ export async function restore(
     }
   };
   const failed = new Set<RestoreStep>();
-  // First remove, the innermost paths first; then make directories from the outside in; then write the files in them.
+  // First remove, innermost paths first; then create directories from the outside in; then write the files in them.
   for (const step of [...steps].sort(innermostFirst)) {
     if (isRemoved(step) && !(await attempt(step, (one) => removeOld(one, blobs)))) failed.add(step);
   }
@@ -89,7 +89,7 @@ async function findObstacle(
   if (from.kind === "other") return from.reason;
   const now = await readState(path, blobs);
   if (!isSameState(now, from)) return "it has changed since";
-  // A parent directory may have been replaced by a link to another place.
+  // A parent directory may have been replaced with a symlink.
   const parent = dirname(path);
   const real = await realpath(parent).catch(() => undefined);
   return real === undefined || real === parent ? undefined : `${parent} leads elsewhere now`;
@@ -113,7 +113,7 @@ async function create(step: RestoreStep, blobs: BlobStore): Promise<void> {
     await assertState(place, isRemoved(step) ? MISSING : from, blobs);
     if (to.kind === "directory") {
       await mkdir(place, { recursive: true });
-      // Allow writing for now; the real mode is set last.
+      // Allow writing temporarily; the real mode is set last.
       await setMode(place, to.mode | 0o700);
     } else if (to.kind === "link") {
       await rm(place, { force: true });
@@ -126,8 +126,8 @@ async function create(step: RestoreStep, blobs: BlobStore): Promise<void> {
 }
 
 /**
- * Works on a path relative to its open directory: a command that still runs could replace the directory by a link
- * meanwhile, and that must have no effect.
+ * Works on a path relative to its open directory: a command that is still running could replace the directory with a
+ * symlink, and that must have no effect.
  */
 async function inPlace(path: string, work: (place: string) => Promise<void>): Promise<void> {
   const parent = dirname(path);
@@ -143,7 +143,7 @@ async function assertState(place: string, expected: FileState, blobs: BlobStore)
   if (!isSameState(await readState(place, blobs), expected)) throw new Error("it has changed since");
 }
 
-/** Sets the mode of a path, never that of a link's target. */
+/** Sets the mode of a path, never that of a symlink's target. */
 async function setMode(path: string, mode: number): Promise<void> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -40,7 +40,7 @@ function isText(file: ChangedFile): file is TextFile {
   );
 }
 
-/** What became of something that is not a text. */
+/** The change of something that is not text. */
 function describe({ before, after }: ChangedFile): string {
   const name = (side: ChangedFile["before"]): string =>
     side === undefined ? "nothing" : Buffer.isBuffer(side) ? `${side.length} bytes` : side.other;

@@ -21,14 +21,14 @@ interface Turn {
   /** The id of the message in its conversation. */
   readonly id?: string;
   readonly changes: readonly FileChange[];
-  /** What may have changed and is not recorded, each as the end of a sentence. */
+  /** Possible changes that are not recorded, each as the end of a sentence. */
   readonly untracked?: readonly string[];
 }
 
 export interface UndoResult extends Restored {
-  /** The start of the message whose changes these are; `undefined` if no message has changes that are recorded. */
+  /** The start of the message with these changes; `undefined` if no message has recorded changes. */
   readonly message: string | undefined;
-  /** What this message and those after it may have changed that is not recorded, each as the end of a sentence. */
+  /** Possible unrecorded changes of this message and later ones, each as the end of a sentence. */
   readonly untracked: readonly string[];
 }
 
@@ -48,8 +48,8 @@ interface OpenCall {
 }
 
 /**
- * Records the file changes of each message, for undo and redo. Calls are tracked by the files they say they act on; calls
- * that run commands, or do not say what they act on, by comparing git trees. Stored next to the session's file.
+ * Records the file changes of each message, for undo and redo. Calls are tracked by the files they declare as targets;
+ * calls that run commands, or do not declare their targets, by comparing git trees. Stored next to the session's file.
  */
 export class UndoLog {
   readonly #directory: string;
@@ -66,7 +66,7 @@ export class UndoLog {
   #undone: Turn[] = [];
   #isSaved = true;
 
-  /** `editorFiles` are those of the editor the user works in: its unsaved text is part of the state before a call. */
+  /** `editorFiles` are those of the user's editor: its unsaved text is part of the state before a call. */
   constructor(directory: string, cwd: string, editorFiles?: EditorFiles) {
     this.#directory = directory;
     this.#cwd = cwd;
@@ -75,7 +75,10 @@ export class UndoLog {
     this.#load();
   }
 
-  /** Starts a new message: changes from now on belong to it. What agents in the background did until now, to the last one. */
+  /**
+   * Starts a new message: changes from now on belong to it. Changes of background agents until now belong to the
+   * previous one.
+   */
   beginTurn(message: string): void {
     this.#keepCurrent();
     this.#message = shortened(message);
@@ -83,8 +86,8 @@ export class UndoLog {
   }
 
   /**
-   * The message joined the conversation with this id. Changes from now on belong to it: one that steers an answer starts a
-   * turn of its own.
+   * Called when the message has joined the conversation with this id. Changes from now on belong to it: a message that
+   * steers an answer starts its own turn.
    */
   noteMessage(id: string, message: string): void {
     if (this.#id !== undefined) {
@@ -102,7 +105,7 @@ export class UndoLog {
   }
 
   /**
-   * What the messages that can be undone changed altogether: each path as it was before the first change and after the last one.
+   * The combined changes of all messages that can be undone: each path before its first change and after its last one.
    * Sorted by path.
    */
   async changedFiles(): Promise<ChangedFile[]> {
@@ -123,14 +126,14 @@ export class UndoLog {
     );
   }
 
-  /** The content of a file; nothing if there is none, and a description if it is something else. */
+  /** The content of a file; `undefined` if there is none, and a description if it is something else. */
   async #contentOf(state: FileState): Promise<ChangedFile["before"]> {
     if (state.kind === "missing") return undefined;
     if (state.kind !== "file") return { other: state.kind === "other" ? state.reason : state.kind };
     return await this.#blobs.read(state.blob).catch(() => ({ other: "its content is not kept" }));
   }
 
-  /** Gives a copy of the session what this log can undo. Never rejects: without it, the copy can undo nothing. */
+  /** Copies the undo data for a copy of the session. Never rejects: without it, the copy can undo nothing. */
   async copyTo(directory: string): Promise<void> {
     const copy = new UndoLog(directory, this.#cwd);
     copy.#done = [...this.#done];
@@ -222,7 +225,7 @@ export class UndoLog {
   }
 
   async #move(from: Turn[], to: Turn[], direction: "undo" | "redo"): Promise<UndoResult> {
-    // Messages without changes are passed over. They stay where they are if there is nothing else.
+    // Messages without changes are skipped. They stay if there is nothing else.
     const at = from.findLastIndex(({ changes }) => changes.length > 0);
     const passed = from.slice(at + 1);
     const turn = from[at];
@@ -233,8 +236,7 @@ export class UndoLog {
     from.splice(at);
     const { restore } = await import("./restore.js");
     const result = await restore(turn.changes, direction, this.#blobs);
-    // All of it moves, also what was left alone: the messages before it stay within reach, and going back and forth tries
-    // again.
+    // All of it moves, including skipped paths: earlier messages stay reachable, and undoing and redoing tries again.
     to.push(turn);
     await this.#save();
     return { ...result, message: turn.message, untracked };
@@ -259,7 +261,7 @@ export class UndoLog {
     return states;
   }
 
-  /** The state of a path that was not recorded: it was missing, or is below something that could not be stored. */
+  /** The state of a path that was not recorded: it did not exist, or is below something that could not be stored. */
   #hidden(path: string, states: ReadonlyMap<string, FileState>): FileState {
     for (const [above, state] of states) {
       if (state.kind === "other" && path.startsWith(`${above}/`)) return state;
@@ -305,14 +307,14 @@ export class UndoLog {
 
   #prune(): number {
     const used = blobsOf([...this.#done, ...this.#undone, { changes: [...this.#current.values()] }]);
-    // Calls of agents in the background outlast the message.
+    // Calls of background agents outlast the message.
     for (const { states } of this.#open.values())
       for (const state of states.values()) if (state.kind === "file") used.add(state.blob);
     return this.#blobs.prune(used);
   }
 }
 
-/** The contents that undoing and redoing these messages needs. */
+/** The contents needed to undo and redo these messages. */
 function blobsOf(turns: readonly Pick<Turn, "changes">[]): Set<string> {
   const states = turns.flatMap(({ changes }) => changes).flatMap(({ before, after }) => [before, after]);
   return new Set(states.flatMap((state) => (state.kind === "file" ? [state.blob] : [])));
@@ -326,7 +328,10 @@ function shortened(message: string): string {
   return message.slice(0, 200).toWellFormed();
 }
 
-/** The paths that a call may change: those it writes or deletes, where their links lead, and directories it would create. */
+/**
+ * The paths that a call may change: those it writes or deletes, the targets of their symlinks, and directories it would
+ * create.
+ */
 function writtenPaths(targets: readonly CallTarget[]): string[] {
   const found = new Set<string>();
   for (const target of targets) {

@@ -19,7 +19,7 @@ const SHORT_ADDRESS = /^github:([\w.-]+\/[\w.-]+)$/;
 const SSH_ADDRESS = /^[\w.-]+@[\w.-]+:[\w./~-]+$/;
 const REFERENCE = /^[\w][\w./+-]*$/;
 
-/** Settings that no file can override: no hook or filter runs, and no other protocol or repository takes part. */
+/** Settings that no file can override: no hook or filter runs, and no other protocol or repository is used. */
 const PINNED = Object.entries({
   "core.hooksPath": devNull,
   "core.fsmonitor": "false",
@@ -27,7 +27,7 @@ const PINNED = Object.entries({
   "fetch.recurseSubmodules": "false",
   "gc.auto": "0",
   "maintenance.auto": "false",
-  // Many users have this filter for all repositories. It would download from where a file of the repository says.
+  // Many users have this filter (Git LFS) for all repositories. It would download from an address in the repository.
   "filter.lfs.smudge": "",
   "filter.lfs.process": "",
   "filter.lfs.required": "false",
@@ -36,16 +36,16 @@ const PINNED = Object.entries({
 const PASSED_VARIABLES = ["XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO"];
 const PROXY_VARIABLE = /^(?:https?_proxy|no_proxy|all_proxy)$/i;
 
-/** A place in a git repository: `git+https://example.com/me/pack.git#v1&path:/packages/one`. */
+/** A git source: `git+https://example.com/me/pack.git#v1&path:/packages/one`. */
 export interface GitSource {
   readonly url: string;
-  /** A branch, a tag or a full commit id. Default: the repository's own branch. */
+  /** A branch, a tag or a full commit id. Default: the repository's default branch. */
   readonly reference: string;
-  /** The folder of the pack in the repository; empty for the whole of it. */
+  /** The folder of the pack in the repository; empty for all of it. */
   readonly path: string;
 }
 
-/** Reads an address of a git repository; `undefined` for any other text. */
+/** Parses the address of a git repository; `undefined` for any other text. */
 export function parseGitSource(specifier: string): GitSource | undefined {
   const [address = "", fragment = ""] = specifier.split(/#(.*)/s);
   const [, name] = SHORT_ADDRESS.exec(address) ?? [];
@@ -70,7 +70,7 @@ export function parseGitSource(specifier: string): GitSource | undefined {
 }
 
 /**
- * Downloads one commit of a repository without its history and writes its files to an archive, as npm installs it.
+ * Downloads one commit of a repository without its history and writes its files to an archive that npm can install.
  * Nothing is checked out: neither filters nor hooks run. Throws a `CliError` if git is missing or fails.
  */
 export async function archiveGit(
@@ -84,7 +84,7 @@ export async function archiveGit(
   const commit = (await runGit(["rev-parse", "--verify", "FETCH_HEAD^{commit}"], directory)).trim();
   const tree = path === "" ? commit : `${commit}:${path}`;
   await runGit(["archive", "--format=tgz", "--prefix=package/", tree], directory, file);
-  // Also as files, for what is not a package. Links become files with their target, which lead nowhere.
+  // Also extracted as files, for content that is not a package. Symlinks become files that contain their target.
   const folder = join(directory, "files");
   ensurePrivateDirectory(folder);
   const asFiles = [
@@ -108,7 +108,7 @@ export async function latestCommit({ url, reference }: GitSource, directory: str
   return found.split(/\s/)[0] || "unknown";
 }
 
-/** Runs git with the user's own configuration in a directory of ours. Its output goes to a file, or is returned. */
+/** Runs git with the user's own configuration in one of our directories. Its output goes to a file, or is returned. */
 async function runGit(args: readonly string[], cwd: string, file?: string): Promise<string> {
   const program = ownProgram("git");
   if (program === undefined) throw new CliError("git is not installed, or not on the PATH.");
@@ -170,7 +170,7 @@ function gitEnvironment(cwd: string): NodeJS.ProcessEnv {
   for (const [name, value] of Object.entries(process.env)) {
     if (PROXY_VARIABLE.test(name) || PASSED_VARIABLES.includes(name)) env[name] = value;
   }
-  // git never asks on the terminal: its question would stand between ours.
+  // git must not prompt on the terminal: its question would interleave with ours.
   return {
     ...env,
     GIT_TERMINAL_PROMPT: "0",

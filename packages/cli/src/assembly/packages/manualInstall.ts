@@ -4,14 +4,14 @@ import { isRecord } from "@agent/core/toolkit";
 import { canonicalPath, countOf, ownAncestors, quote, quotePath, readRegularFile } from "@agent/internal";
 import { userNpmrc } from "./npm.js";
 
-/** A project in which the user installs packages: its package manager would follow settings of the project. */
+/** A project in which the user must install packages: its package manager would apply settings of the project. */
 export interface ManualInstall {
-  /** Why. A sentence that names the file. */
+  /** The reason, as a sentence that names the file. */
   readonly reason: string;
   /** The commands to run, without the package's name. */
   readonly install: string;
   readonly uninstall: string;
-  /** Whether packages lie in archives that only programs started by Yarn can read. */
+  /** Whether packages are in archives that only programs started by Yarn can read. */
   readonly plugAndPlay: boolean;
 }
 
@@ -24,7 +24,7 @@ const LOCK_FILES: readonly (readonly [name: string, program: string])[] = [
   ["package-lock.json", "npm"],
 ];
 
-/** Settings of an `.npmrc` that neither load nor send anything, and do not change where packages come from or go. */
+/** `.npmrc` settings that neither load nor send anything, and do not change where packages come from or go. */
 const HARMLESS_SETTINGS: ReadonlySet<string> = new Set([
   "access",
   "audit",
@@ -56,8 +56,8 @@ const MAX_FILE_BYTES = 1024 * 1024;
 const MOST_NAMED = 5;
 
 /**
- * Whether, and why, the user has to install packages in a project. pnpm, Yarn and Bun load code of the project, and npm
- * follows its `.npmrc`: the user may not have trusted either.
+ * Whether, and why, the user must install packages in a project. pnpm, Yarn and Bun load code of the project, and npm
+ * applies its `.npmrc`: the user may not have trusted either.
  */
 export function findManualInstall(directory: string): ManualInstall | undefined {
   return byLockFile(directory) ?? byWorkspace(directory) ?? bySettings(directory);
@@ -68,7 +68,7 @@ export function installCommand(name: string, directory: string): string {
   return `${findManualInstall(directory)?.install ?? "npm install"} ${name}`;
 }
 
-/** Another package manager than npm, known by the nearest lock file up to the repository's root. */
+/** A package manager other than npm, detected by the nearest lock file up to the repository's root. */
 function byLockFile(directory: string): ManualInstall | undefined {
   for (const folder of ownAncestors(directory)) {
     const [name, program] = LOCK_FILES.find(([file]) => existsSync(join(folder, file))) ?? [];
@@ -86,7 +86,7 @@ function byLockFile(directory: string): ManualInstall | undefined {
   return undefined;
 }
 
-/** A package of an npm workspace: npm installs it from the workspace's root, and follows the `.npmrc` there. */
+/** A package of an npm workspace: npm installs it from the workspace's root, and applies the `.npmrc` there. */
 function byWorkspace(directory: string): ManualInstall | undefined {
   if (!existsSync(join(directory, "package.json"))) return undefined;
   for (let folder = dirname(directory); ; folder = dirname(folder)) {
@@ -96,7 +96,7 @@ function byWorkspace(directory: string): ManualInstall | undefined {
   }
 }
 
-/** Also true for a file that cannot be read: npm may read it in another way. */
+/** Also true for a file that cannot be parsed: npm may parse it differently. */
 function declaresWorkspaces(file: string): boolean {
   if (!existsSync(file)) return false;
   try {
@@ -107,7 +107,7 @@ function declaresWorkspaces(file: string): boolean {
   }
 }
 
-/** A project whose `.npmrc` has more than harmless settings. */
+/** A project whose `.npmrc` has settings that are not harmless. */
 function bySettings(directory: string): ManualInstall | undefined {
   const file = join(directory, ".npmrc");
   if (!existsSync(file) || canonicalPath(file) === canonicalPath(userNpmrc())) return undefined;

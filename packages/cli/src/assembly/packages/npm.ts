@@ -15,9 +15,9 @@ const MAX_NPMRC_BYTES = 1024 * 1024;
 
 /**
  * Settings that no configuration file may change. npm runs no install scripts, links no `bin`, and installs no git
- * dependencies: for those it would start another npm under the `.npmrc` of the cloned repository. They are also in the
- * environment, where that other npm finds them, because npm before 11.10 does not know `allow-git`.
- * `prefix` is not among them: npm would read `etc/npmrc` below it. The working directory decides.
+ * dependencies: for those it would start another npm with the `.npmrc` of the cloned repository. They are also in the
+ * environment, where that other npm finds them, because npm before 11.10 does not support `allow-git`. `prefix` is not
+ * among them: npm would read `etc/npmrc` below it. The working directory decides.
  */
 const PINNED: Readonly<Record<string, string>> = {
   "allow-git": "none",
@@ -57,18 +57,18 @@ export async function searchPackages(words: readonly string[], limit: number): P
   return await runNpm(["search", "--json", `--searchlimit=${limit}`, "--", ...words], directory);
 }
 
-/** What a registry says about a version of a package; what it does not say is absent. */
+/** A registry's data about a version of a package; unknown fields are absent. */
 export interface PackageFacts {
   readonly version?: string | undefined;
   readonly publisher?: string | undefined;
   readonly published?: string | undefined;
   readonly bytes?: number | undefined;
   readonly deprecated?: string | undefined;
-  /** Whether npm has a signed statement about where it was built. */
+  /** Whether npm has a provenance attestation for it. */
   readonly hasProvenance: boolean;
 }
 
-/** Asks the registry of the user's own npm configuration about a package: `name`, `name@1.2.0` or `name@latest`. */
+/** Queries the registry of the user's own npm configuration about a package: `name`, `name@1.2.0` or `name@latest`. */
 export async function packageFacts(specifier: string): Promise<PackageFacts> {
   const directory = userPackagesDirectory();
   ensurePrivateDirectory(directory);
@@ -87,7 +87,7 @@ export async function packageFacts(specifier: string): Promise<PackageFacts> {
   };
 }
 
-/** Passes a private directory to `use`, and removes it. Directories of processes that were killed are removed, too. */
+/** Passes a private directory to `use`, and removes it afterwards. Also removes directories of killed processes. */
 export async function withStagingDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const all = join(stateDirectory(), "staged");
   ensurePrivateDirectory(all);
@@ -103,7 +103,7 @@ export async function withStagingDirectory<T>(use: (directory: string) => Promis
   }
 }
 
-/** Installs a package into an empty directory of its own. No file of a project takes part. */
+/** Installs a package into a separate empty directory. No file of a project is used. */
 export async function stagePackage(
   specifier: string,
   directory: string,
@@ -122,7 +122,7 @@ export function userNpmrc(): string {
 
 /**
  * Runs npm in a directory and resolves to its standard output. Its messages go to standard error. The caller makes sure
- * that the directory's `.npmrc` is safe to follow. Throws a `CliError` if npm is missing or fails.
+ * that the directory's `.npmrc` is safe. Throws a `CliError` if npm is missing or fails.
  */
 async function runNpm(args: readonly string[], cwd: string): Promise<string> {
   const program = ownProgram("npm");
@@ -156,8 +156,7 @@ async function runNpm(args: readonly string[], cwd: string): Promise<string> {
 }
 
 /**
- * The environment of npm: an allow list. Of the other variables it gets only those that the user's own `.npmrc` names,
- * such as a token for a registry.
+ * The environment of npm: an allow list, plus variables that the user's own `.npmrc` names, such as a registry token.
  */
 function npmEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...safeVariables(process.env), ...npmVariables() };
@@ -167,14 +166,14 @@ function npmEnvironment(): NodeJS.ProcessEnv {
   for (const [name, value] of Object.entries(PINNED)) {
     env[`npm_config_${name.replaceAll("-", "_")}`] = value;
   }
-  // If npm is Corepack's, it must not run the npm that a project's package.json or .corepack.env names.
+  // If npm is Corepack's, it must not run the npm version in a project's package.json or .corepack.env.
   env.COREPACK_ENABLE_PROJECT_SPEC = env.COREPACK_ENV_FILE = "0";
-  // npm is a script: it runs on this same Node, and not on the first one of the PATH, which may belong to a project.
+  // npm is a script: run it with this Node, not with the first one in PATH, which may belong to a project.
   env.PATH = [dirname(process.execPath), process.env.PATH ?? ""].join(delimiter);
   return env;
 }
 
-/** The user's `npm_config_…` variables. None if a package runner may have set them from a project's configuration. */
+/** The user's `npm_config_…` variables. Empty if a package runner may have set them from a project's configuration. */
 function npmVariables(): NodeJS.ProcessEnv {
   if (RUNNER_VARIABLES.some((name) => process.env[name] !== undefined)) return {};
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => NPM_SETTING.test(name)));

@@ -37,7 +37,7 @@ export interface LoadedPack {
   readonly name: string;
   readonly file: string | undefined;
   readonly options: unknown;
-  /** Whether it is one of `@agent`, by where it was found. */
+  /** Whether it is one of `@agent`, determined by where it was found. */
   readonly own: boolean;
   /** The directory of the config that names it. */
   readonly directory?: string | undefined;
@@ -49,8 +49,8 @@ export interface LoadedPack {
 }
 
 /**
- * Loads the selected packs, side by side. Throws for a pack that is not installed. A pack that is installed and fails to load is
- * reported in its `problem`; the others work.
+ * Loads the selected packs in parallel. Throws for a pack that is not installed. A pack that is installed but fails to
+ * load is reported in its `problem`; the others work.
  */
 export async function loadPacks(
   packs: readonly SelectedPack[],
@@ -79,7 +79,7 @@ function checkOnce({ name, file }: LoadedPack, earlier: readonly LoadedPack[]): 
   throw new CliError(`packs: ${names} selects the same pack twice (${file}). Leave one of them out.`);
 }
 
-/** Registers the loaded packs, each on its own. Throws only where two packs want the same tool name. */
+/** Registers the loaded packs independently. Throws only if two packs register the same tool name. */
 export function registerPacks(
   registry: ToolRegistry,
   packs: readonly LoadedPack[],
@@ -100,9 +100,9 @@ export function registerPacks(
   }
 }
 
-/** A pack whose tools are marked as not ours, also those that come later, whatever name the pack gives itself. */
+/** A pack whose tools are marked as third-party, including later ones, whatever name the pack declares. */
 function foreignPack(pack: ToolPack): ToolPack {
-  // Left as it is: `registerPack` says what is wrong with it.
+  // Left unchanged: `registerPack` reports the problem.
   if (typeof pack.register !== "function") return pack;
   const mark = (registry: PackRegistry): PackRegistry => ({
     ...registry,
@@ -209,7 +209,7 @@ function findPackageJSON(file: string): string | undefined {
   }
 }
 
-/** Whether a pack that the code of a config passes is one of ours: the very one that the CLI finds under that name. */
+/** Whether a pack object from a config's code is one of ours: the same object that the CLI loads under that name. */
 async function isOwnModule({ packName, register }: ToolPack): Promise<boolean> {
   const found = typeof packName === "string" ? resolvePack(packName, []) : undefined;
   if (packName === undefined || !found || !isOwnPack(packName, found)) return false;
@@ -217,15 +217,13 @@ async function isOwnModule({ packName, register }: ToolPack): Promise<boolean> {
   return own?.register === register;
 }
 
-/** What the user approved when they added a pack; absent for one of ours, and for one that was selected by hand. */
+/** The user's approval from when the pack was added; absent for one of ours, and for one that was selected by hand. */
 function lockEntry({ name, source }: SelectedPack, found: ResolvedPack): LockedPack | undefined {
   if (isOwnPack(name, found) || source === undefined) return undefined;
   return readPackLock(packLockFile(source.file))[name];
 }
 
-/**
- * Runs a file of the project in the version that was trusted with its config; an installed package is loaded by Node.
- */
+/** Runs a project file in the version that was trusted with its config; Node loads an installed package. */
 async function importPack(
   { source, modules }: SelectedPack,
   { file, local, own }: ResolvedPack,
@@ -237,14 +235,14 @@ async function importPack(
 
 async function importPackage(file: string): Promise<Record<string, unknown>> {
   const module: Record<string, unknown> = await withinTime(file, () => import(pathToFileURL(file).href));
-  // Node does not find the named exports of every CommonJS module; then all of them are in the default export.
+  // Node does not detect the named exports of every CommonJS module; the default export then has all of them.
   const isCommonJs = createRequire(import.meta.url).cache[file] !== undefined;
   return isCommonJs && typeof module.register !== "function"
     ? (module.default as Record<string, unknown>)
     : module;
 }
 
-/** Reports the names of the packs that are being loaded if the code of one ends the process. */
+/** Reports the names of the packs being loaded if code of one of them exits the process. */
 async function namedIfItEnds<T>(loading: ReadonlySet<string>, load: () => Promise<T>): Promise<T> {
   const tell = (): void => {
     const names = [...loading].map((name) => quote(name)).join(", ");
@@ -267,7 +265,7 @@ function missing({ name, origin, source }: SelectedPack): string {
   const place = source ? locate(source.file, source.text, valuePattern(name)) : origin;
   if (isLocal(name)) return `${place}: the pack ${quote(name)} does not exist, or is not a file.`;
   const directory = source ? dirname(source.file) : process.cwd();
-  // The packages of such a project can be found only by a program that Yarn started.
+  // Only a program started by Yarn can find the packages of such a project.
   if (findManualInstall(directory)?.plugAndPlay && process.versions.pnp === undefined) {
     return `${place}: the pack ${quote(name)} cannot be found, because Yarn Plug'n'Play installs this project and Yarn did not start this command. Run: yarn agent`;
   }
@@ -278,7 +276,7 @@ function withoutPreset(): string {
   return `${DEFAULT_PACK} is not installed, so there are no tools for files, search and commands. Run: npm install ${DEFAULT_PACK}`;
 }
 
-/** Whether two packs want the same tool name. Searches all causes, because the collision may be inside a preset. */
+/** Whether two packs register the same tool name. Searches all causes, because the collision may be inside a preset. */
 function isCollision(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isAgentError(cause, "tool_duplicate")) return true;

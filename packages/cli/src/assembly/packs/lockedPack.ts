@@ -4,8 +4,9 @@ import { quote } from "@agent/core/toolkit";
 import { type LockedPack, nameChange, toolChange } from "../../settings/packs/lock.js";
 
 /**
- * A pack that cannot bring more than its lock entry: a tool that is new, on by default now or has other capabilities is
- * withheld with the reason, and so are all tools if the pack declares another name; secrets, hooks, commands and the like that are new make its registration fail.
+ * Restricts a pack to its lock entry: a tool that is new, newly enabled by default or has other capabilities is
+ * withheld with the reason, and so are all tools if the pack declares another name; new secrets, hooks, commands and
+ * similar services make its registration fail.
  */
 export function lockedPack(
   pack: ToolPack,

@@ -7,7 +7,7 @@ import { readOwnCommands } from "../../instructions/ownCommands.js";
 import { stateDirectory } from "../../process/paths.js";
 import { type Plugin, readPlugin } from "../../settings/packs/plugin.js";
 
-/** Where the MCP servers of a folder keep their files, also after an update. */
+/** Where the MCP servers of a folder keep their files, including after an update. */
 export function pluginData(folder: string): string {
   const digest = createHash("sha256").update(folder).digest("hex").slice(0, 12);
   return join(stateDirectory(), "plugins", `${basename(folder)}-${digest}`);

@@ -9,12 +9,12 @@ export interface PackSecret {
   readonly isSet: boolean;
 }
 
-/** The secrets of all packs, also of packs inside presets, kept away from tools and commands. Its lists are live. */
+/** The secrets of all packs, including packs inside presets, withheld from tools and commands. Its lists are live. */
 export class PackSecrets {
   readonly declared: PackSecret[] = [];
-  /** All variables no command may see, those of the providers included. */
+  /** All variables that are withheld from commands, including those of the providers. */
   readonly variables: string[];
-  /** All values that results must not show. */
+  /** All values that are redacted in results. */
   readonly values: string[];
   readonly #keys: ProviderKeys;
   readonly #env: NodeJS.ProcessEnv;
@@ -32,7 +32,8 @@ export class PackSecrets {
   }
 
   /**
-   * The values of the variables that a pack declares, where they are set. A pack inside a preset is first seen here.
+   * The values of the variables that a pack declares, as far as they are set. A pack inside a preset is first seen
+   * here.
    */
   claim(pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
     const isKnown = (variable: string): boolean => this.declared.some((one) => one.variable === variable);

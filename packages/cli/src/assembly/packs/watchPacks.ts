@@ -7,7 +7,7 @@ import { errorMessage, LONGEST_TIMER_MS, quote } from "@agent/core/toolkit";
 import { isLocal } from "../../settings/packs/resolve.js";
 import type { LoadedPack } from "./load.js";
 
-// A module that is imported with this query passes it on to the files of its folder: Node then loads them again, too.
+// A module that is imported with this query passes it on to the files of its folder, so that Node reloads them, too.
 const QUERY = "agentReload";
 const CHANGES_FILES: readonly ToolCapability[] = ["write", "destroy", "execute"];
 const PASS_ON = `
@@ -20,15 +20,15 @@ const PASS_ON = `
 `;
 
 export interface WatchedPacks {
-  /** Loads changed packs again before the next message. */
+  /** Reloads changed packs before the next message. */
   readonly hooks: CallHooks;
   close(): void;
 }
 
 /**
- * Watches the folders of local packs. A pack that changed is loaded again when the next message comes: its tools are
- * replaced. One that cannot be loaded keeps its tools until it can. Commands, hooks and the like stay as they were. Its code
- * runs with the rights of the user, so once a call could have changed it, `confirm` is asked before it is loaded.
+ * Watches the folders of local packs. A changed pack is reloaded with the next message: its tools are replaced. One
+ * that fails to load keeps its tools until it can be loaded. Commands, hooks and other services are not replaced. Its
+ * code runs with the rights of the user, so once a call could have changed it, `confirm` is called before it is loaded.
  */
 export function watchPacks(
   packs: readonly LoadedPack[],
@@ -41,7 +41,7 @@ export function watchPacks(
   const changed = new Set<LoadedPack>();
   const watchers: FSWatcher[] = [];
   let version = 0;
-  // Stays so: a command may have left something running that changes files later.
+  // Never reset: a command may have left a process running that changes files later.
   let couldBeModels = false;
   for (const pack of packs) {
     if (pack.file === undefined || !isLocal(pack.name)) continue;
@@ -95,7 +95,7 @@ export function watchPacks(
   };
 }
 
-/** A pack that only registers tools: what it provided at the start is still there. */
+/** A pack that only registers tools: its services from the start are still there. */
 function withoutServices(pack: ToolPack): ToolPack {
   if (typeof pack.register !== "function") return pack;
   const only = (registry: PackRegistry): PackRegistry => ({ ...registry, provide: () => undefined });

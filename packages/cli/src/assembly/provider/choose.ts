@@ -28,33 +28,33 @@ import {
   selectByName,
 } from "./select.js";
 
-// A local server answers in a few milliseconds, or the start does not wait for it.
+// A local server answers within a few milliseconds; the start does not wait longer.
 const LOCAL_LIST_MS = 300;
 
 /** The chosen provider, and how it was chosen. */
 export interface ChosenProvider {
   readonly provider: ChatProvider;
-  /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for one the config brings. */
+  /** The provider's name: `openai`, `anthropic`, `offline`, or `custom` for a provider object from the config. */
   readonly kind: string;
   readonly model: string;
-  /** One line for the user: which model, where, and why. */
+  /** One line for the user: the model, its server, and why it was chosen. */
   readonly description: string;
-  /** Creates the provider with another model of the same server; absent where there is only one model. */
+  /** Creates the provider with another model of the same server; absent if there is only one model. */
   readonly withModel?: (model: string) => Promise<ChatProvider>;
   /** A cheaper model for summaries and for reading pages, if the settings name one. */
   readonly smallModel?: ChatProvider;
-  /** Lists the server's models, where it has a list; also proves the key. */
+  /** Lists the server's models, if it has a list; also verifies the key. */
   readonly listModels?: (signal?: AbortSignal) => Promise<readonly ModelInfo[]>;
   /** The address of the server, if there is one. */
   readonly address?: string;
-  /** Facts about models that the provider's package carries. */
+  /** Facts about models in the provider's package. */
   readonly knownModels?: ProviderFactory["knownModels"];
 }
 
 /**
- * Chooses the provider: the one that flags and config name; else by a provider's key or `OPENAI_BASE_URL`; else a model
- * server on this machine that the user approved, if the chat is interactive; else the offline provider. Throws if a
- * model was named and no provider can serve it.
+ * Chooses the provider: the one named by flags and config; else by a provider's key or `OPENAI_BASE_URL`; else a local
+ * model server that the user approved, if the chat is interactive; else the offline provider. Throws if a model was
+ * named and no provider can serve it.
  */
 export async function chooseProvider(
   settings: ProviderChoice,
@@ -75,12 +75,12 @@ export async function chooseProvider(
   return { ...wrapped(chosen, waiting), ...(small && { smallModel: waiting(small.provider) }) };
 }
 
-/** As `chooseProvider`, without the fallback. */
+/** Like `chooseProvider`, without the fallback. */
 export async function chooseMain(settings: ProviderChoice, options: ChooseOptions): Promise<ChosenProvider> {
   return priced(await chooseFirst(settings, options), settings.prices);
 }
 
-/** The model to ask if the chosen one fails; `undefined` if the settings name none. */
+/** The fallback model; `undefined` if the settings name none. */
 export async function chooseFallback(
   chosen: ChosenProvider,
   settings: ProviderChoice,
@@ -89,7 +89,7 @@ export async function chooseFallback(
   return await chooseOther("fallback", chosen, settings, options);
 }
 
-/** Another model that the settings name under this key; `undefined` if they name none. */
+/** Another model in the settings under this key; `undefined` if there is none. */
 async function chooseOther(
   key: "fallback" | "smallModel",
   chosen: ChosenProvider,
@@ -109,7 +109,7 @@ async function chooseOther(
   return priced(await byName({ name, settings: {}, model, why }, options), settings.prices);
 }
 
-/** Adds what the server reported when it was last asked, and the prices of the config, which win. */
+/** Adds the server's last reported facts, and the prices of the config, which take precedence. */
 function priced(chosen: ChosenProvider, prices: ProviderChoice["prices"]): ChosenProvider {
   const saved = savedFacts(chosen);
   return wrapped(chosen, (provider, model) => {
@@ -118,7 +118,7 @@ function priced(chosen: ChosenProvider, prices: ProviderChoice["prices"]): Chose
   });
 }
 
-/** The choice with `wrap` around its provider, for every model of it. */
+/** Wraps the provider of a choice, for all of its models. */
 function wrapped(
   chosen: ChosenProvider,
   wrap: (provider: ChatProvider, model: string) => ChatProvider,
@@ -201,7 +201,7 @@ function ownModel(model: string, provider: string): string {
   return split.provider === provider ? split.model : model;
 }
 
-/** A server that was found, not configured. Checks before each request that its owner has not changed. */
+/** A server that was detected, not configured. Checks before each request that its owner has not changed. */
 async function localServer(
   server: LocalServer,
   wanted: string | undefined,
@@ -216,7 +216,8 @@ async function localServer(
       checkSameOwner(server);
       return await ask(request);
     });
-  // The server is on this machine: ask it for its context, which local servers often set far below the model's own.
+  // The server is on this machine: ask it for its context size, which local servers often set far below the model's
+  // own.
   const listed = await chosen.listModels?.(AbortSignal.timeout(LOCAL_LIST_MS)).catch(() => []);
   return wrapped(chosen, (provider, name) =>
     withFacts(guarded(provider), listed?.find(({ id }) => id === name) ?? {}),
@@ -247,8 +248,8 @@ function hostOf(url: string): string {
 }
 
 /**
- * A provider that the config made, with the keys in the environment while it is asked: it may read them with each request,
- * as the models of the AI SDK do. Tools run between requests and do not see them.
+ * A provider object from the config, with the keys in the environment during requests: it may read them with each
+ * request, as the models of the AI SDK do. Tools run between requests and do not see them.
  */
 function withLentKeys(provider: ChatProvider, keys: Pick<ProviderKeys, "lend">): ChatProvider {
   return wrapProvider(provider, async (request, ask) => {
@@ -263,18 +264,18 @@ function withLentKeys(provider: ChatProvider, keys: Pick<ProviderKeys, "lend">):
 
 const TOO_MANY_REQUESTS = 429;
 
-// The waits for a server that does not say when its limit ends.
+// The delays for a server that does not report when its limit ends.
 const FIRST_WAIT_MS = 60_000;
 
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-// A server that says "now" and refuses again must not be asked without a pause.
+// The minimum delay for a server that reports "now" and refuses again.
 const SHORTEST_WAIT_MS = 100;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a usage limit of the server to end, up to `waitMs` for one request, and asks again. Each wait is reported as a
+ * Waits for a usage limit of the server to end, up to `waitMs` per request, and retries. Each delay is reported as a
  * retry with its length, so that a display can count down; an abort ends it.
  */
 export function waitForUsageLimit(provider: ChatProvider, waitMs: number): ChatProvider {
@@ -300,7 +301,7 @@ export function waitForUsageLimit(provider: ChatProvider, waitMs: number): ChatP
   });
 }
 
-/** A server that refuses for a time, not an account without credit. */
+/** Whether a server refuses temporarily, as opposed to an account without credit. */
 function isUsageLimit(error: unknown): error is AgentError {
   return (
     isAgentError(error, "provider_failed") &&

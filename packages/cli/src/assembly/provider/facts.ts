@@ -22,7 +22,7 @@ interface FactsSource {
   readonly address?: string;
 }
 
-/** The provider with facts about its model that are more certain than those it carries. */
+/** The provider with facts about its model that are more reliable than its own. */
 export function withFacts(
   provider: ChatProvider,
   { contextTokens, price, efforts }: ModelFacts,
@@ -35,7 +35,7 @@ export function withFacts(
   });
 }
 
-/** The price that the config has for a model: under its name, with or without its provider. */
+/** The configured price of a model: by its name, with or without its provider. */
 export function configuredPrice(
   kind: string,
   model: string,
@@ -52,7 +52,7 @@ export function savedFacts(source: FactsSource): (model: string) => ModelFacts {
   return (model) => (Object.hasOwn(saved, model) ? (saved[model] ?? {}) : {});
 }
 
-/** Keeps the facts that a server reported, in place of its earlier ones. Returns for how many models there are any. */
+/** Stores the facts that a server reported, replacing its earlier ones. Returns the number of models with facts. */
 export async function saveFacts(source: FactsSource, models: readonly ModelInfo[]): Promise<number> {
   const known = models.filter(
     ({ contextTokens, price, efforts }) => contextTokens !== undefined || price || efforts,
@@ -70,7 +70,7 @@ function readStore(): Readonly<Record<string, FactsByModel>> {
     const store: unknown = JSON.parse(readFileSync(storePath(), "utf8"));
     return isRecord(store) && isRecord(store.servers) ? (store.servers as Record<string, FactsByModel>) : {};
   } catch {
-    // Without a readable store, the facts of the provider packages count.
+    // Without a readable store, the facts of the provider packages are used.
     return {};
   }
 }

@@ -10,12 +10,12 @@ import {
 import { withCost } from "@agent/core/provider";
 import { errorMessage, isRecord } from "@agent/core/toolkit";
 
-// Do not ask a failed server again for this long: every attempt repeats all retries.
+// Do not retry a failed server for this long: every attempt repeats all retries.
 const RETRY_FIRST_AFTER_MS = 60_000;
 
 /**
- * Asks a second model when the first one fails, and reports it each time in a retry event that names both. Offers only
- * what both models can do. Each model gets back only the state of its own answers.
+ * Uses a second model when the first one fails, and reports it each time in a retry event that names both. Offers only
+ * what both models support. Each model gets back only the state of its own answers.
  */
 export class FallbackProvider implements ChatProvider {
   readonly #first: ChatProvider;
@@ -42,7 +42,7 @@ export class FallbackProvider implements ChatProvider {
     return known.length === 0 ? undefined : Math.min(...known);
   }
 
-  /** Absent unless both models have a price: the answers of each are counted at its own. */
+  /** Absent unless both models have a price: each answer is billed at its own model's price. */
   get price(): ModelPrice | undefined {
     return this.#second.price && this.#first.price;
   }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LISTENING = "0A";
-// Local addresses that accept a connection to 127.0.0.1, as the tables of /proc/net write them.
+// Local addresses that accept connections to 127.0.0.1, in the format of the tables in /proc/net.
 const REACHED_BY_LOOPBACK = new Set([
   "0100007F",
   "00000000",
@@ -12,7 +12,7 @@ const REACHED_BY_LOOPBACK = new Set([
 ]);
 const SYSTEM_ACCOUNTS_BELOW = 1000;
 
-/** Whose process listens on a port, relative to the user who runs this program. */
+/** The owner of the process that listens on a port, relative to the current user. */
 export type OwnerKind = "self" | "system" | "other";
 
 /**
@@ -25,7 +25,7 @@ export function listenerOwner(port: number): number | undefined {
   return owners.size === 1 ? owner : undefined;
 }
 
-/** The users in a table of `/proc/net` that listen on a port loopback reaches. */
+/** The users in a `/proc/net` table that listen on a port reachable from loopback. */
 export function ownersIn(table: string, port: number): number[] {
   return table.split("\n").flatMap((line) => {
     const [, local = "", , state, , , , uid = ""] = line.trim().split(/\s+/);
@@ -36,8 +36,8 @@ export function ownersIn(table: string, port: number): number[] {
 }
 
 /**
- * A service's account counts as the system's: only an administrator sets one up, and Ollama's installer does. Another
- * person's account does not.
+ * A service account counts as the system: only an administrator creates one, as Ollama's installer does. The account of
+ * another human does not.
  */
 export function ownerKind(uid: number, self: number): OwnerKind {
   if (uid === self) return "self";

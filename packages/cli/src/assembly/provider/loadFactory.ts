@@ -7,8 +7,8 @@ import { providerPackage } from "../../settings/providerCatalog.js";
 import { trustedDirectories } from "../packs/trustedDirectories.js";
 
 /**
- * Loads a provider by its name: from the project if its config is trusted, else from the user's own packages, else
- * the CLI's own. Throws a `CliError` that says what to install.
+ * Loads a provider by its name: from the project if its config is trusted, else from the user's own packages, else the
+ * CLI's own. Throws a `CliError` that explains what to install.
  */
 export async function loadFactory(name: string, projectFile: string | undefined): Promise<ProviderFactory> {
   const file = findProvider(name, projectFile);
@@ -34,8 +34,8 @@ function isFactory(value: unknown): value is ProviderFactory {
 }
 
 /**
- * The file of a provider's package, or `undefined` if it is not installed. Packages of an untrusted project do not
- * count.
+ * The file of a provider's package, or `undefined` if it is not installed. Packages of an untrusted project are
+ * ignored.
  */
 export function findProvider(name: string, projectFile: string | undefined): string | undefined {
   return resolvePack(providerPackage(name), trustedDirectories(projectFile))?.file;

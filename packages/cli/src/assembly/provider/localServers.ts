@@ -10,7 +10,7 @@ import { describeOwner, listenerOwner, ownerKind } from "./listeners.js";
 
 const PRIVATE_FILE = 0o600;
 
-/** Where local model servers listen unless told otherwise. */
+/** The default ports of local model servers. */
 const SERVERS: readonly KnownServer[] = [
   { name: "Ollama", port: 11434 },
   { name: "llama.cpp", port: 8080 },
@@ -23,7 +23,7 @@ interface KnownServer {
   readonly port: number;
 }
 
-/** A server that listens on this machine, and the user whose process it is. */
+/** A server that listens on this machine, and the owner of its process. */
 interface ListeningServer extends KnownServer {
   readonly owner: number;
 }
@@ -39,9 +39,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Decisions = Readonly<Record<string, boolean>>;
 
 /**
- * Servers on well-known ports of this machine that the user may be asked about. A server that another person runs is
- * left out, because a model decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; set and empty, there are
- * none.
+ * Servers on well-known local ports that the user may be asked about. A server that another human runs is excluded,
+ * because a model decides what the tools do. `AGENT_LOCAL_PORTS` replaces the ports; if it is empty, there are none.
  */
 export function listeningServers(env: Environment): ListeningServer[] {
   const self = process.getuid?.();
@@ -52,7 +51,7 @@ export function listeningServers(env: Environment): ListeningServer[] {
   });
 }
 
-/** The first server that the user approved, that still has the same owner, and that answers. */
+/** The first approved server that still has the same owner and answers. */
 export async function findLocalServer(env: Environment): Promise<LocalServer | undefined> {
   const decisions = readDecisions();
   for (const server of listeningServers(env)) {
@@ -64,8 +63,8 @@ export async function findLocalServer(env: Environment): Promise<LocalServer | u
 }
 
 /**
- * Asks the user about each model server without a recorded decision, and remembers the answer for this address and
- * owner. Stops at the first server the user agrees to.
+ * Asks the user about each model server without a recorded decision, and stores the answer for this address and owner.
+ * Stops at the first approved server.
  */
 export async function askAboutLocalServer(
   env: Environment,
@@ -89,7 +88,7 @@ export async function askAboutLocalServer(
   }
 }
 
-/** Throws if another user's process has taken the server's place. */
+/** Throws if another user's process has replaced the server. */
 export function checkSameOwner({ port, owner }: LocalServer): void {
   const now = listenerOwner(port);
   if (now === owner) return;
@@ -152,7 +151,7 @@ interface ProbedServer {
   readonly model: string;
 }
 
-/** Asks a port of loopback which models it offers; `undefined` if it is no model server or silent for 300 ms. */
+/** Asks a loopback port for its models; `undefined` if it is not a model server or does not answer within 300 ms. */
 async function probeServer({
   name,
   port,
@@ -184,7 +183,7 @@ async function probeServer({
   });
 }
 
-/** The first model in the answer; `undefined` if something other than a model server answered. */
+/** The first model in the answer; `undefined` if it is not the answer of a model server. */
 function firstModel(text: string): string | undefined {
   try {
     const id: unknown = JSON.parse(text)?.data?.[0]?.id;

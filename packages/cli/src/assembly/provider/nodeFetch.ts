@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A request as providers send it: text to one address, and no redirect is followed. */
+/** A request as providers send it: text to one address, without following redirects. */
 interface Request {
   readonly method: string;
   readonly headers: Headers;
@@ -14,7 +14,7 @@ interface Request {
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * As `fetch` with `redirect: "manual"`, for a provider. Node loads its own `fetch` with the first call, which takes
+ * Like `fetch` with `redirect: "manual"`, for a provider. Node loads its own `fetch` with the first call, which takes
  * longer than the whole start of this program; here that happens while the server works on its answer. Failures look
  * like those of `fetch`, with the reason as their cause.
  */
@@ -39,7 +39,7 @@ export async function nodeFetch(address: string, init: RequestInit): Promise<Res
   }
 }
 
-/** Sends the request. Sends it again if the server had closed a kept-alive connection before the request reached it. */
+/** Sends the request, and again if the server had closed a kept-alive connection before the request reached it. */
 async function open(url: URL, request: Request): Promise<IncomingMessage> {
   const { request: send } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   const attempt = (): Promise<IncomingMessage> =>

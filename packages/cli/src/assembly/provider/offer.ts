@@ -4,8 +4,8 @@ import { providerPackage } from "../../settings/providerCatalog.js";
 import { installPackages } from "../packages/npm.js";
 
 /**
- * Asks whether to install a provider that was named and is not installed. Without approval, the run fails and says what to
- * do.
+ * Offers to install a provider that was named but is not installed. Without approval, the run fails and explains what
+ * to do.
  */
 export async function offerProvider(name: string): Promise<void> {
   const packageName = providerPackage(name);

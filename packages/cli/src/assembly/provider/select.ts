@@ -12,17 +12,19 @@ export type ProviderChoice = Pick<Settings, "provider" | "model" | "fallback" | 
   Partial<Pick<Settings, "smallModel">>;
 
 export interface ChooseOptions {
-  /** The environment with its keys. The variables of a chosen provider are taken from it, so that no tool sees them. */
+  /**
+   * The environment with its keys. The variables of the chosen provider are removed from it, so that no tool sees them.
+   */
   readonly keys: Pick<ProviderKeys, "env" | "take" | "lend">;
-  /** The project's config if it is trusted: its packages count then. */
+  /** The project's config if it is trusted: its packages can then be used. */
   readonly projectFile: string | undefined;
-  /** How often a failed request is repeated. */
+  /** The maximum number of retries. */
   readonly maxRetries?: number | undefined;
   /** How long a request waits for a usage limit to end. Absent: it fails. */
   readonly waitMs?: number | undefined;
 }
 
-/** A provider package by name, with what the settings say about it. */
+/** A provider package by name, with its settings. */
 export interface Selection {
   readonly name: string;
   readonly settings: ProviderSettings;
@@ -30,7 +32,7 @@ export interface Selection {
   readonly why: string;
 }
 
-/** The provider that settings, the model's name or a key in the environment name; `undefined` if nothing does. */
+/** The provider named by the settings, the model's name or a key in the environment; `undefined` if there is none. */
 export function selectByName(
   { provider, model, origins }: Pick<ProviderChoice, "provider" | "model" | "origins">,
   env: Environment,
@@ -54,8 +56,8 @@ export function selectByName(
 }
 
 /**
- * Throws if the name's first part is nearly that of a provider, or if nothing follows it. Call it only where no address
- * is given: a server of one's own may call its models anything.
+ * Throws if the name's first part is nearly that of a provider, or if nothing follows it. Call it only without a base
+ * URL: your own server may use any model names.
  */
 export function checkModelName(name: string | undefined, origin = "settings"): void {
   const slash = name?.indexOf("/") ?? -1;
@@ -82,7 +84,7 @@ function keyVariable(env: Environment): { readonly name: string; readonly provid
   return undefined;
 }
 
-/** The provider that was asked for by name and is not installed, so that a user can be offered it. */
+/** The provider that was requested by name but is not installed, so that it can be offered. */
 export function missingProvider(settings: ProviderChoice, options: ChooseOptions): string | undefined {
   const selection = selectByName(settings, options.keys.env);
   return selection && findProvider(selection.name, options.projectFile) === undefined
@@ -90,7 +92,7 @@ export function missingProvider(settings: ProviderChoice, options: ChooseOptions
     : undefined;
 }
 
-/** Whether the config brings its own provider. */
+/** Whether the config contains a provider object. */
 export function isProvider(provider: Settings["provider"]): provider is ChatProvider {
   return typeof provider === "object" && "respond" in provider && typeof provider.respond === "function";
 }

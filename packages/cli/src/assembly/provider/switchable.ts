@@ -1,6 +1,6 @@
 import type { ChatProvider, ChatRequest, ChatResponse, Effort, ModelPrice } from "@agent/core";
 
-/** A provider that can be exchanged between two messages, for `/model`. It describes itself as the current one. */
+/** A provider that can be replaced between two messages, for `/model`. It describes itself as the current one. */
 export class SwitchableProvider implements ChatProvider {
   #current: ChatProvider;
 

@@ -9,7 +9,7 @@ const CHANGE =
 
 type Used = Pick<AssembledAgent, "instructions" | "useInstructions">;
 
-/** The command about the instructions for agents: AGENTS.md and the like. */
+/** The command about instructions for agents: AGENTS.md and similar files. */
 export function instructionCommands(assembled: Used): Readonly<Record<string, SlashCommand>> {
   return {
     "/instructions": {

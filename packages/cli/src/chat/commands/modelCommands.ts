@@ -5,7 +5,7 @@ import type { CommandContext, SlashCommand } from "@agent/terminal/host";
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 
 interface Models extends Pick<AssembledAgent, "provider"> {
-  /** The models of the server, where it lists them. */
+  /** The models of the server, if it lists them. */
   readonly list: (() => Promise<readonly string[]>) | undefined;
   readonly withModel: AssembledAgent["chosen"]["withModel"];
 }
@@ -104,7 +104,7 @@ async function switchModel(
   ];
 }
 
-/** Does the work with the first call. A failure is not kept: the next call tries again. */
+/** Does the work on the first call. A failure is not cached: the next call tries again. */
 function onceDone<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {

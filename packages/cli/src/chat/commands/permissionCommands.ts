@@ -7,7 +7,7 @@ import { shownRule } from "../../permissions/shownRule.js";
 
 type Asked = Pick<AssembledAgent, "permissions">;
 
-/** Commands about what may run without a question. */
+/** Commands about what may run without asking. */
 export function permissionCommands(assembled: Asked): Readonly<Record<string, SlashCommand>> {
   return {
     "/permissions": {

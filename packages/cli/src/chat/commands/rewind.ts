@@ -13,7 +13,7 @@ import type { UndoLog, UndoResult } from "../../undo/undoLog.js";
 const LONGEST_LABEL = 60;
 const SHOWN_NAMES = 2;
 
-/** A session that is kept, and what its messages changed. */
+/** A saved session, and the file changes of its messages. */
 export interface KeptSession {
   readonly recording: SessionRecording;
   readonly names: SessionNames;
@@ -32,7 +32,7 @@ export async function forkSession(
   await log?.copyTo(undoDirectory(recording.file));
 }
 
-/** A message of the user that the conversation can be rewound to. */
+/** A user message that the conversation can be rewound to. */
 interface Point {
   readonly id: string;
   /** Its position in the whole conversation. */
@@ -42,8 +42,8 @@ interface Point {
 }
 
 /**
- * Lets the user choose an earlier message, and continues in a copy of the session that ends before it. The original session keeps
- * everything; the message returns to the line.
+ * Lets the user choose an earlier message, and continues in a copy of the session that ends before it. The original
+ * session is unchanged; the message returns to the input line.
  */
 export async function rewind(
   session: KeptSession,
@@ -52,12 +52,12 @@ export async function rewind(
   const { recording, undo } = session;
   const cwd = process.cwd();
   const { conversation } = agent;
-  // With the messages that compaction has replaced.
+  // Includes the messages that compaction has replaced.
   const whole = await conversation.whole();
   const points = rewindPoints(whole);
   if (points.length === 0) return ["There is no earlier message to go back to."];
   const log = undo();
-  /** Changes of a turn that no message of the user began, such as a notice, belong to the message before it. */
+  /** Changes of a turn that was not started by the user, such as by a notice, belong to the message before it. */
   const changedIn = (start: number, end?: number): string[] => {
     const ids = new Set<string | undefined>(
       whole.sessionContext.slice(start, end).map((message) => whole.infoOf(message).id),
@@ -83,7 +83,7 @@ export async function rewind(
   if (files === undefined) return [];
   // A notice may have started an answer while the list was open.
   if (busy()) return [BUSY];
-  // Before a file changes: it fails where the disk is full.
+  // Before any file changes: it fails if the disk is full.
   const copy = await recording.copyBefore(point.id);
   const reverted = log && files === "revert" ? await undoTurns(log, turns.length) : undefined;
   const original = idOf(recording.file);
@@ -109,7 +109,7 @@ export async function rewind(
   ];
 }
 
-/** The messages that the user wrote. */
+/** The messages written by the user. */
 function rewindPoints(conversation: Conversation): Point[] {
   return conversation.sessionContext.flatMap((message: ChatMessage, index) => {
     if (message.role !== "user" || message.from !== undefined || message.generated) return [];

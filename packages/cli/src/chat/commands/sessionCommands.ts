@@ -17,7 +17,7 @@ import { forkSession, rewind } from "./rewind.js";
 const MOST_SEARCHED = 100_000;
 const NOT_KEPT = "This conversation is not kept (--no-session).";
 
-/** Commands about the kept conversations of a project. */
+/** Commands about the saved conversations of a project. */
 export function sessionCommands({
   recording,
   restoreState,
@@ -111,13 +111,16 @@ async function resume(
   if (session) await recording.switchTo(file, session);
   usage.reset();
   return [
-    // A recording that cannot be read any more: show what the model sees.
+    // The recording can no longer be read: show what the model sees.
     ...transcriptLines(await agent.conversation.whole().catch(() => agent.conversation), view.style),
     ...(session && isKept ? await restoreState(file) : []),
   ];
 }
 
-/** One session in a list: its name or how it began, when it was used last, and its size. Typed words find it by what was said. */
+/**
+ * One session in a list: its name or first message, when it was last used, and its size. Typed words search its
+ * messages.
+ */
 export function sessionItem(read: ReadSession): {
   readonly value: string;
   readonly label: string;

@@ -2,7 +2,7 @@ import { BUSY, type CommandContext, type SlashCommand } from "@agent/terminal/ho
 import type { AssembledAgent } from "../../assembly/assembleAgent.js";
 import { moveChanges } from "../../undo/moveChanges.js";
 
-/** Commands that revert what messages changed. */
+/** Commands that revert the file changes of messages. */
 export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<Record<string, SlashCommand>> {
   return {
     "/undo": {

@@ -4,8 +4,8 @@ import { findInstructions, InstructionConsent, instructionSize } from "../../ins
 import { configDirectory } from "../../process/paths.js";
 
 /**
- * Each instruction file (AGENTS.md or the like) that a model gets here, with its size and the user's consent for a
- * project's.
+ * Lists each instruction file (AGENTS.md and similar) that a model gets here, with its size and the user's consent for
+ * a project's.
  */
 export function checkInstructions(cwd: string): Diagnosis[] {
   const { answer } = new InstructionConsent(cwd);

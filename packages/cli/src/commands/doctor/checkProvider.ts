@@ -9,8 +9,8 @@ const LIMIT_MS = 30_000;
 const QUESTION = "Answer with the word OK and nothing else.";
 
 /**
- * Asks the server for its models and the model for one word: only an answer proves key, address and model. A fallback is
- * asked by itself: it would hide that the first model fails.
+ * Asks the server for its models and the model for one word: only an answer proves that key, address and model work. A
+ * fallback is tested separately: it would hide a failure of the first model.
  */
 export async function checkProvider({ settings, keys, projectFile }: LoadedSettings): Promise<Diagnosis[]> {
   const options = { keys, projectFile };
@@ -65,7 +65,7 @@ async function askOneWord(provider: ChatProvider): Promise<void> {
   });
 }
 
-/** Checks the list of models. A server without one is no failure: many answer all the same. */
+/** Checks the list of models. A server without one is not a failure: many answer anyway. */
 async function checkModels(
   subject: string,
   { listModels, model }: ChosenProvider,

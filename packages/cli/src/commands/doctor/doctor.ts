@@ -18,7 +18,7 @@ import { checkProvider } from "./checkProvider.js";
 const OLDEST_NODE = [20, 19] as const;
 const DIAGNOSIS_LIMIT_MS = 30_000;
 
-/** `agent doctor`: what works on this machine, proved by trying it; what does not, and the cure. */
+/** `agent doctor`: tests what works on this machine, and explains how to fix what does not. */
 export async function doctorCommand(flags: SettingsFlags): Promise<ExitCode> {
   let broken = false;
   const show = (one: Diagnosis, counts = false): void => {
@@ -68,7 +68,7 @@ function packDiagnosis({ name, file, problem, module, own, isolated }: LoadedPac
   return { subject: `pack ${name}`, ok: module !== undefined, detail: `${file ?? "from the config"}${how}` };
 }
 
-/** Whether packs that a user adds can be kept to what they were granted, proved with a hostile one. */
+/** Whether added packs can be restricted to their grants, tested with a hostile one. */
 async function checkIsolation(): Promise<Diagnosis> {
   const { Isolation } = await import("@agent/core/isolation");
   const { level, detail, cure } = await new Isolation().status();
@@ -84,7 +84,7 @@ function secretDiagnosis({ pack, variable, isSet }: PackSecret): Diagnosis {
   };
 }
 
-/** Problems of tools that were announced and did not load. Problems of packs are listed with each pack. */
+/** Problems of tools that were announced but did not load. Problems of packs are listed with each pack. */
 function lateProblems({ problems, packs }: ToolsInUse): string[] {
   return problems.filter((problem) => !packs.some((pack) => pack.problem === problem));
 }
@@ -97,7 +97,7 @@ async function diagnose({ registry }: ToolsInUse): Promise<readonly Diagnosis[]>
   ]);
 }
 
-/** Writes a file where trust and sessions are kept, and removes it again. */
+/** Writes a file to the directories of trust and sessions, and removes it again. */
 function checkState(): Diagnosis {
   const directory = stateDirectory();
   try {

@@ -16,13 +16,16 @@ import { DEFAULT_PACK } from "../../settings/layers.js";
 import { type EditableServers, editableServers, type McpFlags, PACK } from "./servers.js";
 import { showInstructions, showTools } from "./showTools.js";
 
-/** Files in which other programs list a project's MCP servers. We offer to add them; they are never used unasked. */
+/**
+ * Files in which other programs list a project's MCP servers. We offer to add them; they are never used without
+ * approval.
+ */
 const FOREIGN_FILES = [".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"];
 
-// Launchers such as npx download the server when it is started for the first time.
+// Launchers such as npx download the server when it is first started.
 const FIRST_START_MS = 120_000;
 
-/** `enable` lists the server's tools to turn on; `*` means all of them. */
+/** `enable` lists the server's tools to enable; `*` means all of them. */
 export interface AddFlags extends McpFlags {
   readonly name?: string;
   readonly env?: readonly string[];
@@ -30,7 +33,7 @@ export interface AddFlags extends McpFlags {
   readonly user?: boolean;
 }
 
-/** What became of one server, for `--json`. */
+/** The result for one server, for `--json`. */
 interface AddedServer {
   readonly server: string;
   readonly added: boolean;
@@ -40,8 +43,8 @@ interface AddedServer {
 }
 
 /**
- * `agent mcp add …`: parses what was pasted, shows what would run, starts it after approval, shows its tools, and writes
- * config and lock after a second yes.
+ * `agent mcp add …`: parses what was pasted, shows what would run, starts it after approval, shows its tools, and
+ * writes config and lock after a second approval.
  */
 export async function mcpAdd(words: readonly string[], flags: AddFlags): Promise<ExitCode> {
   const place = await editableServers(flags, flags.user === true);
@@ -82,7 +85,10 @@ async function addServers(
   return exitCode;
 }
 
-/** The servers that the words mean: pasted, in a file, on standard input, or in a file of another tool that is here. */
+/**
+ * The servers that the arguments mean: pasted, in a file, on standard input, or in a file of another tool in this
+ * directory.
+ */
 async function readWords(
   words: readonly string[],
   flags: AddFlags,
@@ -170,7 +176,9 @@ async function addServer(
   };
 }
 
-/** The tools to turn on: those that were named, or all after approval. Without approval all are off, as everywhere. */
+/**
+ * The tools to enable: those that were named, or all after approval. Without approval all are disabled, as everywhere.
+ */
 async function toolsToEnable(flags: AddFlags, count: number): Promise<true | readonly string[] | undefined> {
   if (flags.enable?.includes("*")) return true;
   if (flags.enable) return flags.enable;
@@ -179,8 +187,8 @@ async function toolsToEnable(flags: AddFlags, count: number): Promise<true | rea
 }
 
 /**
- * What would run or be reached, and all that it gets: a variable such as NODE_OPTIONS can make a program another one. Only
- * secrets that were pasted are left out, and named.
+ * What would run or be connected to, and everything it gets: a variable such as NODE_OPTIONS can change what a program
+ * runs. Only pasted secrets are omitted, and named.
  */
 function describe({ name, options, variables, ignored }: PastedServer): string {
   const what =
@@ -195,7 +203,7 @@ function describe({ name, options, variables, ignored }: PastedServer): string {
   ].join("\n");
 }
 
-/** The settings of a server that are in the config as they were pasted, one a line. */
+/** The settings of a server that are in the config as they were pasted, one per line. */
 function settingsOf(options: PastedServer["options"]): string[] {
   if ("url" in options)
     return Object.entries(options.headers ?? {}).map(([name, value]) => `with the header ${name}: ${value}`);
@@ -227,7 +235,7 @@ function nextSteps(
   ];
 }
 
-/** Servers that another tool's file of this directory names and the config does not have. Never throws. */
+/** Servers in another tool's file of this directory that are not in the config. Never throws. */
 export function offeredServers(
   { manage, servers }: Pick<EditableServers, "manage" | "servers">,
   directory: string,

@@ -15,7 +15,7 @@ import {
 /** How many servers are started at the same time. */
 const AT_ONCE = 4;
 
-/** What was found about a server, as `--json` prints it. */
+/** The findings about a server, as printed by `--json`. */
 type Report =
   | {
       readonly server: string;
@@ -29,7 +29,7 @@ type Report =
     }
   | { readonly server: string; readonly ok: false; readonly problem: string };
 
-/** `agent mcp check [server]`: starts servers and says what works, what was set aside and what it costs. */
+/** `agent mcp check [server]`: starts servers and reports what works, what was set aside and what it costs. */
 export async function mcpCheck(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
   const configured = await configuredServers(flags);
   const lock = configured.manage.readLock(configured.lockFile);
@@ -50,7 +50,7 @@ export async function mcpCheck(name: string | undefined, flags: McpFlags): Promi
     if (!flags.json) print(lines(report));
   }
   if (flags.json) print(`${JSON.stringify({ v: 1, servers: reports }, undefined, 2)}\n`);
-  // A login that is missing counts only if it is all that is wrong.
+  // A missing login counts only if nothing else is wrong.
   return [EXIT.tool, EXIT.refused].find((code) => failures.has(code)) ?? EXIT.done;
 }
 

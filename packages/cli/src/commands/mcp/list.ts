@@ -56,7 +56,7 @@ function statusOf(
   return locked.tools.every((tool) => manage.isGenuine(name, tool)) ? "approved" : "lock edited by hand";
 }
 
-/** Says which servers another tool's file has. They are used only after someone added them. */
+/** Reports which servers another tool's file has. They are used only after someone added them. */
 function offer(offered: ReturnType<typeof offeredServers>): void {
   for (const { file, servers } of offered) {
     print(`Not used: ${servers.join(", ")} of ${file}. Take them over: agent mcp add ${file}\n`);

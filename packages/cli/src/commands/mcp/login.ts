@@ -15,7 +15,7 @@ export interface LoginFlags extends McpFlags {
   readonly browser?: boolean;
 }
 
-/** `agent mcp login SERVER`: opens the browser and keeps the login. Running chats use it with their next call. */
+/** `agent mcp login SERVER`: opens the browser and stores the login. Running chats use it with their next call. */
 export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCode> {
   const { manage, servers, host } = await configuredServers(flags);
   const options = namedServer(servers, name);
@@ -50,7 +50,7 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
   }
 }
 
-/** Opens the address with `$BROWSER`, or with what the system opens addresses with. Whether that works is not known. */
+/** Opens the address with `$BROWSER`, or with the system's default handler. Success cannot be detected. */
 function openBrowser(url: URL): void {
   const [opener, ...args] = browserCommand();
   if (opener === undefined) return;
@@ -59,7 +59,7 @@ function openBrowser(url: URL): void {
     .unref();
 }
 
-/** On Windows not `start`: that is a command of cmd.exe, which would read the address as its language. */
+/** On Windows not `start`: that is a command of cmd.exe, which would interpret the address. */
 function browserCommand(): readonly string[] {
   if (process.env.BROWSER) return [process.env.BROWSER];
   if (process.platform === "win32") return [systemProgram("rundll32.exe"), "url.dll,FileProtocolHandler"];

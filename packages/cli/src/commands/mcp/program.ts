@@ -93,8 +93,8 @@ function addOptions(command: Command): Command {
 }
 
 /**
- * What follows a program's name belongs to the program: `npx -y some-server --port 1`. After an address, a block, a
- * file or a quoted command line nothing can follow, so options there are ours.
+ * Arguments after a program's name belong to the program: `npx -y some-server --port 1`. Nothing can follow an address,
+ * a block, a file or a quoted command line, so options there are ours.
  */
 function takeOwnOptions(pasted: readonly string[], command: Command): readonly string[] {
   const [first = "", ...rest] = pasted;

@@ -4,7 +4,7 @@ import { editConfig } from "../../settings/config/editConfig.js";
 import { removePackOption } from "../../settings/config/editPackOptions.js";
 import { editableServers, type McpFlags, namedServer, PACK } from "./servers.js";
 
-/** `agent mcp remove SERVER`: takes a server out of the config and the lock, and forgets its login. */
+/** `agent mcp remove SERVER`: removes a server from the config and the lock, and forgets its login. */
 export async function mcpRemove(
   name: string,
   flags: McpFlags & { readonly user?: boolean },

@@ -18,14 +18,14 @@ export interface ServeFlags extends McpFlags {
   readonly port?: string;
 }
 
-/** `agent mcp serve`: the enabled tools for MCP clients, over standard input and output or HTTP. */
+/** `agent mcp serve`: serves the enabled tools to MCP clients, over standard input and output or HTTP. */
 export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
   const port = flags.port === undefined ? 0 : Number(flags.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new CliError(`--port must be a number from 0 to 65535, got "${flags.port}".`);
   }
   const notice = (message: string): void => note(`agent: ${message}`);
-  // No one answers at this terminal, so commands run in the sandbox, whatever the mode.
+  // No one answers at this terminal, so commands run in the sandbox in every mode.
   const forPacks = ({ settings }: LoadedSettings): HostData => ({
     containment: { wanted: () => settings.sandbox, optOut: SANDBOX_OPT_OUT },
     notice,
@@ -38,7 +38,7 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
       trustedDirectories(loaded.projectFile),
     );
     for (const problem of problems) notice(problem);
-    // A client is one more model with these tools: the rules of the configuration hold for it as for ours.
+    // A client is another model with these tools: the rules of the configuration apply to it as well.
     const permissions = await createPermissions(loaded, tools, { unattended: true, onProblem: notice });
     const server = toMcpServer(registry, {
       decide: decideCalls(permissions, loaded.settings.sandbox, notice),
@@ -56,7 +56,7 @@ export async function mcpServe(flags: ServeFlags): Promise<ExitCode> {
   return await withTools(flags, serve, forPacks);
 }
 
-/** In auto mode too, a command outside the sandbox needs approval, unless the user opted out of the sandbox. */
+/** Even in auto mode, a command outside the sandbox needs approval, unless the user opted out of the sandbox. */
 function decideCalls(
   permissions: Permissions,
   wantsSandbox: boolean,

@@ -16,7 +16,7 @@ export interface McpFlags extends SettingsFlags {
   readonly yes?: boolean;
 }
 
-/** The servers of the config, and what is needed to manage them. */
+/** The servers of the config, and the data needed to manage them. */
 export interface ConfiguredServers {
   readonly manage: typeof Manage;
   readonly options: McpOptions;
@@ -51,7 +51,7 @@ async function withPack(
   };
 }
 
-/** The servers of one config file that can be changed, which may not be there yet. */
+/** The servers of one writable config file, which may not exist yet. */
 export interface EditableServers extends ConfiguredServers {
   readonly file: string;
 }
@@ -66,12 +66,12 @@ export async function editableServers(flags: SettingsFlags, user: boolean): Prom
   return { file, ...(await withPack(pack?.options, dirname(file), trusted)) };
 }
 
-/** What was approved about a server. A server may be called `constructor`: only the lock's own entries count. */
+/** The approved state of a server. A server may be named `constructor`: only the lock's own entries count. */
 export function lockedServer({ servers }: Manage.Lock, name: string): Manage.LockedServer | undefined {
   return Object.hasOwn(servers, name) ? servers[name] : undefined;
 }
 
-/** The servers a command is about: the named one, or all. Throws for a name that the config does not have. */
+/** The servers of a command: the named one, or all. Throws for a name that is not in the config. */
 export function selectServers(
   servers: Readonly<Record<string, ServerOptions>>,
   name: string | undefined,
@@ -79,7 +79,7 @@ export function selectServers(
   return name === undefined ? Object.entries(servers) : [[name, namedServer(servers, name)]];
 }
 
-/** A server of the config. Throws for a name that the config does not have. */
+/** A server of the config. Throws for a name that is not in the config. */
 export function namedServer(servers: Readonly<Record<string, ServerOptions>>, name: string): ServerOptions {
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (server !== undefined) return server;

@@ -7,7 +7,7 @@ const SHOWN_BEFORE_DIFFERENCE = 60;
 const MAX_DESCRIPTION_BYTES = 1000;
 const MAX_DIFFERENCE_BYTES = 4000;
 
-/** Prints a server's tools, or how they differ from what was approved. */
+/** Prints a server's tools, or how they differ from the approved ones. */
 export function showTools(
   server: string,
   { added, removed, changed }: ToolDifferences,
@@ -26,7 +26,7 @@ export function showTools(
   }
 }
 
-/** Prints what a server says to the model about its use, or how that differs from what was approved. */
+/** Prints a server's instructions for the model, or how they differ from the approved ones. */
 export function showInstructions(
   server: string,
   before: string | undefined,
@@ -41,7 +41,7 @@ function shownFrom(text: string, from: number): string {
   return `${from > 0 ? "…" : ""}${shown(text.slice(from), MAX_DIFFERENCE_BYTES)}`;
 }
 
-/** A text on one line. What is left out is told: a user must know that there is more that they agree to. */
+/** A text on one line. Omissions are marked: a user must know that there is more to approve. */
 function shown(text: string, maxBytes: number): string {
   const start = truncateUtf8(text, maxBytes);
   const left = text.length - start.length;

@@ -12,14 +12,14 @@ import {
 } from "./servers.js";
 import { showInstructions, showTools } from "./showTools.js";
 
-/** What became of one server, with all that differs in full, for `--json`. */
+/** The result for one server, with all differences in full, for `--json`. */
 interface UpdatedServer {
   readonly server: string;
   readonly outcome: "same" | "updated" | "declined" | "refused" | "failed";
   readonly problem?: string;
 }
 
-/** `agent mcp update [server]`: shows how the tools differ from what was approved, and agrees after approval. */
+/** `agent mcp update [server]`: shows how the tools differ from the approved ones, and records them after approval. */
 export async function mcpUpdate(name: string | undefined, flags: McpFlags): Promise<ExitCode> {
   const place = await configuredServers(flags);
   const { manage, servers, host, lockFile } = place;
@@ -30,7 +30,7 @@ export async function mcpUpdate(name: string | undefined, flags: McpFlags): Prom
       const { locked } = await manage.inspectServer(server, options, host);
       results.push(await updateServer(server, locked, place, flags));
     } catch (error) {
-      // One server that does not start must not keep the others from being looked at.
+      // One server that does not start must not prevent checking the others.
       exitCode = error instanceof manage.LoginNeededError ? EXIT.refused : EXIT.tool;
       results.push({ server, outcome: "failed", problem: errorMessage(error) });
       note(`✗ ${server}: ${errorMessage(error)}`);
@@ -74,7 +74,7 @@ async function updateServer(
     if (!canAsk()) return { ...result, outcome: "refused" };
     if (!(await askYesNo(`Agree to these tools of ${server}?`))) return { ...result, outcome: "declined" };
   }
-  // Read once more: someone may have approved other tools while the user looked at these.
+  // Read again: someone may have approved other tools while the user looked at these.
   const lock = manage.readLock(lockFile);
   await manage.writeLock(lockFile, { ...lock, servers: { ...lock.servers, [server]: locked } });
   return { ...result, outcome: "updated" };

@@ -26,8 +26,8 @@ import { installedFolder, reachableFolder } from "./installed.js";
 const SPECIFIER = /^((?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[\w.^~*-]+)?$/i;
 
 /**
- * The folder of the archives of packs from git, next to the package.json that names them. Throws for one that a link of the
- * project moves elsewhere: what is there would be replaced or removed.
+ * The folder of the archives of git packs, next to the package.json that names them. Throws if a symlink of the project
+ * redirects it: files there would be replaced or removed.
  */
 export function archivesFolder(place: string): string {
   const folder = join(place, ".agent", "packs");
@@ -39,19 +39,19 @@ export const SHORT_COMMIT = 7;
 
 /** A pack that is not selected yet: where it is, and how it gets into the project. */
 export interface Candidate {
-  /** As the config names it. */
+  /** Its name in the config. */
   readonly name: string;
   readonly folder: string;
-  /** How it got here: `was downloaded`, `is installed in …`. */
+  /** How it was obtained: `was downloaded`, `is installed in …`. */
   readonly where: string;
-  /** The folder that it has once it is installed, if that is not one of node_modules. */
+  /** Its folder once it is installed, if not in node_modules. */
   readonly installed?: string;
-  /** Where it comes from, if it is in git. */
+  /** Its source, if it is from git. */
   readonly git?: { readonly source: string; readonly commit: string };
   readonly install?: () => Promise<void>;
 }
 
-/** Makes the pack available without changing the project, and removes it again after `use`. */
+/** Makes the pack available without changing the project, and removes it after `use`. */
 export async function withCandidate(
   {
     specifier,
@@ -107,8 +107,8 @@ export function checkExists(specifier: string, directory: string): void {
 }
 
 /**
- * A pack of a git repository. npm gets an archive of one commit, which is kept in the project: what was examined is what
- * everyone installs, and neither npm nor the repository runs anything.
+ * A pack of a git repository. npm gets an archive of one commit, which is stored in the project: everyone installs
+ * exactly what was examined, and neither npm nor the repository runs anything.
  */
 async function gitCandidate({
   git,
@@ -187,8 +187,8 @@ export function manifestOf(folder: string): {
 }
 
 /**
- * Installs the version that was examined. Throws if other files arrived: a lock file of the project, or a package that
- * it brought along, can put other code in the place of this version.
+ * Installs the examined version. Throws if other files arrived: a lock file of the project, or one of its packages, can
+ * replace this version with other code.
  */
 async function installChecked({
   name,
@@ -216,7 +216,7 @@ async function installChecked({
   );
 }
 
-/** The first file that two packages do not have in common, without the packages installed inside of them. */
+/** The first file that differs between two packages, excluding the packages installed inside of them. */
 function differentFile(one: string, other: string): string | undefined {
   const files = new Set([...packageFiles(one), ...packageFiles(other)]);
   return [...files].find((file) => {

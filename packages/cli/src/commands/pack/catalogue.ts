@@ -19,17 +19,17 @@ import { entryOf, PACK_KEYWORD } from "../../settings/packs/entry.js";
 const FORMAT = "agent-pack-catalogue";
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_PACKS = 250;
-// Each question starts npm.
+// Each query starts npm.
 const AT_THE_SAME_TIME = 4;
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 
-/** What is known about a pack. What has not been examined is absent. */
+/** The facts about a pack. Facts that were not examined are absent. */
 export interface CatalogueEntry {
   readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly publisher?: string;
-  /** The day of the release. */
+  /** The date of the release. */
   readonly released?: string;
   readonly bytes?: number;
   readonly provenance?: boolean;
@@ -55,7 +55,7 @@ interface Catalogue {
   readonly packs: readonly CatalogueEntry[];
 }
 
-/** The evidence that `agent pack search` and the page show alike. */
+/** The evidence shown by `agent pack search` and the page. */
 export const EVIDENCE: readonly (readonly [title: string, text: (entry: CatalogueEntry) => string])[] = [
   ["Kit", ({ kitFailed, problem }) => (problem !== undefined ? "failed: load" : kitText(kitFailed))],
   ["Isolated", ({ isolated }) => yesOrNo(isolated)],
@@ -79,10 +79,10 @@ function listText(names: readonly string[] | undefined): string {
   return names === undefined ? "not known" : [...new Set(names)].sort().join(", ") || "none";
 }
 
-/** Packs of the registry that the user's npm is configured for, known by their keyword. */
+/** Packs in the registry of the user's npm configuration, found by their keyword. */
 export async function findPacks(words: readonly string[], limit: number): Promise<CatalogueEntry[]> {
   const byKeyword = await search([`keywords:${PACK_KEYWORD}`, ...words], limit);
-  // Not every registry understands "keywords:"; the keyword itself is a word all of them find.
+  // Not every registry supports "keywords:"; all of them find the keyword as a word.
   return byKeyword.length > 0 ? byKeyword : await search([PACK_KEYWORD, ...words], limit);
 }
 
@@ -113,7 +113,7 @@ function parseAnswer(text: string): unknown {
   }
 }
 
-/** Adds what the registry says about each pack. A pack about which it says nothing stays as it is. */
+/** Adds the registry's data about each pack. A pack without data is unchanged. */
 export async function withFacts(packs: readonly CatalogueEntry[]): Promise<CatalogueEntry[]> {
   const entries = [...packs];
   const work = packs.map((pack, index) => async () => {
@@ -140,7 +140,7 @@ export interface PackCatalogueParameters {
   readonly words: readonly string[];
   /** The directory of the page. */
   readonly out: string;
-  /** A catalogue.json to make the page from, instead of the registry. */
+  /** A catalogue.json to build the page from, instead of the registry. */
   readonly from: string | undefined;
   /** Downloads each pack and runs the conformance kit on it. */
   readonly check: boolean;
@@ -202,7 +202,7 @@ async function examine(pack: CatalogueEntry, directory: string): Promise<Partial
   };
 }
 
-/** Whether the command would run the pack in its own process. Packs of ours run in the process of the command. */
+/** Whether the command would run the pack in its own process. Our packs run in the process of the command. */
 async function runsIsolated(name: string, entry: string): Promise<boolean> {
   if (name.startsWith("@agent/")) return false;
   const { Isolation } = await import("@agent/core/isolation");
@@ -298,7 +298,7 @@ function renderPack(entry: CatalogueEntry): string {
     .join("\n");
 }
 
-/** Text of a stranger for the page: no markup, and nothing that turns or hides the text around it. */
+/** Untrusted text for the page: no markup, and no characters that reorder or hide the text around it. */
 function escapeHtml(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     "&": "&amp;",

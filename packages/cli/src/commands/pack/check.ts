@@ -50,7 +50,7 @@ export async function packCheck({
   return report.ok ? EXIT.done : EXIT.config;
 }
 
-/** The kit loads the pack in its own process, so after the question the files are compared once more. */
+/** The kit loads the pack in its own process, so after the question the files are compared again. */
 async function mayRun(file: string, trust: TrustPolicy): Promise<boolean> {
   const asked = packFiles(file);
   if (!(await requireTrust(file, asked, trust, "pack"))) return false;
@@ -58,10 +58,12 @@ async function mayRun(file: string, trust: TrustPolicy): Promise<boolean> {
   throw new CliError(`${quotePath(file)}: the pack changed while the question stood.`, EXIT.refused);
 }
 
-/** What `checkPack` says about one aspect of a pack. */
+/** A result of `checkPack` about one aspect of a pack. */
 type PackCheck = PackReport["checks"][number];
 
-/** Whether users find the package, may use it and get its files. `undefined` for a file without a package of its own. */
+/**
+ * Whether users can find the package, may use it and get its files. `undefined` for a file without a separate package.
+ */
 function checkManifest(
   folder: string | undefined,
   entry: string,
@@ -102,7 +104,7 @@ function checkManifest(
   return { ...check, status: findings.length > 0 ? "failed" : "passed", findings, notes: [] };
 }
 
-/** Whether a pattern of `files` includes a file: by its folder or its name. Other patterns count as if they did. */
+/** Whether a pattern of `files` includes a file: by its folder or its name. Other patterns are assumed to match. */
 function covers(pattern: string, file: string): boolean {
   const plain = pattern.replace(/^\.?\//, "").replace(/\/(?:\*\*?)?$/, "");
   const path = file.split(sep).join("/");

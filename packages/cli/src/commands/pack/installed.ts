@@ -9,7 +9,7 @@ export interface InstalledPack {
   readonly version: string;
   /** The package's folder. */
   readonly directory: string;
-  /** Whether it is installed next to this CLI: then it is trusted as the CLI itself is. */
+  /** Whether it is installed next to this CLI: then it is trusted like the CLI itself. */
   readonly besideCli: boolean;
 }
 
@@ -36,7 +36,7 @@ export function installedFolder(name: string, directory: string): string | undef
   return existsSync(join(folder, "package.json")) ? folder : undefined;
 }
 
-/** The folder of a package that Node finds from `directory`: in a workspace it may be installed further up. */
+/** The folder of a package that Node resolves from `directory`: in a workspace it may be installed further up. */
 export function reachableFolder(name: string, directory: string): string | undefined {
   const folders = moduleFolders(directory).map((folder) => join(folder, name));
   return (
@@ -44,7 +44,7 @@ export function reachableFolder(name: string, directory: string): string | undef
   );
 }
 
-/** `node_modules` of a directory and of those above it, as Node looks them up. */
+/** `node_modules` of a directory and its parents, in Node's lookup order. */
 function moduleFolders(start: string): string[] {
   const folders: string[] = [];
   for (let directory = start; ; directory = dirname(directory)) {

@@ -19,17 +19,17 @@ const CHANGED = {
 };
 
 export interface PackListParameters {
-  /** Packs are looked for here and above. */
+  /** Where packs are searched: here and in parent directories. */
   readonly directory: string;
-  /** Whether the user trusts the project: only then is the code of its packs loaded to see their tools. */
+  /** Whether the user trusts the project: only then is the code of its packs loaded to list their tools. */
   readonly trusted: boolean;
-  /** `--trust`: packs that are linked into the project are loaded as they are now, too. */
+  /** `--trust`: also load packs that are linked into the project in their current version. */
   readonly everything?: boolean;
   readonly json?: boolean;
   readonly print: (text: string) => void;
 }
 
-/** What is known of a pack and its tools. */
+/** The facts about a pack and its tools. */
 interface Listed {
   readonly tools: readonly PackTool[];
   readonly problem?: string;
@@ -80,7 +80,7 @@ export async function packList({
   return EXIT.done;
 }
 
-/** The tools of a pack that runs in its own process, as the lock has them: its code is not loaded here. */
+/** The tools of a pack that runs in its own process, from the lock: its code is not loaded here. */
 async function isolatedTools({ manifest, grants }: NonNullable<LockedPack["isolation"]>): Promise<Listed> {
   const { describeGrants, readGrants, readManifest } = await import("@agent/core/isolation");
   const tools = Object.entries(readManifest(manifest).tools).map(([name, tool]) => ({

@@ -47,7 +47,7 @@ import {
 } from "./candidate.js";
 import { findInstalledPacks, installedFolder } from "./installed.js";
 
-// How long a pack may take to register, and how long its late tools may take.
+// The time limits for a pack to register, and for its late tools.
 const EXAMINATION_LIMIT_MS = 30_000;
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
@@ -64,7 +64,7 @@ export interface PackAddParameters extends PackManageParameters {
   readonly yes: boolean;
   /** Tools to enable without asking about each. */
   readonly enable: readonly string[];
-  /** The least isolation that is accepted without asking. */
+  /** The minimum isolation that is accepted without asking. */
   readonly isolation?: AcceptedIsolation | undefined;
 }
 
@@ -72,8 +72,8 @@ export interface PackAddParameters extends PackManageParameters {
 export type AcceptedIsolation = IsolationLevel | "none";
 
 /**
- * `agent pack add NAME`: downloads a pack into a private directory, shows what it brings, and after approval installs it,
- * selects it in the config and records in the lock file what was approved. The project is not touched before.
+ * `agent pack add NAME`: downloads a pack into a private directory, shows what it provides, and after approval installs
+ * it, selects it in the config and records the approval in the lock file. The project is not changed before.
  */
 export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> {
   const { specifier, directory, yes } = parameters;
@@ -88,13 +88,13 @@ export async function packAdd(parameters: PackAddParameters): Promise<ExitCode> 
 }
 
 export interface PackUpdateParameters extends Omit<PackAddParameters, "enable" | "specifier"> {
-  /** The packs to update; all that the lock file names if it is empty. */
+  /** The packs to update; all in the lock file if it is empty. */
   readonly specifiers: readonly string[];
 }
 
 /**
- * `agent pack update [NAME…]`: downloads the newest version of packs, shows what changes for the user, and after approval
- * installs them and records the change. Also approves a change that came with another program.
+ * `agent pack update [NAME…]`: downloads the newest version of packs, shows what changes for the user, and after
+ * approval installs them and records the change. Also approves a change made by another program.
  */
 export async function packUpdate(parameters: PackUpdateParameters): Promise<ExitCode> {
   const { directory, user, yes, print } = parameters;
@@ -155,7 +155,7 @@ export async function packOutdated({
   return EXIT.done;
 }
 
-/** Loads a pack after approval, shows what it brings, and after a second approval installs and selects it. */
+/** Loads a pack after approval, shows what it provides, and after a second approval installs and selects it. */
 async function examineAndSelect(parameters: PackAddParameters, candidate: Candidate): Promise<ExitCode> {
   const { directory, user, yes, print } = parameters;
   const { name, install } = candidate;
@@ -207,7 +207,7 @@ async function addServers(
   }
 }
 
-/** Shows what another version changes, and after approval installs it. */
+/** Shows the changes of another version, and after approval installs it. */
 async function examineAndUpdate(
   { directory, user, yes, print, isolation }: PackUpdateParameters,
   candidate: Candidate,
@@ -220,7 +220,7 @@ async function examineAndUpdate(
       ? candidate.installed
       : installedFolder(name, place);
   const isCurrent = installed !== undefined && digestFiles(installed) === digestFiles(folder);
-  // A pack that was added without isolation stays so until the user asks for it.
+  // A pack that was added without isolation stays without it until the user asks for it.
   const accepted = isolation ?? (locked && (locked.isolation?.required ?? "none"));
   if (
     locked !== undefined &&
@@ -315,7 +315,7 @@ async function loadIsolation(): Promise<Isolation> {
 
 type Examined = Omit<LockedPack, "version" | "files">;
 
-/** What a pack registers where it may do nothing else. */
+/** Inspects what a pack registers without any access. */
 async function examineIsolated(
   candidate: Candidate,
   isolation: Isolation,
@@ -353,7 +353,7 @@ async function examineIsolated(
   };
 }
 
-/** What a pack registers with the rights of the user. */
+/** Inspects what a pack registers with the rights of the user. */
 async function examineInProcess(candidate: Candidate, print: (text: string) => void): Promise<Examined> {
   const { name, folder } = candidate;
   const { inspectPack } = await import("@agent/testing");
@@ -375,7 +375,7 @@ async function examineInProcess(candidate: Candidate, print: (text: string) => v
   };
 }
 
-/** What a plugin brings. It is data: nothing of it runs. */
+/** The content of a plugin. It is data: none of it runs. */
 function examinePlugin(
   { name, folder, where, git }: Candidate,
   print: PackAddParameters["print"],
@@ -405,7 +405,7 @@ function serverNames(folder: string, print: PackAddParameters["print"]): string[
   return Object.keys(servers).map((server) => `MCP server ${server}`);
 }
 
-/** What the registry and package.json say about a package before any of its code runs. */
+/** The data of the registry and package.json about a package, read before any of its code runs. */
 function factLines(folder: string, facts: PackageFacts | undefined): string[] {
   const { dependencies, scripts } = manifestOf(folder);
   const hooks = INSTALL_SCRIPTS.filter((name) => Object.hasOwn(Object(scripts), name));
@@ -423,7 +423,7 @@ function factLines(folder: string, facts: PackageFacts | undefined): string[] {
     .map((line) => `  ${escapeToLine(String(line))}`);
 }
 
-/** What a pack brings, one line each. */
+/** The content of a pack, one line each. */
 async function listOf(
   { tools, secrets, services, isolation }: LockedPack,
   { folder }: Candidate,
@@ -441,7 +441,7 @@ async function listOf(
   return lines.map((line) => `  ${escapeToLine(line)}\n`).join("");
 }
 
-/** The tools that are off and that the user wants on. */
+/** The disabled tools that the user wants to enable. */
 async function toolsToEnable({ yes, enable }: PackAddParameters, { tools }: LockedPack): Promise<string[]> {
   const off = Object.keys(tools).filter((tool) => tools[tool]?.enabled === false);
   const unknown = enable.find((name) => name !== "*" && tools[name] === undefined);
@@ -458,7 +458,7 @@ async function toolsToEnable({ yes, enable }: PackAddParameters, { tools }: Lock
   return chosen;
 }
 
-/** Warns of a name that differs by one character from a pack that is installed. */
+/** Warns about a name that differs by one character from an installed pack. */
 function warnOfLookalikes(name: string, { directory, print }: PackAddParameters): void {
   const names = new Set([DEFAULT_PACK, ...findInstalledPacks(directory).map((pack) => pack.name)]);
   if (names.has(name)) return;
@@ -469,7 +469,7 @@ function warnOfLookalikes(name: string, { directory, print }: PackAddParameters)
   );
 }
 
-/** Whether one inserted, removed, replaced or two exchanged characters make one text of the other. */
+/** Whether two texts differ by one inserted, removed or replaced character, or by two exchanged ones. */
 function isOneEditApart(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

@@ -8,15 +8,15 @@ import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { renderTemplate } from "./template.js";
 
-// What npm accepts for a new package.
+// The names npm accepts for a new package.
 const PACKAGE_NAME = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const LONGEST_NAME = 214;
-// npm refuses these, and an import of a module of Node never reaches a package of that name.
+// npm refuses these, and an import of a Node module never reaches a package of that name.
 const isTaken = (name: string): boolean =>
   name === "node_modules" || name === "favicon.ico" || isBuiltin(name);
 const LONGEST_PREFIX = 40;
 
-/** The description of a pack whose author gave none. `agent pack check` asks for another one once the tools are others. */
+/** The default description of a pack. `agent pack check` asks for another one once the tools differ. */
 export const SCAFFOLD_DESCRIPTION = "Greets people and appends lines to a file of notes.";
 
 export interface PackNewParameters {
@@ -29,7 +29,7 @@ export interface PackNewParameters {
   readonly print: (text: string) => void;
 }
 
-/** `agent pack new NAME`: writes a pack that builds, passes its tests and can be published as it is. */
+/** `agent pack new NAME`: writes a pack that builds, passes its tests and can be published unchanged. */
 export async function packNew({
   name,
   description = SCAFFOLD_DESCRIPTION,
@@ -53,7 +53,7 @@ export async function packNew({
     );
   }
   const files = renderTemplate({
-    // First: a name may be in it.
+    // First, because a value may contain a name.
     DESCRIPTION_JSON: JSON.stringify(description).slice(1, -1),
     DESCRIPTION: escapeToLine(description),
     NAME: name,
@@ -72,7 +72,7 @@ export async function packNew({
   return EXIT.done;
 }
 
-/** Tools carry the pack's own word, so that two packs do not want the same name: `weather` of `@me/agent-pack-weather`. */
+/** Tool names include the pack's own word, so that two packs do not collide: `weather` of `@me/agent-pack-weather`. */
 export function toolPrefix(name: string): string {
   const word = name
     .replace(/^@[^/]*\//, "")

@@ -4,13 +4,13 @@ import { isInstalled } from "../../settings/modules/resolveModule.js";
 import { ProjectFiles } from "../../settings/trust/projectFiles.js";
 import { isTrusted } from "../../settings/trust/trust.js";
 
-/** Whether the user has trusted the project's config as it is now: then its packs run anyway. Never asks. */
+/** Whether the user has trusted the project's current config: then its packs run anyway. Never asks. */
 export async function isProjectTrusted(directory: string): Promise<boolean> {
   try {
     const { projectFile } = await loadLayers({ cwd: directory, trust: { grant: false }, userConfig: false });
     return projectFile !== undefined;
   } catch {
-    // Not trusted, or broken: either way nothing of it is run for a mere list.
+    // Not trusted, or broken: either way its code is not run just for a list.
     return false;
   }
 }

@@ -18,11 +18,11 @@ import type { Role, ServerOptions } from "./server.js";
 import { titleOf } from "./text.js";
 
 const LIST_LIMIT = 100;
-/** How many runs the inbox shows at a time, with the whole of their calls. */
+/** The number of runs the inbox shows per page, with their full calls. */
 const INBOX_LIMIT = 50;
 const MOST_BULK = 500;
 const MOST_WORKERS = 200;
-/** The shortest time between two looks at the runs for a page, and how much longer than a look it is. */
+/** The minimum interval between two polls for a page, and its multiple of the duration of a poll. */
 const WATCH_MS = 2000;
 const REST = 4;
 /** Ages on the page are updated this often, even if nothing has changed. */
@@ -46,11 +46,11 @@ export interface ApiRequest {
   readonly method: string;
   readonly url: URL;
   readonly body: unknown;
-  /** Aborts when the reader is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly options: ServerOptions;
   readonly role: Role;
-  /** Where workers and limits are, if the page may show them. */
+  /** The access to workers and limits, if the page may show them. */
   readonly engine?: RunEngine;
 }
 
@@ -86,7 +86,7 @@ export async function answerApi(engine: RunAccess, request: ApiRequest): Promise
   return { json: { ok: true } };
 }
 
-/** Throws unless the bearer of the token may make this change. */
+/** Throws unless the token allows this change. */
 function checkRole({ role, url: { pathname }, body }: ApiRequest): void {
   const isDecision =
     pathname.endsWith("/decide") || (pathname === "/api/bulk" && isRecord(body) && body.action === "decide");
@@ -94,7 +94,7 @@ function checkRole({ role, url: { pathname }, body }: ApiRequest): void {
   throw new HttpError(403, `The role ${role} may not do this.`);
 }
 
-/** Keeps the runs of a tenant, or all, from being claimed, or lets them. */
+/** Pauses or resumes claiming of the runs of a tenant, or of all. */
 async function pause({ method, body, engine }: ApiRequest): Promise<unknown> {
   if (method !== "POST") throw new HttpError(405, "This takes a POST.");
   if (!engine) throw new HttpError(403, "Runs cannot be paused on the page of one tenant.");
@@ -104,7 +104,7 @@ async function pause({ method, body, engine }: ApiRequest): Promise<unknown> {
   return { paused: await engine.getPaused() };
 }
 
-/** The run with each waiting call as a question; invisible characters are escaped. */
+/** The run with each pending call as a question; invisible characters are escaped. */
 function withQuestions({ approvals, ...run }: Run): unknown {
   return { ...run, approvals: approvals.map(toQuestion) };
 }
@@ -121,7 +121,7 @@ function toQuestion(call: Approval): unknown {
   const { caution, always, ...description } = call.description;
   return {
     ...call,
-    // The page shows these itself; whatever it shows has no invisible characters.
+    // The page renders these itself; its text contains no invisible characters.
     description: {
       ...description,
       title: spellOut(description.title),
@@ -131,7 +131,7 @@ function toQuestion(call: Approval): unknown {
         reason: spellOut(need.reason),
       })),
       ...(caution !== undefined && { caution: spellOut(caution) }),
-      // A rule is offered as it is sent back, so one with invisible characters is not offered.
+      // A rule is sent back as it is offered, so one with invisible characters is not offered.
       ...(always && { always: always.filter(({ pattern }) => spellOut(pattern) === pattern) }),
     },
     ...(changes && { preview: { changes } }),
@@ -143,8 +143,8 @@ function toQuestion(call: Approval): unknown {
 }
 
 /**
- * The list, the counts and the plots for one page, whenever they change. One look at a time, and never without rest: a
- * slow database is asked less often.
+ * The list, the counts and the plots for one page, whenever they change. One poll at a time, with a pause in between: a
+ * slow database is polled less often.
  */
 async function* watch(engine: RunAccess, request: ApiRequest): AsyncGenerator<unknown> {
   const { signal, options, role } = request;
@@ -221,7 +221,7 @@ async function start(engine: RunAccess, { body, options }: ApiRequest): Promise<
   return { id };
 }
 
-/** Cancels or retries several runs. A run that cannot be changed any more is counted and changes nothing else. */
+/** Cancels or retries several runs. A run that can no longer be changed is only counted. */
 async function changeMany(engine: RunAccess, { method, body }: ApiRequest): Promise<unknown> {
   if (method !== "POST") throw new HttpError(405, "This takes a POST.");
   const { action, ids, calls, decision } = isRecord(body) ? body : {};
@@ -253,7 +253,7 @@ async function decideMany(engine: RunAccess, calls: unknown, decision: unknown):
   return { changed, unchanged: calls.length - changed };
 }
 
-/** The id to ask for the next page with, if this page is full. */
+/** The id for requesting the next page, if this page is full. */
 function nextPage(runs: readonly { readonly id: string }[], limit: number): { readonly next?: string } {
   const last = runs.at(-1);
   return last && runs.length === limit ? { next: last.id } : {};

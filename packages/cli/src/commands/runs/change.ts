@@ -21,7 +21,7 @@ export interface CancelFlags extends ChangeFlags {
 const OPEN = ["queued", "running", "waiting"] as const;
 const BULK_PAGE = 500;
 
-/** `agent runs cancel`: one run, or with filters all that fit and have not ended. */
+/** `agent runs cancel`: cancels one run, or with filters all matching ones that have not finished. */
 export async function cancelCommand(
   id: string | undefined,
   reason: string,
@@ -56,7 +56,7 @@ export async function cancelCommand(
   });
 }
 
-/** All runs that fit, page by page, read before any of them is changed. */
+/** All matching runs, page by page, read before any of them is changed. */
 async function* allRuns(engine: RunEngine, query: RunQuery): AsyncGenerator<RunSummary> {
   const pages: RunSummary[] = [];
   for (let after: string | undefined; ; ) {
@@ -74,7 +74,7 @@ interface RetryFlags extends ChangeFlags {
   readonly tenant?: string;
 }
 
-/** `agent runs retry`: one run, or with `--failed` all that failed. */
+/** `agent runs retry`: retries one run, or with `--failed` all that failed. */
 export async function retryCommand(id: string | undefined, flags: RetryFlags): Promise<ExitCode> {
   const { failed, since, tenant } = flags;
   if (id !== undefined && failed) throw new CliError("Give the id of a run or --failed, not both.");
@@ -109,7 +109,7 @@ async function retryFailed(
   return queued;
 }
 
-/** `agent runs prune`: removes runs that ended long ago. */
+/** `agent runs prune`: removes runs that finished long ago. */
 export async function pruneCommand(flags: ChangeFlags & { readonly older?: string }): Promise<ExitCode> {
   const age = parseAge(flags.older ?? "30d", "--older");
   return await withEngine(flags, async (engine) => {

@@ -17,7 +17,7 @@ export interface DecideFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs approve`: decides about the call a run waits with. */
+/** `agent runs approve`: decides about the pending call of a run. */
 export async function decideCommand(id: string, flags: DecideFlags): Promise<ExitCode> {
   const decision = decisionOf(flags);
   return await withEngine(flags, async (engine) => {

@@ -17,13 +17,14 @@ export interface TaskInput extends BudgetLimits {
 export const TASK = "task";
 
 /**
- * The label of this directory. Only workers in the same directory take a run, because a journal does not carry files.
+ * The label of this directory. Only workers in the same directory claim a run, because a journal does not contain
+ * files.
  */
 export function directoryLabel(): string {
   return `dir:${realpathSync(process.cwd())}`;
 }
 
-/** A task as `agent "…"` does it, with the settings of the worker. */
+/** A task like `agent "…"`, with the settings of the worker. */
 export function taskDefinition(
   loaded: LoadedSettings,
   guard: CrashGuard,
@@ -65,7 +66,7 @@ function limitsOf({ maxCost, maxTokens }: TaskInput): BudgetLimits {
 
 /**
  * A digest of the settings, so that a run that continues with another model, prompt or set of tools reports it.
- * Functions in a config count by their source text.
+ * Functions in a config are compared by their source text.
  */
 function settingsDigest({ settings }: LoadedSettings): string {
   const { packs, switches, confirm, permissions, provider, model, systemPrompt, agents, ...rest } = settings;

@@ -16,8 +16,8 @@ export interface EngineFlags {
 const POSTGRES = /^postgres(ql)?:\/\//;
 
 /**
- * Opens the engine that keeps runs, calls `work` and closes it. `--engine`, or `$AGENT_RUNS_ENGINE`, is a directory or
- * the address of a Postgres database. Default: a directory of the user's own.
+ * Opens the engine that stores runs, calls `work` and closes it. `--engine`, or `$AGENT_RUNS_ENGINE`, is a directory or
+ * the address of a Postgres database. Default: a directory of this user.
  */
 export async function withEngine<T>(flags: EngineFlags, work: (engine: RunEngine) => Promise<T>): Promise<T> {
   const where = flags.engine ?? (process.env.AGENT_RUNS_ENGINE || join(stateDirectory(), "runs"));

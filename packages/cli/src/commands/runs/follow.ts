@@ -12,7 +12,7 @@ export interface FollowFlags extends EngineFlags {
   readonly after?: string;
 }
 
-/** `agent runs follow`: shows a run from its beginning until it ends; the exit code says how it ended. */
+/** `agent runs follow`: shows a run from its start until it finishes; the exit code is its outcome. */
 export async function followCommand(id: string, flags: FollowFlags): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
     if (!(await engine.get(id))) throw unknownRun(id);
@@ -28,7 +28,7 @@ const EXIT_CODES: Readonly<Partial<Record<RunState, ExitCode>>> = {
   set_aside: EXIT.crashed,
 };
 
-/** Shows a run until it ends. Ctrl-C stops the display, not the run. */
+/** Shows a run until it finishes. Ctrl-C stops the display, not the run. */
 export async function followRun(
   engine: RunEngine,
   id: string,

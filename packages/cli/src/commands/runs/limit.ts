@@ -11,7 +11,7 @@ export interface LimitFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs limit`: sets what a tenant's runs may use together; without a number it prints the current limits. */
+/** `agent runs limit`: sets limits for all runs of a tenant together; without a number it prints the current ones. */
 export async function limitCommand(tenant: string, flags: LimitFlags): Promise<ExitCode> {
   const concurrency = parseLimit(flags.concurrency, "--concurrency");
   const modelCallsPerMinute = parseLimit(flags.modelCalls, "--model-calls");

@@ -17,14 +17,14 @@ const RETRY_MS = 1000;
 const TIMEOUT_MS = 10_000;
 const STATES: readonly RunState[] = ["waiting", "failed", "done", "cancelled"];
 
-/** Tells a webhook or a command about runs that wait for a decision or have ended. */
+/** Notifies a webhook or a command about runs that wait for a decision or have finished. */
 export interface Notifier {
   readonly tell: (run: Run, ending: ClaimEnding) => void;
-  /** Resolves when everything that was to be told is told, or was given up. */
+  /** Resolves when all notifications are delivered or abandoned. */
   settled(): Promise<void>;
 }
 
-/** Throws `CliError` for flags that cannot be used. `undefined` if no one is to be told. */
+/** Throws `CliError` for invalid flags. `undefined` if no notification is configured. */
 export function createNotifier(flags: NotifyFlags, onFault: (message: string) => void): Notifier | undefined {
   const { notifyWebhook: webhook, notifyCommand: command } = flags;
   const states = parseStates(flags.notifyOn ?? "waiting,failed");
@@ -65,8 +65,8 @@ function parseStates(text: string): ReadonlySet<RunState> {
 }
 
 /**
- * The message. It has neither arguments of calls nor titles made of them, such as a command, which may contain secrets: they
- * are on the page, and in `agent runs show`.
+ * The message. It contains neither arguments of calls nor titles derived from them, such as a command, which may
+ * contain secrets: they are on the page, and in `agent runs show`.
  */
 function messageOf({ id, title, tenant, labels }: Run, ending: ClaimEnding): unknown {
   const approvals = "approvals" in ending ? ending.approvals : [];
@@ -104,7 +104,9 @@ async function post(address: string, body: string): Promise<void> {
   if (!response.ok) throw new Error(`it answered ${response.status}.`);
 }
 
-/** Runs a command with the message on its standard input. One that takes too long is ended with everything it started. */
+/**
+ * Runs a command with the message on its standard input. One that takes too long is killed with everything it started.
+ */
 export async function execute(command: string, body: string): Promise<void> {
   const isWindows = process.platform === "win32";
   // Its own process group: the shell may have started processes that would outlive it.
@@ -132,6 +134,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing of the group is left.
+    // No process of the group is left.
   }
 }

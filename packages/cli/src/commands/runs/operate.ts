@@ -14,7 +14,7 @@ interface Flags extends EngineFlags {
 
 const MAX_MESSAGE = 64 * 1024;
 
-/** `agent runs send`: a further message to a run. */
+/** `agent runs send`: sends a further message to a run. */
 export async function sendCommand(
   id: string,
   words: readonly string[],
@@ -39,7 +39,7 @@ export async function sendCommand(
   });
 }
 
-/** `agent runs steps`: what a run has completed, numbered for `agent runs fork`. */
+/** `agent runs steps`: lists the completed steps of a run, numbered for `agent runs fork`. */
 export async function stepsCommand(id: string, flags: Flags): Promise<ExitCode> {
   return await withEngine(flags, async (engine) => {
     if (!(await engine.get(id))) throw unknownRun(id);
@@ -65,7 +65,7 @@ export interface ForkFlags extends Flags {
   readonly follow?: boolean;
 }
 
-/** `agent runs fork`: a new run that begins with the first steps of another one. */
+/** `agent runs fork`: creates a run that begins with the first steps of another one. */
 export async function forkCommand(id: string, flags: ForkFlags): Promise<ExitCode> {
   const steps =
     flags.steps === undefined || flags.steps === "0" ? undefined : parseCount(flags.steps, "--steps");
@@ -125,7 +125,7 @@ export async function workersCommand(flags: Flags): Promise<ExitCode> {
   });
 }
 
-/** `agent runs rate`: how often models may be asked, by all runs together. */
+/** `agent runs rate`: limits the rate of model requests of all runs together. */
 export async function rateCommand(
   target: string | undefined,
   calls: string | undefined,

@@ -20,7 +20,7 @@ export interface ScheduleFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs schedule`: starts a task again and again. */
+/** `agent runs schedule`: starts a task repeatedly. */
 export async function scheduleCommand(
   id: string,
   cron: string,

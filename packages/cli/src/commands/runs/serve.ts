@@ -15,7 +15,7 @@ export interface ServeFlags extends EngineFlags {
   readonly json?: boolean;
 }
 
-/** `agent runs serve`: serves the page on loopback, to anybody who has the address with its token. */
+/** `agent runs serve`: serves the page on loopback, to anyone who has the address with its token. */
 export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
   const port = Number(flags.port ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -58,7 +58,7 @@ export async function serveCommand(flags: ServeFlags): Promise<ExitCode> {
   });
 }
 
-/** The token of each role: as `viewer:…,approver:…,admin:…` says, and otherwise a new one. */
+/** The token of each role, from `viewer:…,approver:…,admin:…`, otherwise a new one. */
 function readTokens(text: string): Readonly<Record<Role, string>> {
   const tokens = Object.fromEntries(ROLES.map((role) => [role, crypto.randomUUID() as string]));
   for (const part of text.split(",").filter((one) => one.trim() !== "")) {

@@ -14,7 +14,7 @@ const ORIGIN = "http://127.0.0.1";
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
 
 export interface ServerOptions {
-  /** Where the queue's own board is, if there is one. */
+  /** The URL of the queue's own board, if there is one. */
   readonly board?: string;
   /** Only the runs of this tenant are shown and can be changed. Default: all runs. */
   readonly tenant?: string;
@@ -22,11 +22,11 @@ export interface ServerOptions {
   readonly version?: string;
 }
 
-/** What the bearer of a token may do: look; decide about calls, too; or everything. */
+/** The permissions of a token: view; also decide about calls; or everything. */
 export const ROLES = ["viewer", "approver", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Serves the page and its data. Anybody may load the page, which holds no data; data requests need the token. */
+/** Serves the page and its data. Anyone may load the page, which contains no data; data requests need the token. */
 export function createRunsServer(
   engine: RunEngine,
   tokens: Readonly<Partial<Record<Role, string>>>,
@@ -102,7 +102,7 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-/** Sends each value as one line of JSON as it comes, and as fast as it is read. */
+/** Streams each value as one line of JSON, with backpressure. */
 async function sendStream(response: ServerResponse, values: AsyncIterable<unknown>): Promise<void> {
   response.writeHead(200, { ...HEADERS, "content-type": "application/x-ndjson" });
   response.flushHeaders();
@@ -135,7 +135,7 @@ function isToken(header: string | undefined, token: string | undefined): boolean
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Only the page's own script and style run, whatever a run's text holds. */
+/** Only the page's own script and style run, whatever a run's text contains. */
 function contentPolicy(page: string): string {
   const hashes = (tag: string): string =>
     [...page.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))]
@@ -155,7 +155,7 @@ function contentPolicy(page: string): string {
 
 const HOUR_MS = 3_600_000;
 
-/** The runs as metrics for Prometheus. `engine` is absent where only the runs of one tenant may be seen. */
+/** The runs as Prometheus metrics. `engine` is absent if only the runs of one tenant are visible. */
 async function metricsText(runs: RunAccess, engine: RunEngine | undefined): Promise<string> {
   const [counts, [hour]] = await Promise.all([runs.count(), runs.activity(Date.now() - HOUR_MS, HOUR_MS)]);
   const lines = [

@@ -72,7 +72,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
       await notifier?.settled();
       interruption.release();
     }
-    // Without --drain a signal is the way to end a worker; with it, runs were left.
+    // Without --drain a signal is the normal way to stop a worker; with it, runs are left over.
     return flags.drain ? (interruption.stop?.exitCode ?? EXIT.done) : EXIT.done;
   });
 }
@@ -84,7 +84,7 @@ function approvalTimeoutOf(
   return approvalTimeout === undefined ? configured : parseAge(approvalTimeout, "--approval-timeout");
 }
 
-/** The policy of the config, with what the flags replace in it. */
+/** The policy of the config, overridden by flags. */
 function outagesOf(configured: OutagePolicy | undefined, flags: WorkFlags): OutagePolicy {
   const { retryAttempts, retryMaxDelay, retryDeadline } = flags;
   return {
@@ -119,8 +119,8 @@ function watchClaims(tell: Tell, tracing: RunTracing | undefined): RunTracing {
 }
 
 /**
- * Resolves when no run is left that a worker with these labels could take, or the signal aborts. Other runs may wait
- * for other workers for ever.
+ * Resolves when no run is left that a worker with these labels could claim, or the signal aborts. Other runs may wait
+ * for other workers forever.
  */
 async function untilDrained(
   engine: RunEngine,
@@ -136,8 +136,8 @@ async function untilDrained(
         counts[state] === 0 ? [] : engine.list({ state, limit: counts[state] }),
       ),
     );
-    // A run that waits for its provider or a limit continues here; one that waits for a decision, was started for later
-    // or is paused does not.
+    // A run that waits for its provider or a limit continues here; one that waits for a decision, was scheduled for
+    // later or is paused does not.
     const isOurs = (run: RunSummary): boolean =>
       (run.state === "running" || !(paused.includes("*") || paused.includes(run.tenant))) &&
       (run.state !== "waiting" || (run.wait !== undefined && run.wait.reason.code !== "scheduled")) &&
@@ -152,7 +152,7 @@ async function untilDrained(
   }
 }
 
-// The global key under which @opentelemetry/api keeps what an SDK has registered, for every copy of it in the process.
+// The global key under which @opentelemetry/api stores what an SDK has registered, for every copy of it in the process.
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 interface Tracing {

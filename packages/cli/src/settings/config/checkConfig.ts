@@ -8,13 +8,13 @@ import { keyPattern, locate } from "./locate.js";
 import { CONFIG_SCHEMA, KEY_ACTIONS } from "./schema.js";
 import type { AgentConfig } from "./types.js";
 
-/** Where a config came from, for messages that name the file and the line. */
+/** The source of a config, for messages that name the file and the line. */
 export interface ConfigSource {
   readonly file: string;
   readonly text: string;
 }
 
-/** Checks what a config file holds. Throws one message with the file, the line, the key and the nearest match. */
+/** Checks the content of a config file. Throws one message with the file, the line, the key and the nearest match. */
 export function checkConfig(value: unknown, source: ConfigSource): AgentConfig {
   if (!isRecord(value)) {
     throw new CliError(
@@ -34,7 +34,7 @@ interface Problem {
 }
 
 function findSchemaProblem(config: Readonly<Record<string, unknown>>): Problem | undefined {
-  // A provider of the config's own making is an object with methods, not settings.
+  // A provider object is an object with methods, not settings.
   const { provider, ...others } = config;
   const sentence = compileSchema(CONFIG_SCHEMA)(isOwnProvider(provider) ? others : config);
   if (sentence === undefined) return undefined;
@@ -45,13 +45,13 @@ function findSchemaProblem(config: Readonly<Record<string, unknown>>): Problem |
       .replace(/(\[\d+\])+$/, "")
       .split(".")
       .at(-1) ?? path;
-  // Do not quote a value in the place of the provider's key: it may be a key.
+  // Do not quote a value in place of the provider's name: it may be a key.
   const message =
     path === "provider.apiKey" ? sentence.replace(/, got .*$/s, ".") : hideCredentials(sentence);
   return { key, message };
 }
 
-/** Finds what a schema cannot express: functions, unknown names, and keys that contradict each other. */
+/** Finds problems that a schema cannot express: functions, unknown names, and keys that contradict each other. */
 function findOtherProblem({
   packs,
   provider,
@@ -85,7 +85,7 @@ const FIXED_KEYS: Readonly<Record<string, string>> = {
   esc: "Esc always stops",
 };
 
-/** Finds a key that is misspelt or cannot be bound, and an action that does not exist. */
+/** Finds a key that is misspelt or cannot be bound, and an unknown action. */
 function findKeyProblem(keys: unknown): Problem | undefined {
   if (!isRecord(keys)) return undefined;
   const seen = new Map<string, string>();

@@ -6,13 +6,13 @@ import type { ConfigKind } from "./editPacks.js";
 import { PACKAGE, PACKAGE_KEY } from "./places.js";
 import { bracketParts, indentOf, maskLiterals, type Range } from "./sourceText.js";
 
-/** The text of a config that can be edited: all of a file, or the value of one key of package.json. */
+/** The editable text of a config: a whole file, or the value of one key of package.json. */
 export interface ConfigText {
   readonly text: string;
   readonly kind: ConfigKind;
-  /** The text that trust is bound to. Of package.json only the config counts, in the same form as when it is read. */
+  /** The text that trust is bound to. For package.json only the config, in the same form as when it is read. */
   readonly trusted: (text: string) => string;
-  /** The whole file with another text of the config. Everything around it stays byte for byte. */
+  /** The whole file with a new text of the config. Everything around it stays byte for byte. */
   readonly withText: (text: string) => string;
 }
 
@@ -29,12 +29,12 @@ export function readConfigText(file: string): ConfigText {
   };
 }
 
-/** Whether a package.json holds a config. One that cannot be parsed holds none. */
+/** Whether a package.json contains a config. One that cannot be parsed does not. */
 export function hasPackageConfig(file: string): boolean {
   return packageConfig(readProjectFile(file)) !== undefined;
 }
 
-/** The place of the config in the text of a package.json. */
+/** The position of the config in the text of a package.json. */
 function packageConfig(text: string): Range | undefined {
   if (!isManifest(text)) return undefined;
   const mask = maskLiterals(text);
@@ -58,7 +58,7 @@ function isManifest(text: string): boolean {
   }
 }
 
-/** JSON in the style of the lines around it: their indentation and line breaks. */
+/** JSON in the style of the surrounding lines: their indentation and line endings. */
 function indented(text: string, whole: string, { start }: Range): string {
   const unit = indentOf(whole);
   const line = whole.slice(whole.lastIndexOf("\n", start) + 1, start);

@@ -27,7 +27,7 @@ export function newConfigFile(directory: string, user: boolean): string {
 
 /**
  * Changes a config's text. If the config was trusted before, or is new, the new text is trusted. `edit` returns
- * `undefined` for a text that only a user can edit; `byHand` tells them what to write.
+ * `undefined` for a text that only a user can edit; `byHand` explains what to write.
  */
 export async function editConfig(
   file: string,
@@ -45,7 +45,7 @@ export async function editConfig(
   }
   if (after === before) return;
   if (isNew) ensurePrivateDirectory(dirname(file));
-  // A new file is never created where a dangling link leads.
+  // A new file is never created through a dangling symlink.
   await writeFileAtomic(file, withText(after), { follow: !isNew });
   if (wasTrusted) await grantTrust(file, configFiles(file, trusted(after)).hashes);
 }

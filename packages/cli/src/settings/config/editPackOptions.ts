@@ -18,14 +18,14 @@ import {
   removePart,
 } from "./sourceText.js";
 
-/** One named entry of an options block, such as a server: `options[group][key]`. */
+/** One named entry in a pack's options, such as a server: `options[group][key]`. */
 export interface OptionPlace {
   readonly pack: string;
   readonly group: string;
   readonly key: string;
 }
 
-/** The config's text with the entry set, the pack added if need be; `undefined` if only a user can edit it. */
+/** The config's text with the entry set, and the pack added if needed; `undefined` if only a user can edit it. */
 export function setPackOption(
   text: string,
   { pack, group, key }: OptionPlace,
@@ -141,7 +141,7 @@ function propertyObject(text: string, open: number, key: string): number | undef
   return at < part.start ? undefined : mask.indexOf("{", at);
 }
 
-/** A value as a user writes it in a program: `{ command: "npx", args: ["-y"] }`. */
+/** Formats a value as code: `{ command: "npx", args: ["-y"] }`. */
 export function toSource(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toSource).join(", ")}]`;
   if (!isRecord(value)) return JSON.stringify(value);

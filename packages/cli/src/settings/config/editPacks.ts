@@ -1,10 +1,10 @@
 import { isRecord } from "@agent/core/toolkit";
 import { bracketParts, indentOf, insertPart, maskLiterals, type Range, removePart } from "./sourceText.js";
 
-/** How a config is written: a program, or data. */
+/** The format of a config: code or data. */
 export type ConfigKind = "code" | "json" | "yaml";
 
-/** The config's text with the pack added, or `undefined` if only a user can edit it. Adds nothing twice. */
+/** The config's text with the pack added, or `undefined` if only a user can edit it. Never adds a pack twice. */
 export function addPack(
   text: string,
   name: string,
@@ -58,8 +58,8 @@ function enableTool(text: string, tool: string, kind: "code" | "yaml"): string |
 }
 
 /**
- * The config's text without what only a removed pack needs: its tools in `enable`, `disable` and `confirm`, and the type import
- * of its package.
+ * The config's text without what only a removed pack needs: its tools in `enable`, `disable` and `confirm`, and the
+ * type import of its package.
  */
 export function removeTraces(
   text: string,
@@ -101,7 +101,7 @@ export function removeTraces(
   );
 }
 
-/** Adds an entry to the list of packs, written as `source`, unless the pack is there. */
+/** Adds an entry to the list of packs, written as `source`, unless the pack is already there. */
 export function addEntry(
   text: string,
   name: string,

@@ -5,7 +5,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 const WORLD_WRITABLE = 0o002;
 
 /**
- * Refuses a config file that would block the program (a FIFO, a device), is a link, or is writable by other users.
+ * Refuses a config file that would block the program (a FIFO, a device), is a symlink, or is writable by other users.
  * Checks the file without opening it.
  */
 export function checkFileSafety(path: string, options: { readonly anyOwner?: boolean } = {}): void {
@@ -17,7 +17,7 @@ export function checkFileSafety(path: string, options: { readonly anyOwner?: boo
   if (process.platform !== "win32") checkOwner(path, info, options.anyOwner ?? false);
 }
 
-/** Refuses everything but a regular file of a limited size: anything else may never end when it is read. */
+/** Refuses everything but a regular file of limited size: reading anything else may never finish. */
 export function checkReadable(path: string, info: Stats = statSync(path)): void {
   if (!info.isFile()) refuse(path, `is ${kindOf(info)}`, "Put a regular file there, or use --no-config.");
   if (info.size > MAX_CONFIG_BYTES) {

@@ -1,6 +1,6 @@
 import type { AgentConfig, PackReference } from "./types.js";
 
-/** The light sub-path `@agent/cli/config`: types and `defineConfig`; the loader is loaded when it is called. */
+/** The lightweight entry `@agent/cli/config`: types and `defineConfig`; the loader is loaded on use. */
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./loadConfig.js";
 export type {
   AgentConfig,
@@ -14,8 +14,8 @@ export type {
 } from "./types.js";
 
 /**
- * Returns the config unchanged. It gives an editor types and completion, also for the options and tools of the config's
- * packs.
+ * Returns the config unchanged. It provides types and completion in editors, including the options and tools of the
+ * config's packs.
  */
 export function defineConfig<const Packs extends readonly PackReference[] = readonly []>(
   config: AgentConfig<Packs>,

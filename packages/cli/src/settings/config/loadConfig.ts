@@ -3,7 +3,7 @@ import type { AgentConfig } from "./types.js";
 export interface LoadConfigOptions {
   /** Where the search starts. Default: the working directory. */
   readonly cwd?: string;
-  /** Trusts and remembers the config as it is now. Without it, one that was never trusted is an error. */
+  /** Trusts the current config and stores that. Without it, a config that was never trusted is an error. */
   readonly trust?: boolean;
 }
 
@@ -14,8 +14,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Finds and loads the project's config as the `agent` command does, with the same checks. Resolves to
- * `undefined` if there is none; rejects with one message for anything that is wrong with it.
+ * Finds and loads the project's config like the `agent` command, with the same checks. Resolves to `undefined` if there
+ * is none; rejects with one message for any problem.
  */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig | undefined> {
   const { check, checkOptions } = await import("@agent/core/toolkit");

@@ -1,4 +1,4 @@
-/** `file:line` if one of the texts occurs in the source, looked for in this order; else the file alone. */
+/** `file:line` if one of the texts occurs in the source, searched in this order; else only the file. */
 export function locate(file: string, source: string, ...needles: readonly RegExp[]): string {
   for (const needle of needles) {
     const index = source.search(needle);

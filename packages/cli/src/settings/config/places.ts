@@ -10,7 +10,7 @@ export const PACKAGE = "package.json";
 /** The key of a config in package.json. */
 export const PACKAGE_KEY = "agent";
 
-/** The names a project's config may have, in the order they are looked for. There are no others. */
+/** The names of a project's config, in search order. There are no others. */
 export const PROJECT_PLACES = [
   "agent.config.ts",
   "agent.config.js",
@@ -29,9 +29,9 @@ export function findUserConfig(): string | undefined {
 }
 
 /**
- * The last directory that is searched: the repository's root or the home directory, whichever comes first
- * on the way up. Otherwise it is the working directory itself: a config in `/tmp` belongs to no project. A repository of
- * another user, or one above a directory that others can write, does not count.
+ * The last directory that is searched: the repository's root or the home directory, whichever comes first on the way
+ * up. Otherwise it is the working directory itself: a config in `/tmp` belongs to no project. A repository of another
+ * user, or one above a directory that others can write, is ignored.
  */
 export function stopDirectory(cwd: string, home: string = homeDirectory()): string {
   const start = resolve(cwd);
@@ -50,7 +50,7 @@ export function hasPlace(cwd: string, stop: string): boolean {
   }
 }
 
-/** Whether the path exists. True also for a dangling link, so that it is refused and not overlooked. */
+/** Whether the path exists. Also true for a dangling symlink, so that it is refused and not overlooked. */
 export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -99,7 +99,7 @@ const statusLine = {
   description: "The parts of the row below the input line, or a command that prints it",
 };
 
-/** What a key of the chat can do, besides commands such as `/tools`. */
+/** The actions of chat keys, besides commands such as `/tools`. */
 export const KEY_ACTIONS: readonly string[] = [
   "send",
   "newline",
@@ -155,7 +155,7 @@ const profile = {
 
 /**
  * The keys of a config, as JSON Schema. It is published as `@agent/cli/config.schema.json`, so that an editor completes
- * and checks a config in JSON or YAML. What a schema cannot say is in checkConfig.ts.
+ * and checks a config in JSON or YAML. Checks that a schema cannot express are in checkConfig.ts.
  */
 export const CONFIG_SCHEMA: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

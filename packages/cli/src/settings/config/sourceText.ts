@@ -1,18 +1,18 @@
-/** A piece of a text, without the blanks around it. */
+/** A part of a text, without surrounding blanks. */
 export interface Range {
   readonly start: number;
   readonly end: number;
 }
 
 const CLOSING: Readonly<Record<string, string>> = { "[": "]", "{": "}", "(": ")" };
-// A string, or a comment: their content is no code. One without an end goes to the end of its line, or of the text. If it
-// did not match, each quote in it would be tried as another beginning, and a long text of them would take hours.
+// A string or a comment, whose content is not code. An unclosed one extends to the end of its line, or of the text. If
+// it did not match, each quote in it would be tried as another start, and a long text of them would take hours.
 const LITERAL =
   /"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /**
- * A program's text with the same length and the same brackets, in which comments are blanks and strings hold nothing
- * that could be taken for code.
+ * A program's text with the same length and brackets, in which comments are blanks and strings contain nothing that
+ * looks like code.
  */
 export function maskLiterals(text: string): string {
   return text.replace(LITERAL, (literal) =>

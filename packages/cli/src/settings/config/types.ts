@@ -12,19 +12,19 @@ import type { AnyText } from "@agent/core/host";
 import type { OutagePolicy } from "@agent/durable";
 import type { PresetToolName } from "@agent/preset-default";
 
-/** The tools of a config that selects no packs. */
+/** The tools of a config without packs. */
 export type BuiltInTool = "save_session_context" | PresetToolName;
 
 /**
- * The tools of the selected packs, which an editor completes. Another name is a mistake, unless one of the packs does not
- * declare its tools to the compiler, as a pack named by its path does not.
+ * The tools of the selected packs, for completion. Another name is a type error, unless one of the packs does not
+ * declare its tools to the compiler, such as a pack named by its path.
  */
 export type ToolName<Packs extends readonly PackReference[] = readonly PackReference[]> =
   Packs extends readonly [] ? BuiltInTool : AgentToolNames<Packs>;
 
 /**
- * The name of a package, a path relative to the config file (a file, or a folder with a package.json), or an imported pack.
- * An editor completes packs that the compiler knows.
+ * The name of a package, a path relative to the config file (a file, or a folder with a package.json), or an imported
+ * pack. An editor completes packs that the compiler knows.
  */
 type PackSource = keyof NamedPacks | AnyText | ToolPack;
 
@@ -34,12 +34,15 @@ export type PackReference =
   | ExecutableTool
   | readonly [pack: PackSource, options: Readonly<Record<string, unknown>>];
 
-/** A provider that can be named: those with their own package, or any other package that is one. */
+/** The name of a provider: one with its own package, or any other provider package. */
 export type ProviderName = "offline" | "openai" | "anthropic" | "google" | AnyText;
 
-/** A provider with its settings. What is left out comes from its variables, such as `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */
+/**
+ * A provider with its settings. Omitted settings come from its variables, such as `OPENAI_API_KEY` and
+ * `OPENAI_BASE_URL`.
+ */
 export interface ProviderSettings {
-  /** Which one. Default: `"openai"`, which speaks to every OpenAI-compatible server. */
+  /** The provider. Default: `"openai"`, which works with every OpenAI-compatible server. */
   readonly name?: ProviderName;
   readonly model?: string;
   readonly baseURL?: string;
@@ -47,7 +50,7 @@ export interface ProviderSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** More fields for each request: `temperature`, `reasoning_effort` … */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The longest silence of the server in milliseconds. */
+  /** The maximum silence of the server in milliseconds. */
   readonly timeoutMs?: number;
   /** Options that only this provider has, which it checks itself: `api` of `openai`, `maxTokens` and `cache` of `anthropic`. */
   readonly [option: string]: unknown;
@@ -56,7 +59,7 @@ export interface ProviderSettings {
 /** A named role for `--agent`. All roles use the same registered tools. */
 export interface AgentProfile<Packs extends readonly PackReference[] = readonly PackReference[]> {
   readonly systemPrompt?: string | SystemPromptParts;
-  /** Only these tools are on, if they are available at all. */
+  /** Only these tools are enabled, if they are available at all. */
   readonly tools?: readonly ToolName<Packs>[];
   readonly model?: string;
   readonly effort?: Effort;
@@ -89,7 +92,7 @@ type StatusPart =
   | "tokens"
   | "directory";
 
-/** What a key of the chat can do. */
+/** The actions of chat keys. */
 type KeyAction =
   | "send"
   | "newline"
@@ -120,18 +123,18 @@ type KeyAction =
   | "rewind"
   | "none";
 
-/** The whole config. Every part may be left out. */
+/** The whole config. Every key is optional. */
 export interface AgentConfig<Packs extends readonly PackReference[] = readonly PackReference[]> {
   /** Default: `["@agent/preset-default"]`. */
   readonly packs?: CheckedPacks<Packs>;
-  /** Tools to turn on although their pack declares them off. */
+  /** Tools to enable although their pack disables them by default. */
   readonly enable?: readonly ToolName<Packs>[];
   readonly disable?: readonly ToolName<Packs>[];
-  /** Tools whose calls run only after approval; `"*"` is every tool. The lists of all layers add up. */
+  /** Tools whose calls need approval; `"*"` is every tool. The lists of all layers add up. */
   readonly confirm?: readonly (ToolName<Packs> | "*")[];
   /**
-   * Rules about calls, by tool and by what the call is about: `"run_bash(npm test *)"`, `"write_file(src/**)"`,
-   * `"fetch"`. `deny` wins over `ask`, `ask` over `allow`. The lists of all layers add up.
+   * Rules about calls, by tool and target: `"run_bash(npm test *)"`, `"write_file(src/**)"`, `"fetch"`. `deny` wins
+   * over `ask`, `ask` over `allow`. The lists of all layers add up.
    */
   readonly permissions?: {
     readonly allow?: readonly string[];
@@ -139,89 +142,95 @@ export interface AgentConfig<Packs extends readonly PackReference[] = readonly P
     readonly deny?: readonly string[];
   };
   /**
-   * How much runs without a question at first: `"plan"` (nothing but reading), `"ask"`, `"edits"` (files in the
-   * project) or `"auto"` (what `confirm` and `permissions` do not ask for). Default `"edits"`.
+   * What runs without asking at first: `"plan"` (only reads), `"ask"`, `"edits"` (files in the project) or `"auto"`
+   * (everything `confirm` and `permissions` do not ask about). Default `"edits"`.
    */
   readonly mode?: "plan" | "ask" | "edits" | "auto";
   /**
-   * Whether commands run in a sandbox, if one works here, in auto mode and where no one can be asked. Default `true`. What the
-   * options of the pack say wins.
+   * Whether commands run in a sandbox, if one works here, in auto mode and when the user cannot be asked. Default
+   * `true`. The pack's own options take precedence.
    */
   readonly sandbox?: boolean;
-  /** Only tools that declare nothing but `read`. Once true in a layer, no later layer lifts it. */
+  /** Enables only tools that declare just `read`. Once true in a layer, no later layer can lift it. */
   readonly readOnly?: boolean;
   /**
-   * More directories in which tools may write without asking, relative to the config file. One that is itself a secret
-   * place, such as `~/.kube`, may also be read. The lists of all layers add up.
+   * Additional directories in which tools may write without asking, relative to the config file. A directory that is
+   * itself secret, such as `~/.kube`, may also be read. The lists of all layers add up.
    */
   readonly addDirs?: readonly string[];
-  /** A provider's name, one with settings, or a `ChatProvider` of your own. */
+  /** A provider's name, a provider with settings, or your own `ChatProvider`. */
   readonly provider?: ProviderName | ProviderSettings | ChatProvider;
-  /** The model's name, with its provider if you like: `"anthropic/claude-sonnet-5-5"`. */
+  /** The model's name, optionally with its provider: `"anthropic/claude-sonnet-5-5"`. */
   readonly model?: string;
-  /** A model that answers if the first one fails: `"openai/gpt-5-mini"`. A notice says so each time. */
+  /** A model that answers if the first one fails: `"openai/gpt-5-mini"`. A notice is shown each time. */
   readonly fallback?: string;
-  /** What models cost, in dollars per million tokens, in place of list prices: `{ "gpt-5-mini": { input: 0.25, output: 2 } }`. */
+  /**
+   * Prices of models, in dollars per million tokens, instead of list prices: `{ "gpt-5-mini": { input: 0.25, output: 2
+   * } }`.
+   */
   readonly prices?: Readonly<Record<string, TokenPrice>>;
   /** Replaces the default system prompt, or parts of it: `{ append: "Answer in French." }`. */
   readonly systemPrompt?: string | SystemPromptParts;
   readonly agents?: Readonly<Record<string, AgentProfile<Packs>>>;
   /**
-   * After how many milliseconds a turn notifies you when it asks something or has ended; `false` for never. Default 20000. `by`
-   * says how: with the bell, or with a message that the terminal shows (OSC 9, OSC 777). Default: a message where the terminal is
-   * known to show it.
+   * After how many milliseconds a turn notifies you when it asks something or has ended; `false` for never. Default
+   * 20000. `by` selects how: with the bell, or with a message that the terminal shows (OSC 9, OSC 777). Default: a
+   * message if the terminal is known to support it.
    */
   readonly notify?: number | false | { readonly afterMs?: number; readonly by?: "bell" | "osc9" | "osc777" };
-  /** Whether the title of the terminal's window names the session and says that work runs. Default true. */
+  /** Whether the window title shows the session and that work is running. Default true. */
   readonly title?: boolean;
-  /** Whether the terminal's tab or task bar shows that work runs (OSC 9;4). Default: where that is known to work. */
+  /**
+   * Whether the terminal's tab or task bar shows that work is running (OSC 9;4). Default: if the terminal is known to
+   * support it.
+   */
   readonly progress?: boolean;
   /**
-   * What the row below the chat's input line shows, in this order; the mode is always there. Default: every part. Or a command
-   * whose first line of output is shown in place of the parts: it gets the status as JSON on its standard input, runs when the
-   * status has changed, at most once a second, and is ended after two seconds.
+   * The parts of the row below the chat's input line, in this order; the mode is always shown. Default: every part. Or
+   * a command whose first line of output is shown instead: it gets the status as JSON on its standard input, runs when
+   * the status has changed, at most once a second, and is killed after two seconds.
    */
   readonly statusLine?: readonly StatusPart[] | { readonly command: string };
   /**
-   * The colours of the chat. Default `"auto"`: the terminal's own, and readable ones on a light background. `"high-contrast"` and
-   * `"colour-blind"` follow the background too.
+   * The colours of the chat. Default `"auto"`: the terminal's own, and readable ones on a light background.
+   * `"high-contrast"` and `"colour-blind"` follow the background too.
    */
   readonly theme?: "auto" | "dark" | "light" | "high-contrast" | "colour-blind";
-  /** Keys of the chat and what they do: an action, a command, or `"none"`: `{ "ctrl-t": "/tools", f2: "next-mode" }`. */
+  /** Key bindings of the chat: an action, a command, or `"none"`: `{ "ctrl-t": "/tools", f2: "next-mode" }`. */
   readonly keys?: Readonly<Record<string, KeyAction | `/${string}`>>;
-  /** Whether the chat's input line has the keys of vi. */
+  /** Whether the chat's input line has vi key bindings. */
   readonly vim?: boolean;
   /**
-   * Whether the chat is plain text from top to bottom, with words in place of marks. Only in your own config, since it holds for
-   * every project. The first prompt waits for no config, so a change counts from the next start of the chat on.
+   * Whether the chat is plain text, with words instead of symbols. Only in your own config, since it applies to every
+   * project. The first prompt is drawn before the config is read, so a change takes effect with the next chat.
    */
   readonly screenReader?: boolean;
   /** The maximum number of model requests for one message. */
   readonly maxTurns?: number;
   /**
-   * What a chat, a task or a run may cost in dollars, child agents included. The chat asks whether to continue, a task ends
-   * with exit code 7, a run waits for a decision. The price of the model has to be known.
+   * The maximum cost of a chat, a task or a run in dollars, including child agents. At the limit the chat asks whether
+   * to continue, a task exits with code 7, and a run waits for a decision. Needs a known price of the model.
    */
   readonly maxCost?: number;
-  /** How many tokens a chat, a task or a run may take, requests and answers together. */
+  /** The maximum number of tokens of a chat, a task or a run, requests and answers together. */
   readonly maxTokens?: number;
   /** How long a message waits for a usage limit of the model's server to end, in milliseconds. Default: it does not wait. */
   readonly waitMs?: number;
   /** A cheaper model for summaries and for reading pages: `"openai/gpt-5-nano"`. Default: the same model. */
   readonly smallModel?: string;
-  /** The maximum number of identical rounds in a row (same calls, same results) before the run ends. */
+  /** The maximum number of identical tool rounds in a row (same calls, same results) before the run stops. */
   readonly maxRepeats?: number;
-  /** How much the model thinks: `"low"`, `"high"` … The model's own default otherwise. */
+  /** The reasoning effort: `"low"`, `"high"` … Default: the model's own. */
   readonly effort?: Effort;
-  /** The conversation's budget in tokens, estimated. Default: what the model has, if it is known. */
+  /** The conversation's budget in estimated tokens. Default: the model's context, if known. */
   readonly contextTokens?: number;
-  /** How often a failed request to the model is repeated before it counts as failed. Default 3. */
+  /** The maximum number of retries of a model request. Default 3. */
   readonly maxRetries?: number;
   /** For `agent runs work`. */
   readonly runs?: {
-    /** What happens to a run whose model's server fails in a way that may pass. */
+    /** What happens to a run when the model's server fails temporarily. */
     readonly outages?: OutagePolicy;
-    /** After what time a call is denied about which no decision was made. Default: it waits without limit. */
+    /** After what time a pending call is denied. Default: it waits without limit. */
     readonly approvalTimeoutMs?: number;
   };
 }

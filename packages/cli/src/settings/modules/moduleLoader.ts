@@ -13,14 +13,14 @@ import { checkFileSafety } from "../config/fileSafety.js";
 import { hashOf } from "../trust/projectFiles.js";
 import { type ModuleKind, type ResolvedModule, resolveModule } from "./resolveModule.js";
 
-/** Returns the content of a project's file that may run, and throws for one that may not. */
+/** Returns the content of a project file that may run, and throws for any other. */
 export interface ModuleSources {
   read(file: string): string;
-  /** Called when a module and all it imports have been loaded. */
+  /** Called when a module and all its imports have been loaded. */
   loaded?(): Promise<void>;
 }
 
-/** A module whose code runs or has run. */
+/** A module whose code is running or has run. */
 interface StartedModule {
   readonly commonJs: CommonJsModule;
   /** Resolves when its code has run. */
@@ -31,8 +31,8 @@ interface StartedModule {
 
 /**
  * Runs files of a project, TypeScript or not. Every file is read through `sources`, however it is imported: by a
- * relative path, through a link, by a package's `imports`, by `require` or by a name built at run time. Node loads
- * packages in `node_modules`.
+ * relative path, through a symlink, by a package's `imports`, by `require` or by a computed name. Node loads packages
+ * in `node_modules`.
  */
 export class ModuleLoader {
   readonly #root: string;
@@ -63,7 +63,7 @@ export class ModuleLoader {
   async #importFile(file: string, parent: StartedModule | undefined): Promise<Record<string, unknown>> {
     const module = this.#modules.get(file) ?? this.#start(file);
     if (parent === undefined) await module.done;
-    // In a cycle waiting would never end: the importer sees what has been exported so far, as in Node.
+    // In a cycle waiting would never end: the importer sees the exports so far, as in Node.
     else if (!leadsTo(module, parent)) {
       parent.waitsFor.add(module);
       await module.done.finally(() => parent.waitsFor.delete(module));
@@ -77,7 +77,7 @@ export class ModuleLoader {
       await this.#evaluate(module, "import");
       throwCompileError(module.commonJs.exports);
     })();
-    // The importer gets the error. Without this handler, an unhandled rejection could end the process.
+    // The importer gets the error. Without this handler, an unhandled rejection could crash the process.
     module.done.catch(() => this.#modules.delete(file));
     return module;
   }
@@ -173,7 +173,7 @@ export class ModuleLoader {
   }
 }
 
-/** Whether a module waits for another, directly or not: if the other waited for it, neither would end. */
+/** Whether a module waits for another, directly or not: if the other waited for it, they would deadlock. */
 function leadsTo(module: StartedModule, wanted: StartedModule, seen = new Set<StartedModule>()): boolean {
   if (module === wanted) return true;
   if (seen.has(module)) return false;
@@ -181,7 +181,7 @@ function leadsTo(module: StartedModule, wanted: StartedModule, seen = new Set<St
   return [...module.waitsFor].some((next) => leadsTo(next, wanted, seen));
 }
 
-/** What code knows as `module`. */
+/** The `module` object of CommonJS code. */
 class CommonJsModule {
   exports: unknown = {};
   readonly id: string;
@@ -238,7 +238,7 @@ type ModuleFunction = (
   resolveUrl: (specifier: string) => string,
 ) => unknown;
 
-/** Turns a module, TypeScript or not, into a function. A module that is imported may use `await` at its top level. */
+/** Compiles a module, TypeScript or not, into a function. An imported module may use top-level `await`. */
 function compileModule(file: string, source: string, kind: ModuleKind): ModuleFunction {
   const isAsync = kind === "import";
   const code = needsCompiler(file, source) ? compiled(file, source, isAsync) : source.replace(/^#!/, "//");
@@ -248,14 +248,14 @@ function compileModule(file: string, source: string, kind: ModuleKind): ModuleFu
   });
 }
 
-/** Plain CommonJS runs as it is. */
+/** Plain CommonJS runs unchanged. */
 function needsCompiler(file: string, source: string): boolean {
   return TYPESCRIPT.test(file) || MODULE_SYNTAX.test(source);
 }
 
 /**
- * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached next to
- * the trust store: anybody who can write there can trust any file anyway. Each result is bound to its source.
+ * The compiled code. Starting the compiler takes longer than everything else together, so its results are cached next
+ * to the trust store: anyone who can write there can trust any file anyway. Each result is bound to its source.
  */
 function compiled(file: string, source: string, isAsync: boolean): string {
   const { version } = createRequire(import.meta.url)("jiti/package.json") as { version: string };
@@ -286,7 +286,7 @@ function keep(path: string, code: string): void {
   try {
     ensurePrivateDirectory(compiledDirectory());
   } catch {
-    // The home is not writable: the next run compiles again.
+    // The home directory is not writable: the next run compiles again.
     return;
   }
   writeFileAtomic(path, code, { mode: PRIVATE_FILE }).catch(() => undefined);

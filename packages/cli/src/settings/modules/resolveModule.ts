@@ -12,20 +12,21 @@ const COMPILED = /\.([mc]?)js(x?)$/;
 /** Packages that the CLI depends on. A project that did not install one gets the CLI's copy. */
 const OWN_PACKAGES = ["@agent/core/toolkit", "@agent/core", "@agent/cli/config", "@agent/evals"];
 
-/** How a module is asked for: the two use different entries of a package. */
+/** How a module is requested: the two use different entries of a package. */
 export type ModuleKind = "import" | "require";
 
 /**
- * A module's place. `project` files run only if they were trusted; `installed` ones and Node's own run without a check.
+ * The location of a module. `project` files run only if they were trusted; `installed` ones and Node's own run without
+ * a check.
  */
 export type ResolvedModule =
   | { readonly from: "node"; readonly name: string }
   | { readonly from: "project" | "installed"; readonly file: string };
 
 /**
- * Finds what a file means by a specifier, as Node and TypeScript do. `root` is the directory of the config: a package
- * counts as installed if its files, with every link resolved, lie in a `node_modules` as seen from there. A link from
- * `node_modules` into the project leads to a file of the project. Resolves to `undefined` if there is nothing.
+ * Resolves a specifier like Node and TypeScript. `root` is the directory of the config: a package counts as installed
+ * if its files, with every symlink resolved, are in a `node_modules` as seen from there. A symlink from `node_modules`
+ * into the project resolves to a file of the project. Resolves to `undefined` if nothing is found.
  */
 export function resolveModule(
   specifier: string,
@@ -45,12 +46,12 @@ export function resolveModule(
   return { from: installed ? "installed" : "project", file };
 }
 
-/** Whether a canonical path lies in a `node_modules`, as seen from the directory of the config. */
+/** Whether a canonical path is in a `node_modules`, as seen from the directory of the config. */
 export function isInstalled(file: string, root: string): boolean {
   return relative(realpathSync(root), file).split(sep).includes("node_modules");
 }
 
-/** The files a path may stand for, the best first: `./a` is `a.ts` or `a/index.js`, `./a.js` may be written in `a.ts`. */
+/** The files a path may mean, best first: `./a` is `a.ts` or `a/index.js`, `./a.js` may be written in `a.ts`. */
 export function filesFor(path: string): string[] {
   const variants = [path, ...ENDINGS.map((ending) => path + ending)];
   if (COMPILED.test(path)) variants.push(path.replace(COMPILED, ".$1ts$2"));
@@ -101,7 +102,9 @@ function fromPackage(specifier: string, parent: string, kind: ModuleKind): strin
   return undefined;
 }
 
-/** Whether Node would take a package from `node_modules` in or above a directory that another user owns or can write. */
+/**
+ * Whether Node would load a package from a `node_modules` in or above a directory that another user owns or can write.
+ */
 export function isInForeignFolder(specifier: string, from: string): boolean {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const has = (directory: string): boolean => existsSync(join(directory, "node_modules", name));

@@ -14,7 +14,7 @@ export async function withinTime<T>(file: string, load: () => Promise<T>): Promi
   });
 }
 
-/** The problem with a file, on one line, with the line number if the loader gave one. */
+/** The problem with a file, on one line, with the line number if the loader reports one. */
 export function loadProblem(file: string, error: unknown): string {
   if (error instanceof CliError) return error.message;
   const message = escapeInvisible(errorMessage(error))

@@ -15,7 +15,7 @@ export interface LockedTool {
   readonly capabilities: readonly string[];
 }
 
-/** What a pack may bring: everything the user saw when they added or updated it. */
+/** What a pack may provide: everything the user saw when they added or updated it. */
 export interface LockedPack {
   readonly version: string;
   /** The name that the pack declares; absent if it declares none. */
@@ -25,9 +25,9 @@ export interface LockedPack {
   /** SHA-256 over the names and contents of its files. */
   readonly files: string;
   readonly tools: Readonly<Record<string, LockedTool>>;
-  /** Variables with its secrets. */
+  /** The variables of its secrets. */
   readonly secrets: readonly string[];
-  /** What it brings besides tools: `hooks`, `command /deploy`, `skill notes`. */
+  /** Its services besides tools: `hooks`, `command /deploy`, `skill notes`. */
   readonly services: readonly string[];
   /** Absent: its code runs with the rights of the user. */
   readonly isolation?: LockedIsolation;
@@ -35,10 +35,10 @@ export interface LockedPack {
 
 /** How a pack runs in its own process. */
 interface LockedIsolation {
-  /** The least that the user accepted. */
+  /** The minimum isolation that the user accepted. */
   readonly required: IsolationLevel;
   readonly grants: PackGrants;
-  /** What it registers, so that its tools are known before its process has started. */
+  /** Its manifest, so that its tools are known before its process has started. */
   readonly manifest: PackManifest;
 }
 
@@ -75,7 +75,7 @@ export async function writeLockedPack(
   await writeFileAtomic(file, `${JSON.stringify({ v: 1, packs: sorted }, undefined, 2)}\n`);
 }
 
-/** Why a tool is not the one that was approved; `undefined` if it is. */
+/** Why a tool differs from the approved one; `undefined` if it does not. */
 export function toolChange(
   locked: LockedTool | undefined,
   { enabled, capabilities }: LockedTool,
@@ -97,7 +97,7 @@ export function nameChange(before: LockedPack, packName: string | undefined): st
   return packName === undefined ? "it declares no name now" : `it calls itself ${quote(packName)} now`;
 }
 
-/** What an update changes for the user, one line each. `grants` describes what a pack may do in its own process. */
+/** What an update changes for the user, one line each. `grants` describes the access of a pack in its own process. */
 export function packChanges(
   before: LockedPack,
   after: LockedPack,
@@ -124,7 +124,7 @@ export function packChanges(
   ];
 }
 
-/** A digest of a package's files, without the packages installed inside it. */
+/** A digest of a package's files, excluding the packages installed inside it. */
 export function digestFiles(folder: string): string {
   const hash = createHash("sha256");
   for (const path of packageFiles(folder).sort()) {
@@ -135,7 +135,7 @@ export function digestFiles(folder: string): string {
   return `sha256-${hash.digest("base64")}`;
 }
 
-/** The paths of a package's files, without the packages installed inside it. */
+/** The paths of a package's files, excluding the packages installed inside it. */
 export function packageFiles(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory());

@@ -21,7 +21,7 @@ export interface Plugin {
   readonly name: string;
   readonly version: string;
   readonly servers: PluginServers;
-  /** What of the folder has no effect, one line each. */
+  /** Parts of the folder that have no effect, one line each. */
   readonly ignored: readonly string[];
 }
 
@@ -37,7 +37,7 @@ type PluginServer =
       readonly env: Readonly<Record<string, string>>;
     };
 
-/** Whether a folder is a plugin. A package with the keyword of packs is a pack, also with a plugin.json. */
+/** Whether a folder is a plugin. A package with the keyword of packs is a pack, even with a plugin.json. */
 export function isPluginFolder(folder: string): boolean {
   if (!existsSync(join(folder, PLUGIN_FILE))) return false;
   const schema = readObject(folder, PLUGIN_FILE)?.$schema;
@@ -48,7 +48,9 @@ export function isPluginFolder(folder: string): boolean {
   return !existsSync(join(folder, "package.json")) || String(schema).startsWith(SCHEMAS);
 }
 
-/** Reads a plugin. Throws for a manifest that the format refuses; anything else that is wrong is left out and named. */
+/**
+ * Reads a plugin. Throws for a manifest that the format refuses; anything else that is invalid is skipped and named.
+ */
 export function readPlugin(folder: string, data: string): Plugin {
   const place = quotePath(join(folder, PLUGIN_FILE));
   const manifest = readObject(folder, PLUGIN_FILE);
@@ -114,8 +116,8 @@ function otherEntries(folder: string): string[] {
 }
 
 /**
- * The MCP servers that a folder declares in `mcp.json`, in the format of Agent Plugins 1.0.0. `data` is the directory for
- * what they keep. A server that the format refuses is left out and named.
+ * The MCP servers that a folder declares in `mcp.json`, in the format of Agent Plugins 1.0.0. `data` is the directory
+ * for their files. A server that the format refuses is skipped and named.
  */
 export function readServers(
   folder: string,
@@ -138,10 +140,10 @@ export function readServers(
   return { servers, problems };
 }
 
-/** A server for `agent mcp add`, or what is wrong with it. */
+/** A server for `agent mcp add`, or the problem with it. */
 function readServer(entry: Record<string, unknown>, root: string, data: string): PluginServer | string {
   const { type, ...fields } = entry;
-  // In the config such a text stands for a variable of the user, which may be a key.
+  // In the config such a text refers to a variable of the user, which may be a key.
   const variable = /\$\{(?!PLUGIN_ROOT\}|PLUGIN_DATA\})[^}]*\}/.exec(JSON.stringify(fields))?.[0];
   if (variable !== undefined) return `${variable} stands for nothing in a plugin`;
   if (type === "sse") return 'the transport "sse" cannot be used';
@@ -196,7 +198,7 @@ function isTexts(value: unknown): value is Record<string, string> {
   return isRecord(value) && Object.values(value).every((one) => typeof one === "string");
 }
 
-/** Whether a path is in a folder, also after links are followed. */
+/** Whether a path is in a folder, after following symlinks. */
 function isBelow(folder: string, path: string): boolean {
   return isInside(folder, path) && isInside(canonicalPath(folder), canonicalPath(path));
 }

@@ -11,7 +11,7 @@ import { isPluginFolder, PLUGIN_FILE } from "./plugin.js";
 const FILE_PREFIX = "file:";
 const OWN_NAME = /^@agent\/[a-z0-9-]+$/;
 
-/** A pack's file, and whether it is a file of the project rather than an installed package. */
+/** A pack's file, and whether it is a project file rather than an installed package. */
 export interface ResolvedPack {
   /** The canonical path. */
   readonly file: string;
@@ -64,7 +64,7 @@ export function isLocal(name: string): boolean {
   return name.startsWith(".") || name.startsWith(FILE_PREFIX) || isAbsolute(name);
 }
 
-/** `file:../pack`, as npm writes it, is the path alone. */
+/** Converts `file:../pack`, as npm writes it, to a path. */
 function localPath(name: string): string {
   return name.startsWith(FILE_PREFIX) ? name.slice(FILE_PREFIX.length) : name;
 }

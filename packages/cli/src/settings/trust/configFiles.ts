@@ -8,7 +8,7 @@ import { ProjectFiles } from "./projectFiles.js";
 const PACKAGE_NAME = /(["'`])((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)\1/g;
 
 /**
- * The files that a config with this text runs: its own file, the project's files it imports, and the entry files of
+ * The files that a config with this text runs: its own file, the project files it imports, and the entry files of
  * installed packages it names. One question covers them all.
  */
 export function configFiles(file: string, text?: string): ProjectFiles {
@@ -21,12 +21,13 @@ export function configFiles(file: string, text?: string): ProjectFiles {
 
 /**
  * The entry files of the installed packages that a text names, except those that came with the command. Any quoted word
- * may name one, so each word costs one look-up, and only the name of a package costs more.
+ * may name one, so each word costs one lookup, and only the name of a package costs more.
  */
 function mentionedPackages(text: string, root: string): string[] {
   const names = new Set([...text.matchAll(PACKAGE_NAME)].map((match) => match[2] ?? ""));
   const places = (createRequire(join(root, "_")).resolve.paths("a-package") ?? []).filter(existsSync);
-  // Most words name no package, and Node takes far longer to say so. Yarn Plug'n'Play keeps packages elsewhere.
+  // Most words do not name a package, and Node takes far longer to find that out. Yarn Plug'n'Play keeps packages
+  // elsewhere.
   const mayBeThere = (name: string): boolean =>
     process.versions.pnp !== undefined || places.some((place) => existsSync(join(place, name)));
   return [...names].filter(mayBeThere).flatMap((name) => {

@@ -15,7 +15,7 @@ const IMPORTED = /\b(?:from|import|require(?:\.resolve)?)\s*\(?\s*(["'`])([^"'`\
 const CODE = /\.[mc]?[jt]sx?$/;
 const MAX_FILES = 500;
 const MAX_PACKAGE_FILES = 20;
-// Longer files are bundles: they contain what they need.
+// Longer files are bundles, which contain their dependencies.
 const MAX_FOLLOWED = 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ interface ReadFile {
 
 /**
  * The files that a config runs. Each is read once: the content that was hashed and asked about is the content that
- * runs. Paths are canonical, so a link that is changed later means another file.
+ * runs. Paths are canonical, so a symlink that is changed later means another file.
  */
 export class ProjectFiles {
   /** The directory of the config. */
@@ -68,7 +68,7 @@ export class ProjectFiles {
 
   /**
    * Adds the entry file of an installed package and the files that it mentions within the package. Dependencies are not
-   * followed, and of a package with many files only the first ones are added.
+   * followed, and only the first files of a large package are added.
    */
   addPackage(entry: string): void {
     const queue = [realpathSync(entry)];
@@ -96,9 +96,7 @@ export class ProjectFiles {
     return text;
   }
 
-  /**
-   * The files a text may mention. Rather too many than too few: a file that is left out is refused when it is loaded.
-   */
+  /** The files a text may mention. Prefers too many to too few: a missing file is refused when it is loaded. */
   #mentionedFiles(file: string, text: string): string[] {
     const found = relativeFiles(file, text);
     if (CODE.test(file)) {
@@ -125,7 +123,9 @@ function relativeFiles(file: string, text: string): string[] {
   return found.map((path) => realpathSync(path));
 }
 
-/** The entry file of a folder with a package.json, which a config may select as a pack; none if it is not built. */
+/**
+ * The entry file of a folder with a package.json, which a config may select as a pack; `undefined` if it is not built.
+ */
 function packEntry(path: string): string[] {
   try {
     const entry = entryOf(path);
@@ -148,7 +148,7 @@ export function hashOf(text: string): string {
 }
 
 /**
- * Reads a regular file of limited size. Throws for a larger one: it could not be hashed, and would change unnoticed.
+ * Reads a regular file of limited size. Throws for a larger one: it could not be hashed, so changes would go unnoticed.
  */
 export function readProjectFile(path: string): string {
   try {

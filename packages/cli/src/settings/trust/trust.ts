@@ -13,10 +13,10 @@ import { type FileHashes, hashOf, type ProjectFiles, readProjectFile } from "./p
 
 const PRIVATE_FILE = 0o600;
 
-/** The kind of code that is to run. */
+/** The kind of code to run. */
 export type TrustSubject = "config" | "pack" | "eval";
 
-/** What the user is asked about. */
+/** The subject of a trust question. */
 interface TrustRequest {
   readonly subject: TrustSubject;
   readonly file: string;
@@ -26,20 +26,20 @@ interface TrustRequest {
   readonly changed: boolean;
 }
 
-/** Answers for the user; absent where no one can be asked. */
+/** Answers for the user; absent if no one can be asked. */
 export type AskTrust = (request: TrustRequest) => Promise<boolean>;
 
 export interface TrustPolicy {
-  /** `--trust`: trust what is there now, and remember it. */
+  /** `--trust`: trusts the current content, and stores that. */
   readonly grant: boolean;
   readonly ask?: AskTrust;
-  /** What asks the user if it is run in a terminal. Default: `agent`. */
+  /** The command that would ask the user in a terminal. Default: `agent`. */
   readonly again?: string;
 }
 
 /**
- * Whether these files may run. Asks the user unless exactly this content was trusted before. Throws, with its own
- * exit code, if no one can be asked. Resolves to `false` if the user says no.
+ * Whether these files may run. Asks the user unless exactly this content was trusted before. Throws, with a separate
+ * exit code, if no one can be asked. Resolves to `false` if the user refuses.
  */
 export async function requireTrust(
   file: string,
@@ -67,8 +67,8 @@ export function isTrusted(file: string, { hashes }: Pick<ProjectFiles, "hashes">
 }
 
 /**
- * Remembers that exactly this content is trusted, in a file only its owner can read. If that cannot be written, prints
- * a note, and the trust holds for this run.
+ * Stores that exactly this content is trusted, in a file only its owner can read. If that cannot be written, prints a
+ * note, and the trust is valid for this run.
  */
 export async function grantTrust(file: string, hashes: FileHashes): Promise<void> {
   const path = storePath();
@@ -85,7 +85,7 @@ export async function grantTrust(file: string, hashes: FileHashes): Promise<void
 
 /**
  * The files that may run after approval, with the content they had when the question was asked. A file that the config
- * imports by a name built at run time is not among them: it runs only if `--trust` covered exactly this content.
+ * imports by a computed name is not among them: it runs only if `--trust` covered exactly this content.
  */
 export class TrustedSources implements ModuleSources {
   readonly #config: string;
@@ -121,7 +121,7 @@ export class TrustedSources implements ModuleSources {
   }
 }
 
-/** What was trusted with a config: each file with the hash it had. */
+/** The files trusted with a config, each with its hash. */
 function trustedHashes(config: string): FileHashes {
   const store = readStore();
   return Object.hasOwn(store, config) ? (store[config] ?? {}) : {};

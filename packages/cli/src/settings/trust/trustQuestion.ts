@@ -3,7 +3,7 @@ import type { Aside } from "@agent/terminal/host";
 import { askYesNo, atOnce, canAsk } from "../../process/ask.js";
 import type { AskTrust, TrustPolicy } from "./trust.js";
 
-/** How trust is decided: `--trust` grants it; otherwise the user is asked, if one can be. */
+/** How trust is decided: `--trust` grants it; otherwise the user is asked, if possible. */
 export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy {
   return {
     grant,
@@ -13,7 +13,7 @@ export function trustPolicy(grant: boolean, aside: Aside = atOnce): TrustPolicy 
 }
 
 const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
-  // Each path on its own line: a newline in a name must not write a line of this question.
+  // Each path on its own line and escaped: a newline in a name must not add a line to this question.
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const article = subject === "eval" ? "an" : "a";
   const news = subject === "config" ? "This project brings a config" : `This is ${article} ${subject}`;

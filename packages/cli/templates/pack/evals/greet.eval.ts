@@ -6,7 +6,7 @@ export const greetsByName = defineEval({
   name: "greets by name",
   packs: [pack],
   task: "Greet Ada with the tool for that.",
-  // What the model "scripted" answers: it shows that the checks can pass.
+  // The answers of the model "scripted": they show that the checks can pass.
   script: [{ calls: [{ name: "__PREFIX___greet", args: { who: "Ada" } }] }, "Hello, Ada!"],
   check(run) {
     run.called("__PREFIX___greet", { who: /Ada/ });

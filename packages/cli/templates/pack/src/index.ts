@@ -5,7 +5,7 @@ import { writeNote } from "./tools/writeNote.js";
 
 export const { packName, packApiVersion, register } = definePack({
   name: "__NAME__",
-  // The block after the pack's name in `agent.config.ts`. An option that is not listed is refused.
+  // The options after the pack's name in `agent.config.ts`. An unknown option is refused.
   options: {
     type: "object",
     properties: {
@@ -15,13 +15,13 @@ export const { packName, packApiVersion, register } = definePack({
       },
     },
   },
-  // Called for each agent that uses the pack. It only makes the tools: nothing starts before a call.
+  // Called for each agent that uses the pack. It only creates the tools: nothing starts before a call.
   setup: ({ options }) => ({
     tools: [greet, off(writeNote(createPathGuard(options.root)))], // writes: the user opts in
   }),
 });
 
-// A config may select the pack by its name alone: this is how its options and tools are known there, too.
+// A config may select the pack by its name alone: this declares its options and tools there, too.
 declare module "@agent/core" {
   interface NamedPacks {
     [packName]: { register: typeof register };
