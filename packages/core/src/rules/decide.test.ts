@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { CallTarget, Match, PermissionLanguage } from "../tools/callDescription.js";
@@ -8,6 +8,7 @@ import { ToolRegistry } from "../tools/registry.js";
 import type { ToolCapability } from "../tools/tool.js";
 import { findRuleProblem, watchRules } from "./checkRule.js";
 import { coversCall, type DecideOptions, decideCall, type RuledCall } from "./decide.js";
+import { matchesGlob } from "./glob.js";
 import { GrantedRules } from "./grantedRules.js";
 import { MODES } from "./mode.js";
 import { offerRules } from "./offers.js";
@@ -66,6 +67,7 @@ const file = (
   access,
   ...more,
 });
+const at = (path: string, more: object = {}): CallTarget => ({ type: "file", path, access: "read", ...more });
 const command = (text: string, more: object = {}): CallTarget => ({ type: "command", text, ...more });
 const url = (text: string): CallTarget => ({ type: "url", url: text });
 
@@ -140,6 +142,24 @@ describe("a rule about files", () => {
     ["move(src/**)", "move", [file("src/a", "delete"), file("lib/a")], false],
     ["file.write(src/**) + file.write(lib/**)", "move", [file("src/a", "delete"), file("lib/a")], true],
     ["file.write", "write_file", [file("a")], true],
+    ["file.write", "write_file", [file("a", "write", { open: true })], false],
+    ["file.write", "web_fetch", [url("https://a.org/")], false],
+    // Who may write a file may read it: the same one, and nothing more.
+    [
+      "file.write(src/**)",
+      "edit_file",
+      [file("src/a", "read", { realPath: "/etc/a" }), file("src/a")],
+      false,
+    ],
+    ["file.write(src/**)", "edit_file", [file("src", "read", { tree: true }), file("src/a")], false],
+    ["file.write(src/**)", "edit_file", [file("src/a", "read", { open: true }), file("src/a")], false],
+    ["file.write(src/**)", "move", [file("src/a", "read"), file("src/a", "delete")], false],
+    ["file.write(src/**)", "edit_file", [file("src/a", "read"), file("lib/a")], false],
+    ["file.read(~/notes/*)", "read_file", [at(join(homedir(), "notes/a"))], true],
+    ["file.read(~/notes/*)", "read_file", [at(join(homedir(), "other/a"))], false],
+    ["file.read(src/**)", "list", [file("src2", "read", { tree: true })], false],
+    ["file.read(**)", "read_file", [at("/etc/hosts")], false],
+    ["file.read(/**)", "list", [at("/", { tree: true })], true],
   ])("%s on %s: %j", async (rule, name, targets, expected) => {
     expect(await covers(rule, name, ...targets)).toBe(expected);
   });
@@ -157,6 +177,48 @@ describe("a rule about files", () => {
     expect(await decide("remove", [file("src", "delete", { tree: true })], deny, auto)).toEqual({
       type: "allow",
     });
+  });
+
+  test.each<[pattern: string, path: string, root: string, expected: string]>([
+    ["/data/x", "/data", root, "ask"],
+    ["/data/x", "/", root, "ask"],
+    ["/data/x", "/dat", root, "allow"],
+    ["/data/x", "/data/y", root, "allow"],
+    ["data/x", "/data", "/", "ask"],
+    ["data/x", "/", "/", "ask"],
+    ["data/x", "/other", "/", "allow"],
+    ["data/x", "/project/data", "/project", "ask"],
+    ["data/x", "/project2/data", "/project", "allow"],
+    ["data/x", "/", "/project", "ask"],
+    ["data/*", "/data/x", "/", "deny"],
+    [".", "/project", "/project", "deny"],
+  ])(
+    "that denies %s decides about the directory %s of the project %s: %s",
+    async (pattern, path, project, expected) => {
+      const target = at(path, { access: "delete", tree: true });
+      const options = { mode: "auto", root: project } as const;
+      expect((await decide("remove", [target], { deny: [`file.write(${pattern})`] }, options)).type).toBe(
+        expected,
+      );
+    },
+  );
+
+  test.each([
+    ["**/a", "a", true],
+    ["**/a", "x/y/a", true],
+    ["**/a", "x/ya", false],
+    ["x/**/a", "x/a", true],
+    ["x/**/a", "xy/a", false],
+    ["x/**", "x/y/z", true],
+    ["x**", "xy/z", true],
+    ["x*", "xy/z", false],
+    ["x?z", "xyz", true],
+    ["x?z", "x/z", false],
+    ["x?z", "xz", false],
+    ["*", "a b/c", false],
+    ["?", "😀", true],
+  ])("matches %s with %s: %s", (pattern, path, expected) => {
+    expect(matchesGlob(pattern, path, "/")).toBe(expected);
   });
 
   test("denies a patch of several files as a whole, naming the rule and the path", async () => {
@@ -182,9 +244,20 @@ describe("a rule about addresses", () => {
     ["net.fetch(https://a.org/*)", "http://a.org/", false],
     ["net.fetch(https://a.org/*)", "https://a.org:8443/", false],
     ["net.fetch(https://a.org:8443/*)", "https://a.org:8443/", true],
+    ["net.fetch(https://a.org:8443/*)", "https://a.org:8444/", false],
+    ["net.fetch(https://a.org)", "https://a.org/", true],
+    ["net.fetch(https://a.org)", "https://a.org/x", false],
+    ["net.fetch(HTTPS://A.org/*)", "https://a.org/x", true],
+    ["net.fetch(a.org)", "not an address", false],
+    ["net.fetch", "https://a.org/", true],
   ])("%s on %s", async (rule, address, expected) => {
     expect(await covers(rule, "web_fetch", url(address))).toBe(expected);
   });
+});
+
+test.each(["", "not an address"])("asks about the address %j, which may be a denied one", async (address) => {
+  const rules = { deny: ["net.fetch(a.org)"] };
+  expect((await decide("web_fetch", [url(address)], rules, { mode: "auto" })).type).toBe("ask");
 });
 
 describe("a rule for a tool with its own language", () => {
@@ -280,6 +353,30 @@ describe("a rule for a tool that does not describe its calls", () => {
         { args: { repo: ["acme/x", "b"] } },
       ),
     ).toEqual({ type: "ask" });
+  });
+
+  test.each<[value: unknown, glob: string, expected: string]>([
+    [["acme/x", "acme/y"], "acme/*", "allow"],
+    [["acme/x", "b"], "acme/*", "ask"],
+    [["b"], "acme/*", "ask"],
+    [[], "*", "ask"],
+    [undefined, "*", "ask"],
+    [{ a: 1 }, '{"a":1}', "allow"],
+    [[["a"]], '["a"]', "allow"],
+    [7, "7", "allow"],
+  ])("compares the value %j with %s: %s", async (repo, glob, expected) => {
+    const rules = { allow: [`issue(repo: ${glob})`] };
+    expect((await decide("issue", undefined, rules, { args: { repo } })).type).toBe(expected);
+  });
+
+  test("denies a list with one matching value, and nothing by a property that every object has", async () => {
+    const auto = { mode: "auto" } as const;
+    const denied = (args: object, rule: string) =>
+      decide("issue", undefined, { deny: [rule] }, { ...auto, args: args as Record<string, unknown> });
+    expect((await denied({ repo: ["b", "acme/x"] }, "issue(repo: acme/*)")).type).toBe("deny");
+    expect((await denied({ repo: "b" }, "issue(repo: acme/*)")).type).toBe("allow");
+    expect((await denied({}, "issue(constructor: *)")).type).toBe("allow");
+    expect((await denied({}, "issue(repo:)")).type).toBe("ask");
   });
 
   test("may concern every call if it has another pattern", async () => {

@@ -7,7 +7,7 @@ import { defineTool } from "../tools/defineTool.js";
 import { createToolRegistry } from "../tools/factory.js";
 import type { ToolCapability } from "../tools/tool.js";
 import { MODES, type Mode } from "./mode.js";
-import { Permissions } from "./permissions.js";
+import { type Grants, Permissions, type PermissionsOptions, type PersonDecision } from "./permissions.js";
 import { parseRule } from "./rule.js";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-permissions-"));
@@ -35,6 +35,7 @@ function permissionsFor(
     { packName: pack, register: (to) => to.register(tool, { foreign }) },
   ]);
   return {
+    registry,
     permissions: new Permissions({ registry, mode, root }),
     call: async () => {
       const prepared = await registry.prepare(name);
@@ -103,4 +104,93 @@ test("decides for an agent that the program made: a rule runs the call, a questi
   expect(asked[0]).toContain("every call of write");
   expect(await rules.decide(request)).toEqual({ type: "allow" });
   expect(problems).toEqual([]);
+});
+
+describe("the answer of a user", () => {
+  async function answering(decision: PersonDecision | "suspend", options: Partial<PermissionsOptions> = {}) {
+    const { call, registry } = permissionsFor("write", ["write"], "@agent/tools-x", "ask");
+    const permissions = new Permissions({ registry, mode: "ask", root, ...options });
+    const problems: string[] = [];
+    let runsInAuto: (() => Promise<boolean>) | undefined;
+    const { approve, rules } = permissions.approval(
+      async (_request, _always, auto) => {
+        runsInAuto = auto;
+        return decision;
+      },
+      (problem) => problems.push(problem),
+    );
+    const { args, capabilities, description } = await call();
+    const { signal } = new AbortController();
+    const request = { name: "write", args, capabilities, description, scope: "", turn: 1, id: "1", signal };
+    const answer = await approve(request);
+    return { permissions, answer, problems, rules, inAuto: await runsInAuto?.() };
+  }
+
+  test.each([["allow" as const], ["suspend" as const], [{ deny: "no" }]])(
+    "is passed on and changes nothing: %j",
+    async (decision) => {
+      const { permissions, answer, inAuto } = await answering(decision);
+      expect(answer).toEqual(decision);
+      expect(permissions.mode).toBe("ask");
+      expect(permissions.grants).toEqual([]);
+      expect(inAuto).toBe(true);
+    },
+  );
+
+  test("switches the mode, and allows the call", async () => {
+    const { permissions, answer } = await answering({ mode: "edits" });
+    expect(answer).toBe("allow");
+    expect(permissions.mode).toBe("edits");
+    expect(permissions.grants).toEqual([]);
+  });
+
+  test("tells whether the call would run in auto mode", async () => {
+    expect((await answering("allow", { confirm: new Set(["write"]) })).inAuto).toBe(false);
+  });
+
+  test("allows the call if the grant cannot be stored, and reports that", async () => {
+    const grants: Grants = {
+      list: () => [],
+      add: () => Promise.reject(new Error("disk full")),
+      revoke: async () => false,
+    };
+    const { answer, problems } = await answering({ always: "write", scope: "project" }, { grants });
+    expect(answer).toBe("allow");
+    expect(problems).toEqual([
+      "this is allowed for the session only, because it cannot be stored: disk full",
+    ]);
+  });
+
+  test("is a grant that is listed once and can be revoked", async () => {
+    const { permissions, rules } = await answering({ always: "write", scope: "session" });
+    await rules.allow?.("write");
+    await rules.allow?.("other");
+    expect(permissions.grants.map((grant) => grant.rule.tool)).toEqual(["write", "other"]);
+    expect(await permissions.revoke({ rule: parseRule("write"), scope: "session" })).toBe(true);
+    expect(await permissions.revoke({ rule: parseRule("write"), scope: "session" })).toBe(false);
+    expect(permissions.grants.map((grant) => grant.rule.tool)).toEqual(["other"]);
+  });
+});
+
+test("offers no mode for a tool in confirm, a tool of others or one that does more than edit", async () => {
+  const last = async (capability: ToolCapability, pack: string, confirm: string[] = []) => {
+    const { registry, call } = permissionsFor("write", [capability], pack, "ask");
+    const permissions = new Permissions({ registry, mode: "ask", root, confirm: new Set(confirm) });
+    return (await permissions.alwaysChoices(await call())).at(-1);
+  };
+  const mode = { mode: "edits", label: "accept edits from now on" };
+  expect(await last("write", "@agent/tools-x")).toEqual(mode);
+  expect(await last("write", "@agent/tools-x", ["write"])).not.toEqual(mode);
+  expect(await last("write", "other-pack")).not.toEqual(mode);
+  expect(await last("execute", "@agent/tools-x")).not.toEqual(mode);
+});
+
+test("runs contained calls without a question only where no one can be asked", async () => {
+  const { registry, call } = permissionsFor("write", ["execute"], "@agent/tools-x", "ask");
+  const described = await call();
+  const contained = { ...described, description: { ...described.description, contained: true } };
+  const decide = (options: Partial<PermissionsOptions>) =>
+    new Permissions({ registry, mode: "edits", root, ...options }).decide(contained);
+  expect((await decide({})).type).toBe("ask");
+  expect((await decide({ unattended: true })).type).toBe("allow");
 });

@@ -51,3 +51,11 @@ test("removes tools in plan mode and restores them, except those the user turned
   permissions.mode = "auto";
   expect(enabled()).toEqual(["look", "write"]);
 });
+
+test("starts in plan mode with the tools that only read, and the one that saves notes about the session", () => {
+  const registry = createToolRegistry(new Conversation(), []);
+  for (const one of [tool("look", "read"), tool("write", "write")]) registry.register(one);
+  new Permissions({ registry, mode: "plan", root: "/" });
+  const enabled = ["look", "write", "save_session_context"].filter((name) => registry.isToolEnabled(name));
+  expect(enabled).toEqual(["look", "save_session_context"]);
+});
