@@ -1,4 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { setImmediate as nextImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { JournalEntry } from "../engine/engine.js";
 import type { RunEvent } from "../engine/events.js";
 import { EventLog } from "./eventLog.js";
@@ -70,4 +71,44 @@ test("writes nothing more after a failed write, and informs every caller that se
   writer.add(result("b"));
   await expect(writer.settle()).rejects.toThrow("lost");
   expect(written).toEqual(["a"]);
+});
+
+test("writes many events without waiting for the time to pass", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { writer, written } = setup();
+  for (let count = 0; count < 255; count++) writer.addEvent({ type: "notice", text: "a" });
+  await nextImmediate();
+  expect(written).toEqual([]);
+  writer.addEvent({ type: "notice", text: "a" });
+  await nextImmediate();
+  expect(written).toHaveLength(1);
+  writer.addEvent({ type: "notice", text: "a" });
+  await nextImmediate();
+  expect(written).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(written).toHaveLength(2);
+});
+
+test("starts no timer for an event that is not logged, and writes nothing if nothing waits", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { writer, written } = setup();
+  writer.addEvent({ type: "tool_draft" } as RunEvent);
+  expect(vi.getTimerCount()).toBe(0);
+  await writer.settle();
+  expect(written).toEqual([]);
+});
+
+test("drops what waits when it is closed", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { writer, written } = setup();
+  writer.add(result("a"));
+  writer.addEvent({ type: "notice", text: "a" });
+  writer.close();
+  expect(vi.getTimerCount()).toBe(0);
+  await nextImmediate();
+  await writer.settle();
+  expect(written).toEqual([]);
 });
