@@ -123,7 +123,7 @@ describe("the answer of a user", () => {
     const { signal } = new AbortController();
     const request = { name: "write", args, capabilities, description, scope: "", turn: 1, id: "1", signal };
     const answer = await approve(request);
-    return { permissions, answer, problems, rules, inAuto: await runsInAuto?.() };
+    return { permissions, answer, problems, rules, request, inAuto: await runsInAuto?.() };
   }
 
   test.each([["allow" as const], ["suspend" as const], [{ deny: "no" }]])(
@@ -162,9 +162,9 @@ describe("the answer of a user", () => {
   });
 
   test("is a grant that is listed once and can be revoked", async () => {
-    const { permissions, rules } = await answering({ always: "write", scope: "session" });
-    await rules.allow?.("write");
-    await rules.allow?.("other");
+    const { permissions, rules, request } = await answering({ always: "write", scope: "session" });
+    await rules.allow("write", request);
+    await rules.allow("other", request);
     expect(permissions.grants.map((grant) => grant.rule.tool)).toEqual(["write", "other"]);
     expect(await permissions.revoke({ rule: parseRule("write"), scope: "session" })).toBe(true);
     expect(await permissions.revoke({ rule: parseRule("write"), scope: "session" })).toBe(false);
