@@ -90,7 +90,7 @@ test("asks about a public address, and connects to it without resolving anything
   expect(await refused.open("8.8.8.8")).toMatch(/the user did not allow it/);
 });
 
-test("refuses a name with one address that is not public, whoever allowed the name", async () => {
+test("refuses an allowed name with one address that is not public", async () => {
   const { access, open } = accessWith({ hosts: ["a.example"], resolve: async () => [PUBLIC, "127.0.0.1"] });
   expect(await open("a.example")).toMatch(/it resolves to 127\.0\.0\.1\. A private or reserved address/);
   expect(access.refusals.get("a.example:443")).toContain("127.0.0.1");
