@@ -22,9 +22,9 @@ export interface TraceRunsOptions {
 }
 
 /**
- * Spans of runs, for `startWorker`: one a claim. All claims of a run are in one trace, that of `startRun`'s `trace` or
- * else of the first claim; each is linked to the claim before it, whichever worker had that. What the agent does is
- * inside, with `openTelemetry()` of `@agent/core/otel`.
+ * Creates spans of runs, for `startWorker`: one per claim. All claims of a run are in one trace, that of `startRun`'s
+ * `trace` or else of the first claim; each is linked to the claim before it, whichever worker had that. The agent's
+ * spans are inside, with `openTelemetry()` of `@agent/core/otel`.
  */
 export function traceRuns(options: TraceRunsOptions = {}): RunTracing {
   checkOptions("traceRuns", options, { tracerProvider: check.object });

@@ -16,21 +16,21 @@ import {
   type WorkerOptions,
 } from "../src/index.js";
 
-/** A directory of the test's own, removed when it ends. */
+/** A directory for the test, removed after it. */
 export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), "agent-durable-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-/** An engine on files, closed when the test ends. */
+/** An engine on files, closed after the test. */
 export function openEngine(directory = temporaryDirectory()): RunEngine {
   const engine = createFileEngine(directory);
   onTestFinished(() => engine.close());
   return engine;
 }
 
-/** A definition whose model gives these answers, from the first one that the run's journal does not have. */
+/** A definition whose model gives these answers, starting with the first one that is not in the run's journal. */
 export function scripted(
   answers: readonly ScriptedAnswer[],
   tools: readonly ExecutableTool[] = [],

@@ -48,8 +48,8 @@ export interface Casualties {
 }
 
 /**
- * Keeps `size` workers alive while `isDone` is false: most die at a chosen point, one now and then is killed at a
- * random moment, or stopped for longer than its lease and continued.
+ * Keeps `size` workers alive while `isDone` is false: most die at a chosen point, an occasional one is killed at a
+ * random moment, or suspended for longer than its lease and continued.
  */
 export async function keepDying(
   crowd: Crowd,
@@ -61,7 +61,7 @@ export async function keepDying(
   const alive = new Set<ChildProcess>();
   let spawned = 0;
   const start = (): void => {
-    // The last workers live, so that every run can end.
+    // The last workers survive, so that every run can finish.
     const isDoomed = casualties.kills + alive.size < most;
     const point = DEATHS[spawned % DEATHS.length];
     const death = isDoomed && spawned % 4 !== 3 ? `${point}:${1 + (spawned % 5)}` : "never:0";
@@ -103,7 +103,7 @@ export async function keepDying(
   return casualties;
 }
 
-/** Checks what must hold of every run however its workers died. Returns how many calls were told as interrupted. */
+/** Checks the invariants of every run however its workers died. Returns the number of calls reported as interrupted. */
 export async function checkRun(
   engine: RunEngine,
   id: string,
@@ -119,7 +119,7 @@ export async function checkRun(
   );
   const ends = flat.flatMap(({ who, event }) => (event.type === "tool_end" ? [{ who, ...event }] : []));
   const requests = flat.filter(({ event }) => event.type === "tool_requested");
-  // Every call is reported once, although workers died before, between and after.
+  // Every call is reported once, although workers died before, during and after.
   expect(ends.map(({ who, name }) => `${who} ${name}`).sort(), id).toEqual(
     ["parent read", "parent write", "parent delegate", "parent write", "child write", "child read"].sort(),
   );
@@ -146,7 +146,7 @@ export async function checkRun(
   return interrupted;
 }
 
-/** How often each thing was done. */
+/** How often each effect happened. */
 export function countEffects(path: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of readFileSync(path, "utf8").split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { onTestFinished } from "vitest";
 
-/** Where the tests find a Postgres in which they may make schemas, and a Redis. `.ci/run` starts both. */
+/** The Postgres in which tests may create schemas, and the Redis. `.ci/run` starts both. */
 export const POSTGRES_URL = process.env.AGENT_TEST_POSTGRES ?? "";
 export const REDIS_URL = process.env.AGENT_TEST_REDIS ?? "";
 export const withServers = POSTGRES_URL !== "" && REDIS_URL !== "";
@@ -12,7 +12,7 @@ if (!withServers) {
   );
 }
 
-/** A schema of the test's own, dropped when it ends. */
+/** A schema for the test, dropped after it. */
 export async function testSchema(): Promise<{ postgres: string; schema: string }> {
   const schema = `test_${crypto.randomUUID().slice(0, 8)}`;
   onTestFinished(async () => {

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Stands between a client and a server, and can swallow what they say without closing a connection. */
+/** A proxy between a client and a server that can drop their data without closing a connection. */
 export interface SilentProxy {
   /** The server's address, through the proxy. */
   readonly address: string;
-  /** As when a machine or a cable is gone: nothing arrives any more, and no one is notified. New connections wait. */
+  /** Simulates a lost machine or cable: nothing arrives any more, and no one is notified. New connections wait. */
   silence(): void;
   /** Lets new connections through again. */
   restore(): void;

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { JournalEntry } from "../engine/engine.js";
 import type { RunEvent } from "../engine/events.js";
 
-// Writes under way at one time: one waits for the disk while the other is prepared.
+// The number of concurrent writes: one waits for the disk while the other is prepared.
 const LANES = 2;
 const MAX_WRITES = 32;
 const MAX_BYTES = 1024 * 1024;
@@ -18,8 +18,8 @@ interface Write {
 }
 
 /**
- * Adds to journals and event logs, fenced: a write counts only while its claim holds the run. What the runs of this
- * process write while earlier writes are under way goes out together, as one statement and one commit.
+ * Appends to journals and event logs, with fencing: a write is valid only while its claim holds the run. Writes that
+ * the runs of this process make while earlier ones are in progress are combined into one statement and one commit.
  */
 export class Appends {
   readonly #pool: Pool;
@@ -33,8 +33,8 @@ export class Appends {
   }
 
   /**
-   * Resolves, if the claim held the run and the write counts, to the start of the server that has it, and else to
-   * `undefined`. Events that another server took before may be missing: they do not wait for its disk.
+   * Resolves, if the claim held the run and the write is valid, to the start time of the server that has it, otherwise
+   * to `undefined`. Events that another server accepted before may be missing: they do not wait for its disk.
    */
   append(
     id: string,
@@ -75,7 +75,7 @@ export class Appends {
       const held = await this.#send(writes);
       for (const [index, { resolve }] of writes.entries()) resolve(held.get(index));
     } catch (error) {
-      // The server rolled the whole statement back; one of the writes may have caused it, so each is tried alone.
+      // The server rolled back the whole statement; one of the writes may have caused it, so each is retried alone.
       if (writes.length > 1 && isRefused(error)) for (const write of writes) await this.#write([write]);
       else for (const { reject } of writes) reject(error);
     }
@@ -86,11 +86,11 @@ export class Appends {
     const events = writes.flatMap(({ events: bodies }, index) =>
       bodies.map((body) => [index, body] as const),
     );
-    // `for share` keeps a run from being taken until its entries are in: a check without it could pass, and the
-    // entries appear after the next worker has read the journal. The lateral query asks for the id alone, so that the
-    // primary key is the only index that fits, whatever the planner believes about the table. Each array is a
-    // subquery, so that the planner cannot see its length: it would plan the statement anew for each, which takes
-    // twice as long as to execute it.
+    // `for share` prevents a run from being claimed until its entries are stored: a check without it could pass, and
+    // the entries appear after the next worker has read the journal. The lateral query selects only the id, so that the
+    // primary key is the only matching index, whatever the planner estimates. Each array is a subquery, so that the
+    // planner cannot see its length: it would plan the statement again for each, which takes twice as long as executing
+    // it.
     const { rows } = await this.#pool.query<{ n: number; server: string }>({
       name: `append-${this.#s}`,
       text: `with asked as materialized (select id, epoch, n - 1 as n
@@ -116,8 +116,8 @@ export class Appends {
         steps.map(([, , , value]) => value),
         events.map(([index]) => index),
         events.map(([, body]) => body),
-        // Events alone need not wait for the disk: the next entry, or the run's end, takes them along. What a crash
-        // of the server loses before that, the run reports again (`PostgresClaim.append`).
+        // Events alone do not wait for the disk: the next entry, or the end of the run, flushes them. Events lost in a
+        // server crash before that are reported again by the run (`PostgresClaim.append`).
         steps.length > 0,
       ],
     });

@@ -49,11 +49,11 @@ export interface BullmqEngineOptions {
   readonly postgres: string;
   /** The Redis or Valkey that BullMQ uses: `redis://host:6379`. Default: BullMQ uses Postgres, too. */
   readonly redis?: string;
-  /** The schema of the tables. Made, and brought up to date, when the engine is opened. Default `agent_runs`. */
+  /** The schema of the tables. Created and migrated when the engine is opened. Default `agent_runs`. */
   readonly schema?: string;
-  /** Connections of this process to Postgres, besides one that listens. Default 4. */
+  /** The number of connections to Postgres, besides one that listens. Default 4. */
   readonly maxConnections?: number;
-  /** How long a server may take to answer before its connection is given up, and another is made. Default 30 s. */
+  /** How long a server may take to answer before its connection is replaced. Default 30 s. */
   readonly timeoutMs?: number;
   /** Called with transient faults, such as a server that restarts. */
   readonly onFault?: (error: unknown) => void;
@@ -69,8 +69,8 @@ const OPTIONS: OptionChecks<BullmqEngineOptions> = {
 };
 
 /**
- * Runs for any number of machines: BullMQ hands them out, Postgres holds them. Needs the packages `bullmq` and `pg`, and
- * `ioredis` with Redis. Rejects if a server cannot be reached or was written by a newer version.
+ * An engine for any number of machines: BullMQ distributes the runs, Postgres stores them. Needs the packages `bullmq`
+ * and `pg`, and `ioredis` with Redis. Rejects if a server cannot be reached or was written by a newer version.
  */
 export async function createBullmqEngine(options: BullmqEngineOptions): Promise<RunEngine> {
   checkOptions("createBullmqEngine", options, OPTIONS);
@@ -83,12 +83,13 @@ export async function createBullmqEngine(options: BullmqEngineOptions): Promise<
   const pool = new pg.Pool({
     ...config,
     max: options.maxConnections ?? DEFAULTS.maxConnections,
-    // All queries are short. Postgres would compile (JIT) those it takes for long, which takes longer than running them.
+    // All queries are short. Postgres would JIT-compile those it estimates as long, which takes longer than running
+    // them.
     onConnect: async (client) => {
       await client.query("set jit = off");
     },
   });
-  // An idle connection that is cut would end the process otherwise.
+  // Otherwise a cut idle connection would crash the process.
   pool.on("error", onFault);
   try {
     await migrate(pool, schema);
@@ -202,7 +203,7 @@ class BullmqEngine implements RunEngine {
 
   async send(id: string, message: string): Promise<boolean> {
     const isSent = await this.#apply(this.#store.send(id, message), id);
-    // Its worker looks at the run.
+    // Its worker checks the run.
     if (isSent) this.#notices.send(cancelTopic(id));
     return isSent;
   }
@@ -315,15 +316,15 @@ class BullmqEngine implements RunEngine {
 }
 
 const READ_AT_ONCE = 500;
-// How late events are when no notice arrives: through a pooler, or after a lost connection.
+// The maximum delay of events without a notification: through a pooler, or after a lost connection.
 const POLL_MS = 1000;
-// A follower outlives a restart of the database: so many reads in a row may fail, one a second.
+// A follower survives a restart of the database: this many consecutive reads may fail, one per second.
 const MAX_FAILED_READS = 60;
 // Must be well below the time after which the run's worker assumes that no one follows.
 const FOLLOW_EVERY_MS = 2000;
 const CURSOR = /^\d{1,18}$/;
 
-/** The run as it stood when its events were read, and one of them: none at all if `seq` is `null`. */
+/** The run as it was when its events were read, and one of them; `seq` is `null` if there are none. */
 interface EventRow {
   readonly run_state: RunState;
   readonly run_epoch: number;
@@ -346,7 +347,7 @@ async function* readEvents(
   let failures = 0;
   let followedAt = -Infinity;
   const read = async (): Promise<readonly EventRow[]> => {
-    // One statement sees one moment: a run that had ended then has no more events than these.
+    // One statement sees a consistent snapshot: a run that had finished then has no more events than these.
     const { rows } = await pool.query<EventRow>({
       name: `events-${schema}`,
       text: `select run.state as run_state, run.epoch as run_epoch, event.* from ${schema}.run left join lateral (
@@ -412,7 +413,7 @@ const STALLED_CHECK_MS = 1000;
 const CONNECT_WITHIN_MS = 5000;
 // Idle time before the system sends a TCP keep-alive probe. The system's own default is two hours.
 const KEEP_ALIVE_MS = 10_000;
-// BullMQ must not fail a ticket that comes back several times: the database counts lost workers.
+// BullMQ must not fail a ticket that is returned several times: the database counts lost workers.
 const MAX_STALLED = 1_000_000;
 const KEEP_NOTHING = { removeOnComplete: true, removeOnFail: true } as const;
 
@@ -431,7 +432,7 @@ async function redisTickets(
   const { Redis } = await load("ioredis", () => import("ioredis"));
   const connect = (options: { readonly maxRetriesPerRequest: number | null }) => {
     const redis = new Redis(url, { ...options, keepAlive: KEEP_ALIVE_MS, socketTimeout: timeoutMs });
-    // Each queue and worker reports the faults of its connection too.
+    // Each queue and worker also reports the faults of its connection.
     redis.on("error", () => undefined);
     return redis;
   };
@@ -443,7 +444,7 @@ async function redisTickets(
     createQueue: (name) => new Queue(name, { connection: forQueues, defaultJobOptions: KEEP_NOTHING }),
     createWorker: (name, lockMs) =>
       new Worker(name, null, { connection: forWorkers, ...workerOptions(lockMs) }),
-    // Only one of the processes that ask sets the mark; that one queues the runs again.
+    // Only one of the competing processes sets the mark; that one queues the runs again.
     isEmptied: async () => (await forQueues.set(`${prefix}:filled`, "1", "NX")) === "OK",
     close: () => {
       forQueues.disconnect();
@@ -468,7 +469,7 @@ export async function postgresTickets(
   };
 }
 
-/** Settings of `pg` that detect a lost server, also one that stops answering without closing the connection. */
+/** Settings of `pg` that detect a lost server, including one that stops answering without closing the connection. */
 export function clientConfig(connectionString: string, timeoutMs: number) {
   return {
     connectionString,
@@ -537,7 +538,7 @@ export class Schedules {
   }
 
   async advance(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean> {
-    // The row is locked: what another process sets meanwhile must not be replaced by what was read before.
+    // The row is locked: a concurrent change of another process must not be overwritten with what was read before.
     return await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<{ body: string }>(
         `select body from ${this.#s}.schedule where id = $1 and next_at = $2 for update`,

@@ -46,7 +46,7 @@ interface WorkerParts {
   readonly claimParts: ClaimParts;
 }
 
-/** Takes tickets from the queues and claims their runs in the database; renews leases and returns lost runs. */
+/** Takes tickets from the queues and claims their runs in the database; renews leases and requeues lost runs. */
 export class BullmqWorker implements EngineWorker {
   readonly #parts: WorkerParts;
   readonly #handle: ClaimHandler;
@@ -88,7 +88,7 @@ export class BullmqWorker implements EngineWorker {
     this.#isClosing = true;
     this.#wake.abort();
     for (const claim of this.#claims.values()) claim.stop("closing");
-    // A run that is being claimed at this moment starts another handler.
+    // A run that is being claimed right now starts another handler.
     await this.#taking;
     await Promise.all(this.#handlers);
     this.#closed.abort();
@@ -137,7 +137,7 @@ export class BullmqWorker implements EngineWorker {
   }
 
   async #fill(): Promise<void> {
-    // Taking tickets that cannot be used would be in vain.
+    // Taking tickets that cannot be used would be useless.
     let found = !(await this.#parts.store.getPaused()).includes("*");
     while (found) {
       found = false;
@@ -206,7 +206,7 @@ export class BullmqWorker implements EngineWorker {
     await this.#parts.dispatcher.send(dispatch, changed);
   }
 
-  /** Tries again while the database is away, but not longer than the lease: then the run is given back by others. */
+  /** Retries while the database is unavailable, but not longer than the lease: then another worker requeues the run. */
   async #untilDone(write: () => Promise<void>): Promise<void> {
     const until = performance.now() + this.#options.leaseMs;
     while (performance.now() < until) {
@@ -241,7 +241,7 @@ export class BullmqWorker implements EngineWorker {
     }
   }
 
-  /** Without a lease nothing more may be started, even if no one else can take the run at the moment. */
+  /** Without a lease nothing more may be started, even if no other worker can claim the run at the moment. */
   #loseExpired(): void {
     for (const claim of this.#claims.values()) {
       if (claim.heldUntil < performance.now() && !claim.signal.aborted) claim.stop("lost");
@@ -262,7 +262,10 @@ class PostgresClaim implements RunClaim {
   readonly run: Run;
   readonly epoch: number;
   readonly worker: string;
-  /** When the lease ends if it is not renewed, by this process's steady clock; in the database it ends a little later. */
+  /**
+   * When the lease ends if it is not renewed, by this process's monotonic clock; in the database it ends slightly
+   * later.
+   */
   heldUntil: number;
   messages: readonly string[];
   readonly #parts: ClaimParts;
@@ -338,7 +341,7 @@ class PostgresClaim implements RunClaim {
     }
   }
 
-  /** A fault of the database is no fault of the run: it continues elsewhere, or here later. */
+  /** A database fault is not a fault of the run: it continues elsewhere, or here later. */
   #lose(cause?: unknown): StoppedError {
     const message = cause === undefined ? undefined : `The database failed: ${errorMessage(cause)}`;
     const error = new StoppedError("lost", { ...(message !== undefined && { message }), cause });

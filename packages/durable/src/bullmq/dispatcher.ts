@@ -10,7 +10,7 @@ const CHECK_EVERY_MS = 10_000;
 const CHECK_WAITED_MS = 30_000;
 const WAKE_AT_ONCE = 200;
 
-/** Brings runs that may be claimed to the queue. What cannot be sent now is sent by a later sweep of any worker. */
+/** Sends claimable runs to the queue. Runs that cannot be sent now are sent by a later sweep of any worker. */
 export class Dispatcher {
   readonly #tickets: Tickets;
   readonly #store: Pick<RunStore, "wake" | "expire">;
@@ -33,7 +33,7 @@ export class Dispatcher {
     this.#onFault = onFault;
   }
 
-  /** Queues runs, and tells followers of the runs that changed. Never rejects; resolves to whether all are queued. */
+  /** Queues runs, and notifies followers of the changed runs. Never rejects; resolves to whether all are queued. */
   async send(runs: readonly Dispatch[], changed: readonly string[]): Promise<boolean> {
     for (const id of changed) this.#notices.send(id);
     if (runs.length === 0) return true;
@@ -51,7 +51,7 @@ export class Dispatcher {
   }
 
   async sweep(): Promise<void> {
-    // A Redis that is away must not keep lost runs from being given back.
+    // An unavailable Redis must not prevent lost runs from being requeued.
     const areLost = await within(this.#tickets.areLost(), SEND_WITHIN_MS, "The queue").catch(() => false);
     if (areLost) await this.#leases.forgetEnqueued();
     for (const queue of [this.#store.wake, this.#store.expire]) {
@@ -71,7 +71,7 @@ export class Dispatcher {
     await this.#checkQueue();
   }
 
-  /** A queue that was lost, such as a Redis without persistence that restarted, is filled again. */
+  /** Refills a queue that was lost, such as in a Redis without persistence that restarted. */
   async #checkQueue(): Promise<void> {
     for (let after = 0; ; ) {
       const queued = await this.#leases.longQueued(after, CHECK_WAITED_MS);

@@ -9,7 +9,7 @@ import { inTransaction } from "./transaction.js";
 const SWEEP_AT_ONCE = 200;
 const UNQUEUED_AFTER = "1 second";
 
-/** What a worker has to know to claim. */
+/** The data a worker needs to claim. */
 export interface Claimant {
   readonly worker: string;
   readonly leaseMs: number;
@@ -21,13 +21,13 @@ export interface Held {
   readonly epoch: number;
 }
 
-/** What a worker learns about a run whose lease it renews. */
+/** What a worker learns about a run when it renews the lease. */
 export interface Renewed {
   readonly cancel_reason: string | null;
   readonly messages: string;
 }
 
-/** What a sweep has found. */
+/** The results of a sweep. */
 export interface Swept {
   readonly changed: readonly string[];
   readonly dispatch: readonly Dispatch[];
@@ -60,12 +60,12 @@ export class Leases {
         and key <> '${VERSION_KEY}') as progressed`;
   }
 
-  /** Takes a queued run. `undefined` if it is not queued any more, or is for newer workers. */
+  /** Claims a queued run. `undefined` if it is no longer queued, or is for newer workers. */
   async claim(id: string, { worker, leaseMs, maxCrashes }: Claimant): Promise<RunRow | undefined> {
     const { rows } = await this.#pool.query<RunRow>({
       name: `claim-${this.#s}`,
-      // The run is found by its id alone: a plan that was made when the queue was short could look for the state first,
-      // and read the whole queue for each claim once it is long.
+      // The run is found by its id alone: a plan made while the queue was short could filter by state first, and scan
+      // the whole queue for each claim once it is long.
       text: `with found as materialized (select id as found_id, state = 'queued' and not parked and format <= ${FORMAT}
            and not exists (select from ${this.#s}.paused where paused.tenant in ('*', run.tenant)) as is_free
          from ${this.#s}.run where id = $1 for update)
@@ -91,7 +91,7 @@ export class Leases {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Counts a lost worker against a run: it is queued again, or set aside. */
+  /** Counts a lost worker against a run: the run is queued again, or set aside. */
   async crash(id: string, epoch: number, reason: string): Promise<Swept> {
     return await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
@@ -103,7 +103,7 @@ export class Leases {
     });
   }
 
-  /** Returns runs whose lease has ended, and finds queued runs that are in no queue. */
+  /** Requeues runs whose lease has expired, and finds queued runs that are in no queue. */
   async sweep(): Promise<Swept & { readonly isAll: boolean }> {
     const expired = await inTransaction(this.#pool, async (client) => {
       const { rows } = await client.query<ExpiredRow>(
@@ -124,7 +124,7 @@ export class Leases {
     };
   }
 
-  /** Every run that waits in the queue has to be sent again. */
+  /** Every queued run has to be sent again. */
   async forgetEnqueued(): Promise<void> {
     await this.#pool.query(
       `update ${this.#s}.run set enqueued = false, queued_at = queued_at - interval '${UNQUEUED_AFTER}'
@@ -142,7 +142,9 @@ export class Leases {
     );
   }
 
-  /** The runs that have been in the queue the longest, after the given time: to see whether they really are there. */
+  /**
+   * The runs that have been queued the longest, after the given time, to check whether they really are in the queue.
+   */
   async longQueued(afterMs: number, waitedMs: number): Promise<readonly (Dispatch & { queuedMs: number })[]> {
     const { rows } = await this.#pool.query<Dispatch & { queued_ms: string }>(
       `select ${DISPATCH}, extract(epoch from queued_at) * 1000 as queued_ms from ${this.#s}.run

@@ -2,16 +2,16 @@ import type { Pool } from "pg";
 import { circuitPause, modelScope, ratePause, scopesOf } from "../engine/modelLimits.js";
 import type { Pause } from "../engine/run.js";
 
-// Most tenants and models have no limit, and most models work: calls need no query then.
+// Most tenants and models have no limit, and most models work, so calls need no query.
 const REMEMBER_MS = 1000;
 
 /** Limits on model calls: sliding windows and circuit breakers in the database, by its clock. */
 export class ModelCalls {
   readonly #pool: Pool;
   readonly #s: string;
-  /** Calls that nothing limits, by tenant and model, and until when that is believed. */
+  /** Unlimited calls, by tenant and model, and how long that is cached. */
   readonly #free = new Map<string, number>();
-  /** Models that had failed when they were last looked at. */
+  /** Models that had failed when they were last checked. */
   readonly #suspects = new Set<string>();
 
   constructor(pool: Pool, schema: string) {
@@ -19,7 +19,7 @@ export class ModelCalls {
     this.#s = schema;
   }
 
-  /** A limit has changed. */
+  /** Called when a limit has changed. */
   forget(): void {
     this.#free.clear();
   }

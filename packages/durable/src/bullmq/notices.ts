@@ -1,31 +1,31 @@
 import type { Client, Pool } from "pg";
 
-// A notification takes a lock of the whole database when its transaction ends: one for many changes.
+// A notification locks the whole database when its transaction commits: send one for many changes.
 const COLLECT_MS = 5;
 const MAX_PAYLOAD = 7000;
-// A notice is a hint and not worth a wait for the disk.
+// A notification is a hint and does not need to wait for the disk.
 const NOTIFY = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 const RECONNECT_MS = 500;
 const FOLLOW = "?";
 // Followers repeat their notice every few seconds, so one that is gone is soon forgotten.
 const FOLLOWED_MS = 10_000;
 
-/** What the worker of a run listens to: not every event of the run is news to it. */
+/** The topic that a run's worker listens to: it does not need every event of the run. */
 export function cancelTopic(id: string): string {
   return `!${id}`;
 }
 
 /**
- * What a follower of a run sends again and again. Only then are the run's events worth a notice each: the server
- * wakes every process that listens to any of them.
+ * Sent repeatedly by a follower of a run. Only then is each event of the run notified: the server wakes every process
+ * that listens to any of them.
  */
 export function followTopic(id: string): string {
   return `${FOLLOW}${id}`;
 }
 
 /**
- * Tells other processes that something about a run, or a queue, has changed. Sending is collected; receiving is a
- * hint only: every waiting process also polls at intervals, since poolers and lost connections swallow notices.
+ * Notifies other processes that something about a run or a queue has changed. Notifications are batched, and only a
+ * hint: every waiting process also polls at intervals, since poolers and lost connections drop notifications.
  */
 export class Notices {
   readonly #pool: Pool;
@@ -50,7 +50,7 @@ export class Notices {
   /** Sends a topic soon: a run's id, or `queue`. */
   send(topic: string): void {
     this.#outgoing.add(topic);
-    // The first one after a pause goes out immediately.
+    // The first one after a pause is sent immediately.
     const waitMs = Math.max(0, this.#sentAt + COLLECT_MS - performance.now());
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -59,12 +59,12 @@ export class Notices {
     }, waitMs);
   }
 
-  /** Whether someone follows the run, as far as this process knows: it has to listen to something. */
+  /** Whether someone follows the run, as far as this process knows: it must be listening to something. */
   isFollowed(id: string): boolean {
     return (this.#followed.get(id) ?? -Infinity) > performance.now() - FOLLOWED_MS;
   }
 
-  /** Calls the listener when the topic was sent by anybody, until the returned function is called. */
+  /** Calls the listener when the topic was sent by any process, until the returned function is called. */
   on(topic: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners.add(listener));
@@ -119,7 +119,7 @@ export class Notices {
     try {
       await client.connect();
       await client.query(`listen ${this.#channel}`);
-      // Wake all listeners: notices were lost while the connection was down.
+      // Wake all listeners: notifications were lost while the connection was down.
       for (const topic of this.#listeners.keys()) this.#wake(topic);
     } catch (error) {
       restart(error);
@@ -133,13 +133,13 @@ export class Notices {
       this.#forgetFollowers();
       this.#followed.delete(id);
       this.#followed.set(id, performance.now());
-      // Wake the run's worker for the first notice of a follower only, not for each repetition.
+      // Wake the run's worker only for the first notification of a follower, not for each repetition.
       if (!isNews) return;
     }
     this.#wake(topic);
   }
 
-  /** The map is in the order in which followers were last heard of. */
+  /** The map is ordered by when followers were last heard of. */
   #forgetFollowers(): void {
     for (const id of this.#followed.keys()) {
       if (this.isFollowed(id)) return;

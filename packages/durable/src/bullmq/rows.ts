@@ -1,6 +1,6 @@
 import type { NewRun, Pause, Run, RunError, RunState, RunSummary } from "../engine/run.js";
 
-/** What is selected for a summary. Times become milliseconds, so that no time zone or precision is lost on the way. */
+/** The columns of a summary. Times are converted to milliseconds, so that no time zone or precision is lost. */
 export const SUMMARY_COLUMNS = `id, definition, version, tenant, labels, priority, kind, title, trace, state, epoch, crashes,
   worker, approvals, decisions, messages, forked_from, error, usage, cost, cancel_reason, pause, extract(epoch from wake_at) * 1000 as wake_ms,
   extract(epoch from created_at) * 1000 as created_ms, extract(epoch from started_at) * 1000 as started_ms,
@@ -91,7 +91,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-/** The queue a run waits in: a worker that can take one run of a queue can take all of them. */
+/** The queue of a run: a worker that can claim one run of a queue can claim all of them. */
 export interface Kind {
   readonly name: string;
   readonly definition: string;
@@ -99,7 +99,7 @@ export interface Kind {
 }
 
 export function kindOf({ definition, labels }: Pick<NewRun, "definition" | "labels">): Kind {
-  // Queue names may hold no ":", and labels may be long: encoded, and told apart by their length.
+  // Queue names may not contain ":", and labels may be long: they are encoded, with their length as separator.
   const suffix = labels.map((label) => `.${label.length}_${Buffer.from(label).toString("hex")}`).join("");
   return { name: `${definition}${suffix}`, definition, labels };
 }

@@ -25,7 +25,7 @@ const PRUNE_AT_ONCE = 500;
 const DEADLOCK = "40P01";
 const MAX_ATTEMPTS = 5;
 
-/** What a change did, and which runs have to go to the queue because of it. */
+/** The result of a change, and the runs that must be queued because of it. */
 export interface RunChange {
   readonly applied: boolean;
   readonly dispatch: readonly Dispatch[];
@@ -191,7 +191,7 @@ export class RunStore {
     });
   }
 
-  /** Lets runs be claimed, or keeps them from it. Those that may be claimed again have to be sent to the queue. */
+  /** Allows or prevents claiming of runs. Those that become claimable have to be sent to the queue. */
   async setPaused(tenant: string, isPaused: boolean): Promise<void> {
     if (isPaused) {
       await this.#pool.query(`insert into ${this.#s}.paused values ($1) on conflict do nothing`, [tenant]);
@@ -252,7 +252,7 @@ export class RunStore {
     return toLimits(rows[0] ?? {});
   }
 
-  /** Queues runs whose time to continue has come. */
+  /** Queues runs whose wake-up time has come. */
   async wake(most: number): Promise<Swept> {
     const { rows } = await this.#again(() =>
       this.#pool.query<Dispatch & { readonly is_parked: boolean }>(`select * from ${this.#s}.wake_runs($1)`, [
@@ -262,7 +262,7 @@ export class RunStore {
     return { changed: rows.map(({ id }) => id), dispatch: rows.filter((row) => !row.is_parked) };
   }
 
-  /** Denies calls about which no decision was made in time, and queues their runs. */
+  /** Denies calls that were not decided in time, and queues their runs. */
   async expire(most: number): Promise<Swept> {
     return await this.#transaction(async (client) => {
       const { rows } = await client.query<LockedRow & { readonly id: string }>(
@@ -309,7 +309,7 @@ export class RunStore {
     return rows[0];
   }
 
-  /** Queues a run again, or parks it if its tenant has no place in the queue. */
+  /** Queues a run again, or parks it if its tenant has no free slot in the queue. */
   async #requeue(client: PoolClient, id: string, tenant: string): Promise<readonly Dispatch[]> {
     const hasSlot = await this.#slots.take(client, tenant);
     const { rows } = await client.query<Dispatch>(
@@ -347,7 +347,7 @@ function toLimits(row: {
   };
 }
 
-/** How long a run waits by itself: for its time, or for decisions at most. */
+/** The time at which a run continues by itself: its wake-up time, or the deadline of its decisions. */
 function waitMsOf(ending: ClaimEnding): number | null {
   if (ending.state !== "waiting") return null;
   return "pause" in ending ? ending.pause.ms : (ending.expiresMs ?? null);

@@ -4,9 +4,9 @@ import type { Pool, PoolClient } from "pg";
 import { CIRCUIT } from "../engine/modelLimits.js";
 
 /**
- * The changes that concern a run and its tenant's places in the queue, as functions of the database: each is one round
- * trip and one commit, and locks in one order, the run before its tenant. A tenant with a limit has so many places;
- * runs beyond it are parked: they are in no queue, so they do not slow other tenants down, however many there are.
+ * The changes that concern a run and its tenant's queue slots, as database functions: each is one round trip and one
+ * commit, and locks in one order, the run before its tenant. A tenant with a limit has that many slots; runs beyond it
+ * are parked: they are in no queue, so they do not slow other tenants down, however many there are.
  */
 function sqlFunctions(s: string): string {
   return `
@@ -238,10 +238,10 @@ function sqlFunctions(s: string): string {
 }
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,49}$/;
-// Any number, as long as nothing else in the database uses it: two programs that start immediately migrate once.
+// Any number that nothing else in the database uses: two programs that start at the same time migrate once.
 const MIGRATION_LOCK = 7_203_914_001;
 
-/** The journal's format within the database: a run that a newer one wrote is left to newer workers. */
+/** The format of the journal in the database: a run written in a newer one is left to newer workers. */
 export const FORMAT = 1;
 
 /** Each entry brings a schema from its index to the next version. Entries are never changed once released. */
@@ -375,7 +375,7 @@ export function checkSchemaName(name: string): void {
   );
 }
 
-/** Brings the schema to the version this program knows. Throws for a newer one. */
+/** Migrates the schema to the version of this program. Throws for a newer one. */
 export async function migrate(pool: Pool, schema: string): Promise<void> {
   const client = await pool.connect();
   try {

@@ -11,7 +11,7 @@ export interface Dispatch {
 /** The columns of a `Dispatch`. */
 export const DISPATCH = "id, kind, epoch, turn::float8 as turn";
 
-/** The places of tenants with a limit, within a transaction: see `sqlFunctions`. */
+/** The queue slots of tenants with a limit, within a transaction: see `sqlFunctions`. */
 export class Slots {
   readonly #schema: string;
 
@@ -19,18 +19,18 @@ export class Slots {
     this.#schema = schema;
   }
 
-  /** Takes a place. Returns `false` if the run has to be parked. */
+  /** Takes a slot. Returns `false` if the run has to be parked. */
   async take(client: PoolClient, tenant: string): Promise<boolean> {
     const { rows } = await client.query(`select ${this.#schema}.take_slot($1) as taken`, [tenant]);
     return rows[0]?.taken === true;
   }
 
-  /** Gives a place back, and returns the parked run that gets it, if there is one. */
+  /** Releases a slot, and returns the parked run that gets it, if any. */
   async release(client: PoolClient, tenant: string): Promise<readonly Dispatch[]> {
     return (await client.query<Dispatch>(`select * from ${this.#schema}.release_slot($1)`, [tenant])).rows;
   }
 
-  /** Gives free places to parked runs, the first ones first. */
+  /** Gives free slots to parked runs, in order. */
   async fill(client: PoolClient, tenant: string): Promise<readonly Dispatch[]> {
     return (await client.query<Dispatch>(`select * from ${this.#schema}.fill_slots($1)`, [tenant])).rows;
   }

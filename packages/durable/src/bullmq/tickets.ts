@@ -2,18 +2,18 @@ import type { Job, Queue, Worker } from "bullmq";
 import type { Kind } from "./rows.js";
 import { CLOSE_WITHIN_MS, within } from "./within.js";
 
-// BullMQ's own limit; runs beyond it take their turns in the order in which they came.
+// BullMQ's own limit; runs beyond it are processed in order of arrival.
 const MAX_PRIORITY = 2_000_000;
 
 /** Makes BullMQ's objects for one backend: Redis or Postgres. */
 export interface TicketBackend {
   createQueue(name: string): Queue;
   createWorker(name: string, lockMs: number): Worker;
-  /** Whether the store of the queues is empty since it was last asked: new, or it has lost its data. */
+  /** Whether the store of the queues is empty since the last check: new, or it has lost its data. */
   isEmptied?(): Promise<boolean>;
 }
 
-/** Says which run may be claimed next. Losing or doubling one does no harm: the database decides. */
+/** Names a run that may be claimed next. Losing or duplicating one does no harm: the database decides. */
 export interface Ticket {
   readonly runId: string;
   /** Takes the ticket out of the queue permanently. */
@@ -21,8 +21,8 @@ export interface Ticket {
 }
 
 /**
- * The queues of BullMQ, one a kind of run. A ticket is in a queue for each run that waits for a worker; a worker that
- * dies with a ticket in its hand loses its lock, and BullMQ gives the ticket to another.
+ * The BullMQ queues, one per kind of run. Each run that waits for a worker has a ticket in a queue; a worker that dies
+ * while holding a ticket loses its lock, and BullMQ gives the ticket to another.
  */
 export class Tickets {
   readonly #backend: TicketBackend;
@@ -58,7 +58,7 @@ export class Tickets {
         await worker.waitUntilReady();
         await worker.startStalledCheckTimer();
       } catch (error) {
-        // The next attempt starts with a new worker: one without the check would never get back lost tickets.
+        // The next attempt starts with a new worker: one without the check would never recover lost tickets.
         worker.close(true).catch(this.#onFault);
         throw error;
       }
@@ -79,7 +79,7 @@ export class Tickets {
     };
   }
 
-  /** Whether the tickets may be gone: a Redis that was restarted without its data, or flushed. */
+  /** Whether the tickets may be lost: a Redis that was restarted without its data, or flushed. */
   async areLost(): Promise<boolean> {
     return (await this.#backend.isEmptied?.()) ?? false;
   }

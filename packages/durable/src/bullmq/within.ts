@@ -1,6 +1,6 @@
 import { withTimeout } from "@agent/internal";
 
-/** How long a connection is given to end. */
+/** The time limit for closing a connection. */
 export const CLOSE_WITHIN_MS = 3000;
 
 /** Settles as the promise does, or rejects after the time limit: a connection can die without any event. */

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import type { WorkerInfo } from "../engine/engine.js";
 
-// A worker gives a sign of life three times a lease.
+// A worker sends three heartbeats per lease.
 const LEASES = 2;
 const FORGET_AFTER = "1 day";
 
@@ -10,7 +10,7 @@ interface Row {
   readonly runs: number;
 }
 
-/** Which workers there are, by the clock of the database. */
+/** The known workers, by the clock of the database. */
 export class Workers {
   readonly #pool: Pool;
   readonly #s: string;
@@ -20,7 +20,7 @@ export class Workers {
     this.#s = schema;
   }
 
-  /** A sign of life. */
+  /** Sends a heartbeat. */
   async seen(info: Omit<WorkerInfo, "runs">, leaseMs: number): Promise<void> {
     await this.#pool.query(
       `with forgotten as (delete from ${this.#s}.worker where seen_at < clock_timestamp() - interval '${FORGET_AFTER}')

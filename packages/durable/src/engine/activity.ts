@@ -3,7 +3,7 @@ import type { RunState, RunSummary } from "./run.js";
 
 type MutableBucket = { -readonly [Key in keyof ActivityBucket]: ActivityBucket[Key] };
 
-/** A bucket for each stretch of time from `since` until now. */
+/** A bucket for each time interval from `since` until now. */
 export function emptyBuckets(since: number, bucketMs: number): MutableBucket[] {
   const length = Math.max(1, Math.ceil((Date.now() - since) / bucketMs));
   return Array.from({ length }, (_, index) => ({
@@ -22,7 +22,7 @@ export function endedAs(state: RunState): "done" | "cancelled" | "failed" {
   return state === "done" || state === "cancelled" ? state : "failed";
 }
 
-/** Counts what ended and what was started, in stretches of time. */
+/** Counts finished and started runs, by time interval. */
 export function countActivity<
   Facts extends Pick<RunSummary, "state" | "createdAt" | "startedAt" | "endedAt" | "cost">,
 >(

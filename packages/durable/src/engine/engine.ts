@@ -21,74 +21,74 @@ import type { Schedule } from "./schedule.js";
  */
 export interface RunAccess {
   /**
-   * Stores a run and queues it. Resolves to `false` if this run exists already: it stays as it is. Rejects with
+   * Stores a run and queues it. Resolves to `false` if this run already exists: it is unchanged. Rejects with
    * `invalid_argument` if the id belongs to a run with another tenant, definition or input.
    */
   create(run: NewRun): Promise<boolean>;
   get(id: string): Promise<Run | undefined>;
-  /** The newest first. */
+  /** Lists runs, newest first. */
   list(query?: RunQuery): Promise<readonly RunSummary[]>;
   count(query?: RunFilter): Promise<Readonly<Record<RunState, number>>>;
-  /** What ended and what was started since then, in stretches of `bucketMs`, oldest first. */
+  /** Counts runs that finished and started since then, in intervals of `bucketMs`, oldest first. */
   activity(
     since: number,
     bucketMs: number,
     query?: Pick<RunQuery, "tenant">,
   ): Promise<readonly ActivityBucket[]>;
   /**
-   * The events of a run after a cursor, in order, without gap or duplicate across workers. With `follow` it continues
-   * until the run has ended or `signal` aborts, and reports the run itself whenever its state changes, first and last.
-   * Ends immediately for a run that does not exist.
+   * The events of a run after a cursor, in order, without gaps or duplicates across workers. With `follow` it continues
+   * until the run has finished or `signal` aborts, and reports the run itself whenever its state changes, first and
+   * last. Ends immediately for a run that does not exist.
    */
   events(id: string, options?: EventsOptions): AsyncIterable<FollowedEvent>;
-  /** Resolves to `false` if nothing with this key waits for a decision: another user may have decided already. */
+  /** Resolves to `false` if nothing with this key waits for a decision: another user may have already decided. */
   decide(id: string, key: string, decision: Decision): Promise<boolean>;
-  /** Ends a run that is queued or waiting, stops one that runs. `false` if it has ended or is unknown. */
-  cancel(id: string, reason: string): Promise<boolean>;
   /**
-   * Queues a run that failed, was cancelled or was set aside, or that waits for a time. Completed steps stay completed.
+   * Cancels a run that is queued or waiting, and stops one that is running. `false` if it has finished or is unknown.
    */
+  cancel(id: string, reason: string): Promise<boolean>;
+  /** Queues a run that failed, was cancelled or was set aside, or that waits for a time. Completed steps are kept. */
   retry(id: string): Promise<boolean>;
   /**
-   * Sends a further message to a run. One that runs gets it after the model's next answer, and one that is done
-   * continues with it. `false` if it failed, was cancelled or set aside, or is unknown.
+   * Sends another message to a run. A running one gets it after the model's next answer, and a finished one continues
+   * with it. `false` if it failed, was cancelled or set aside, or is unknown.
    */
   send(id: string, message: string): Promise<boolean>;
-  /** What the steps of a run have recorded, in order. Empty for a run that does not exist. */
+  /** The recorded steps of a run, in order. Empty for a run that does not exist. */
   journal(id: string): Promise<readonly JournalEntry[]>;
 }
 
 /**
- * Keeps runs and hands them out to workers. `@agent/durable` has one on plain files, `@agent/durable/bullmq` one for
+ * Stores runs and assigns them to workers. `@agent/durable` has one on plain files, `@agent/durable/bullmq` one for
  * many machines; `@agent/durable/testing` has the tests that any other must pass.
  */
 export interface RunEngine extends RunAccess {
-  /** Access to the runs of one tenant. Runs of other tenants do not exist there, and it starts none for them. */
+  /** Access to the runs of one tenant. Runs of other tenants are invisible there, and it starts none for them. */
   forTenant(tenant: string): RunAccess;
   setLimits(tenant: string, limits: TenantLimits): Promise<void>;
   getLimits(tenant: string): Promise<TenantLimits>;
   /**
-   * Limits how often models may be asked within any minute, by all runs together. `target` is a provider (`openai`),
-   * a provider and model (`openai/gpt-5`) or `*` for all models; `undefined` removes the limit.
+   * Limits the rate of model requests per minute, by all runs together. `target` is a provider (`openai`), a provider
+   * and model (`openai/gpt-5`) or `*` for all models; `undefined` removes the limit.
    */
   setRate(target: string, callsPerMinute: number | undefined): Promise<void>;
   getRates(): Promise<Readonly<Record<string, number>>>;
   /** The limits of all tenants that have any. */
   getAllLimits(): Promise<Readonly<Record<string, TenantLimits>>>;
-  /** Keeps the runs of a tenant, or of all (`*`), from being claimed, or lets them. What runs continues to run. */
+  /** Pauses or resumes claiming of the runs of a tenant, or of all (`*`). Running ones continue. */
   setPaused(tenant: string, isPaused: boolean): Promise<void>;
   /** The tenants whose runs are not claimed; `*` for all. */
   getPaused(): Promise<readonly string[]>;
-  /** The workers that gave a sign of life lately, also those without a run. */
+  /** The workers with a recent heartbeat, including idle ones. */
   workers(): Promise<readonly WorkerInfo[]>;
   /** Adds a schedule, or replaces the one with its id. */
   setSchedule(schedule: Schedule): Promise<void>;
-  /** `false` if there is none. */
+  /** `false` if it does not exist. */
   removeSchedule(id: string): Promise<boolean>;
   getSchedules(): Promise<readonly Schedule[]>;
   /** Sets when a schedule is due next, if it is still due at `from`: one of many workers starts its run. */
   advanceSchedule(id: string, from: number, next: Pick<Schedule, "nextAt" | "last">): Promise<boolean>;
-  /** Removes runs that ended before that time, with journals and events. Resolves to how many. */
+  /** Removes runs that finished before that time, with journals and events. Resolves to their number. */
   prune(endedBefore: number): Promise<number>;
   /**
    * Claims runs and passes each to `handle`, at most `concurrency` at a time, until the worker is closed. A run is
@@ -104,13 +104,15 @@ export interface RunQuery {
   readonly label?: string;
   /** Only runs with this text in their title, id or error message, whatever its case. */
   readonly text?: string;
-  /** Only runs behind this one in the list: the id of the last run of the page before. Lists nothing if it is gone. */
+  /**
+   * Only runs after this one in the list: the id of the last run of the previous page. Lists nothing if it was removed.
+   */
   readonly after?: string;
   /** Default 100. */
   readonly limit?: number;
 }
 
-/** What runs are counted by. */
+/** The dimensions by which runs are counted. */
 export type RunFilter = Omit<RunQuery, "after" | "limit">;
 
 export interface EventsOptions {
@@ -120,17 +122,17 @@ export interface EventsOptions {
 }
 
 export interface ActivityBucket {
-  /** When the stretch began. */
+  /** The start of the interval. */
   readonly at: number;
   readonly done: number;
   /** Failed and set aside. */
   readonly failed: number;
   readonly cancelled: number;
-  /** How many runs a worker took for the first time. */
+  /** How many runs were claimed for the first time. */
   readonly started: number;
-  /** How long those had waited for a worker, on average. */
+  /** Their average wait for a worker. */
   readonly averageWaitMs: number;
-  /** What the runs that ended have cost in dollars, as far as it is known. */
+  /** The cost of the finished runs in dollars, as far as known. */
   readonly cost: number;
 }
 
@@ -141,13 +143,13 @@ export interface EngineWorkOptions {
   /** Only runs of these definitions are claimed. */
   readonly definitions: readonly string[];
   readonly labels: readonly string[];
-  /** How long a worker may give no sign of life before its runs are given to another. */
+  /** How long a worker may be silent before its runs are given to another. */
   readonly leaseMs: number;
   /** After how many lost workers, without a completed step in between, a run is set aside. */
   readonly maxCrashes: number;
   /** Called with transient faults, such as an unreachable database. */
   readonly onFault: (error: unknown) => void;
-  /** Called when a claim has ended, and everybody can see how. */
+  /** Called when a claim has ended, after its outcome is visible. */
   readonly onEnded?: (run: Run, ending: ClaimEnding) => void;
 }
 
@@ -163,42 +165,46 @@ export interface WorkerInfo {
 }
 
 export interface EngineWorker {
-  /** Claims no more runs, tells those that run to stop (`closing`), and resolves when all handlers have returned. */
+  /**
+   * Stops claiming runs, signals the running ones to stop (`closing`), and resolves when all handlers have returned.
+   */
   close(): Promise<void>;
 }
 
-/** Executes a claimed run. What it resolves to is written if the claim still holds; a rejection gives the run back. */
+/** Executes a claimed run. Its result is written if the claim still holds the run; a rejection requeues the run. */
 export type ClaimHandler = (claim: RunClaim) => Promise<ClaimEnding>;
 
 /** Why `RunClaim.signal` aborted: its reason is a `StoppedError` with this `stop`. */
 export type StopCode = "lost" | "cancelled" | "closing";
 
-/** A run in a worker's hands. */
+/** A run that is claimed by a worker. */
 export interface RunClaim {
   readonly run: Run;
   readonly epoch: number;
   /** The worker's name and process. */
   readonly worker: string;
   readonly signal: AbortSignal;
-  /** What was sent to the run, as far as is known by now. */
+  /** The messages sent to the run, as far as known by now. */
   readonly messages: readonly string[];
-  /** What earlier claims and this one have recorded, in order. Later entries of a key replace earlier ones. */
+  /**
+   * The entries that earlier claims and this one have recorded, in order. Later entries of a key replace earlier ones.
+   */
   journal(): Promise<readonly JournalEntry[]>;
   /**
-   * Adds to the journal and to the event log, all or nothing. Rejects with a `StoppedError` (`lost`) if another
-   * worker has taken the run, or if it is not known whether it has: what was to be written then never counts for
-   * that worker, and nothing may be done that relies on it.
+   * Appends to the journal and the event log, all or nothing. Rejects with a `StoppedError` (`lost`) if another worker
+   * has claimed the run, or if that is unknown: the write is then never valid for that worker, and nothing may rely on
+   * it.
    */
   append(entries: readonly JournalEntry[], events: readonly RunEvent[]): Promise<void>;
   /**
-   * Takes a model call from the limits of the tenant and of the model. Resolves to `undefined` if the model may be
-   * asked now, and otherwise to how long to wait. A pause with `hasModelCall` has reserved the call: it must be made
+   * Counts a model call against the limits of the tenant and of the model. Resolves to `undefined` if the model may be
+   * called now, and otherwise to how long to wait. A pause with `hasModelCall` has reserved the call: it must be made
    * after the wait, by this claim or by the next one, whose first `takeModelCall` then resolves to `undefined`.
    */
   takeModelCall(model: string): Promise<Pause | undefined>;
   /**
-   * Reports how a model call ended. After several failures in a row, by all workers together, nothing asks that model
-   * for a time (circuit breaker); then one call tries whether it works again.
+   * Reports the outcome of a model call. After several failures in a row, by all workers together, the circuit breaker
+   * blocks that model for a time; then one call tries whether it works again.
    */
   reportModelCall(model: string, failure?: { readonly retryAfterMs?: number }): Promise<void>;
 }
@@ -206,13 +212,13 @@ export interface RunClaim {
 /** One entry of the journal. */
 export interface JournalEntry {
   readonly key: string;
-  /** `intent`: about to happen. `result` and `error`: how it ended. */
+  /** `intent`: about to happen. `result` and `error`: the outcome. */
   readonly kind: "intent" | "result" | "error";
   /** A JSON value. */
   readonly value: unknown;
 }
 
-/** What a run has used, from its start on. */
+/** The total usage of a run. */
 export interface Spent {
   readonly usage?: TokenUsage;
   /** In dollars. */

@@ -7,7 +7,7 @@ export const CIRCUIT = {
   openAfter: 10,
   firstOpenMs: 2000,
   longestOpenMs: 60_000,
-  /** How long the one call that tries a failing model may take before another one tries. */
+  /** How long the single call that tries a failing model may take before another one tries. */
   probeMs: 10_000,
 };
 
@@ -25,7 +25,7 @@ export function modelScope(target: string): string {
   return `model:${target}`;
 }
 
-/** How many calls fit into which time: one in two minutes for half a call a minute. */
+/** How many calls fit into which period: one in two minutes for half a call per minute. */
 export function windowOf(perMinute: number): { readonly calls: number; readonly ms: number } {
   const calls = Math.max(1, Math.floor(perMinute));
   return { calls, ms: (MINUTE_MS * calls) / perMinute };
@@ -39,7 +39,7 @@ export function ratePause(scope: string, ms: number): Pause {
   return { ms: Math.ceil(ms), reason: { code: "rate_limited", message }, hasModelCall: true };
 }
 
-/** Spread over as long again: many runs wait for one model, and one call is enough to try it. */
+/** Spread over twice the time: many runs wait for one model, and one call is enough to try it. */
 export function circuitPause(model: string, ms: number): Pause {
   const message = `${model} keeps failing: no run asks it for now.`;
   return { ms: Math.ceil(ms * (1 + Math.random())), reason: { code: "circuit_open", message } };

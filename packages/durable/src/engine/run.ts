@@ -15,7 +15,7 @@ export type RunState = (typeof RUN_STATES)[number];
 
 const ENDED: ReadonlySet<RunState> = new Set(["done", "failed", "cancelled", "set_aside"]);
 
-/** Whether nothing happens any more in this state, unless someone asks for a retry. */
+/** Whether a run in this state has finished, unless it is retried. */
 export function isEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
@@ -26,26 +26,26 @@ export interface NewRun {
   readonly id: string;
   /** The name of its definition. */
   readonly definition: string;
-  /** The version of the definition's code where the run was started. */
+  /** The version of the definition's code when the run was started. */
   readonly version: string;
   readonly tenant: string;
-  /** Only workers that have all of these labels take the run. */
+  /** Only workers that have all of these labels claim the run. */
   readonly labels: readonly string[];
-  /** Higher is taken first, among runs of one tenant. */
+  /** Higher is claimed first, among runs of one tenant. */
   readonly priority: number;
   /** A JSON value. */
   readonly input: unknown;
-  /** What the run is about, for people who look at many. */
+  /** A title for lists of runs. */
   readonly title?: string;
-  /** The W3C `traceparent` of anyone who started the run. */
+  /** The W3C `traceparent` of the caller that started the run. */
   readonly trace?: string;
-  /** No worker takes it before this time, in milliseconds since 1970. */
+  /** No worker claims it before this time, in milliseconds since 1970. */
   readonly startAt?: number;
   /** The run begins with steps of another one: see `forkRun`. */
   readonly fork?: Fork;
 }
 
-/** What a run takes over from another one. */
+/** The data a run takes over from another one. */
 export interface Fork {
   readonly from: string;
   readonly journal: readonly JournalEntry[];
@@ -55,20 +55,20 @@ export interface Fork {
 
 /** A call that waits for a decision. */
 export interface Approval {
-  /** Names the call within the run: stable when another worker continues with the run. */
+  /** Identifies the call within the run, also when another worker continues the run. */
   readonly key: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly capabilities: readonly ToolCapability[];
-  /** What the call acts on and needs: a decision counts only for this. */
+  /** The targets and needs of the call: a decision is valid only for these. */
   readonly description: DescribedCall;
-  /** What the call would change, if the tool can show it. */
+  /** A preview of the change, if the tool provides one. */
   readonly preview?: CallPreview;
 }
 
 /**
- * `"always"` allows the tool for the rest of the run, `{ always }` what a rule such as `run_bash(npm test *)` names; the
- * reason of a denial goes to the model.
+ * `"always"` allows the tool for the rest of the run, `{ always }` whatever the rule covers, such as `run_bash(npm test
+ * *)`; the reason of a denial is sent to the model.
  */
 export type Decision = "allow" | "always" | { readonly always: string } | { readonly deny: string };
 
@@ -88,29 +88,29 @@ export function decided({ key, name, description, preview }: Approval, decision:
   return { key, name, decision, shown: description, ...(basis !== undefined && { basis }) };
 }
 
-/** Failures of a model's server that may pass, since the last completed step of a run. */
+/** Temporary failures of a model's server since the last completed step of a run. */
 export interface Failures {
   readonly count: number;
   /** When the first of them happened. */
   readonly since: number;
 }
 
-/** Why a run gives up its worker for a time, and for how long. */
+/** Why a run releases its worker for a time, and for how long. */
 export interface Pause {
   readonly ms: number;
   readonly reason: RunError;
   readonly failures?: Failures;
-  /** The model call that the run waits for is reserved for then: it is not counted again. */
+  /** The model call that the run waits for is already reserved: it is not counted again. */
   readonly hasModelCall?: boolean;
 }
 
 /** The wait of a run that was started for later. */
 export const SCHEDULED: RunError = { code: "scheduled", message: "The run was started for this time." };
 
-/** The reason the model gets for a call about which no decision was made in time. */
+/** The reason the model gets for a call that was not decided in time. */
 export const EXPIRED = "No decision was made in time.";
 
-/** What can be listed of a run without reading its input and result. Times are milliseconds since 1970. */
+/** The fields of a run that can be listed without reading its input and result. Times are milliseconds since 1970. */
 export interface RunSummary extends Omit<NewRun, "input" | "startAt" | "fork"> {
   readonly state: RunState;
   /** How often the run was claimed: a write of an earlier claim is refused. */
@@ -132,16 +132,16 @@ export interface RunSummary extends Omit<NewRun, "input" | "startAt" | "fork"> {
   /** When calls that wait for a decision are denied. */
   readonly expiresAt?: number;
   readonly decisions: readonly DecidedApproval[];
-  /** What was sent to the run after its start, in order. */
+  /** The messages sent to the run after its start, in order. */
   readonly messages: readonly string[];
   /** The run whose first steps it took over. */
   readonly forkedFrom?: string;
   /** Why it failed, was cancelled or set aside. */
   readonly error?: RunError;
-  /** Set while the run is running and someone asked to cancel it. */
+  /** Set while the run is running and its cancellation was requested. */
   readonly cancelReason?: string;
   readonly usage?: TokenUsage;
-  /** What it has cost in dollars, where its definition knows. */
+  /** Its cost in dollars, if known. */
   readonly cost?: number;
 }
 
@@ -163,10 +163,10 @@ export interface RunResult {
   readonly turns: number;
 }
 
-/** What a tenant's runs may use together, on all workers. Absent: no limit. */
+/** The limits of all runs of a tenant together, on all workers. Absent: no limit. */
 export interface TenantLimits {
-  /** How many runs at one time. */
+  /** The maximum number of concurrent runs. */
   readonly concurrency?: number;
-  /** How often a model may be asked within any minute. */
+  /** The maximum number of model calls per minute. */
   readonly modelCallsPerMinute?: number;
 }

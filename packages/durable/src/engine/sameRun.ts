@@ -3,8 +3,8 @@ import { AgentError } from "@agent/core";
 import type { NewRun } from "./run.js";
 
 /**
- * Throws `invalid_argument` if a run that exists is not the one to be created under its id. The message reveals
- * nothing about the run of another tenant.
+ * Throws `invalid_argument` if an existing run with this id is not the one to be created. The message reveals nothing
+ * about the run of another tenant.
  */
 export function checkSameRun(
   run: Pick<NewRun, "id" | "tenant" | "definition" | "input">,

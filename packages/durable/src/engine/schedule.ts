@@ -4,11 +4,11 @@ import { Cron } from "croner";
 import type { RunEngine } from "./engine.js";
 import { isEnded, type NewRun } from "./run.js";
 
-/** What happens at a time of a schedule while the run it started last has not ended. */
+/** What happens when a schedule is due while its last run has not finished. */
 export const OVERLAPS = ["skip", "allow", "cancel"] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Starts a run again and again. */
+/** Starts runs repeatedly. */
 export interface Schedule {
   /** 1 to 60 letters, digits, `_` or `-`. */
   readonly id: string;
@@ -27,10 +27,10 @@ export interface Schedule {
 
 const ID = /^[\w-]{1,60}$/;
 
-// Croner also reads single dates and years, which have no next time at some point.
+// Croner also accepts single dates and years, which eventually have no next time.
 const CRON = /^\s*(?:@\w+|\S+(?:\s+\S+){4,5})\s*$/;
 
-/** When a schedule is due after a time. Throws `invalid_argument` for times or a time zone that cannot be read. */
+/** When a schedule is due after a time. Throws `invalid_argument` for invalid times or an invalid time zone. */
 export function nextTime(times: Pick<Schedule, "cron" | "timeZone">, after: number): number {
   if (typeof times.cron !== "string" || !CRON.test(times.cron)) {
     throw new AgentError(
@@ -75,10 +75,10 @@ export async function scheduleRun(
 }
 
 /**
- * Starts the runs of schedules that are due, and resolves to when the next one is. Any number of workers may call it at
- * the same time: the id of a run is made of its schedule and time, so it is started once. Of several times that were
- * missed while no worker was there, one counts. A schedule that fails is passed to `onFault` and tried again with the
- * next call.
+ * Starts the runs of due schedules, and resolves to when the next one is due. Any number of workers may call it at the
+ * same time: the id of a run is derived from its schedule and time, so it is started once. If several times were missed
+ * while no worker was running, one run is started. A schedule that fails is passed to `onFault` and tried again with
+ * the next call.
  */
 export async function startDue(
   engine: RunEngine,
@@ -97,7 +97,7 @@ export async function startDue(
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-/** Starts the run of a schedule and resolves to when the next one is; a schedule without a next time is removed. */
+/** Starts the run of a schedule and resolves to when the next one is due; a schedule without a next time is removed. */
 async function start(engine: RunEngine, schedule: Schedule, now: number): Promise<number | undefined> {
   const { id, overlap, run, nextAt, last } = schedule;
   const next = timeAfter(schedule, now);

@@ -8,21 +8,21 @@ const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 export interface StartOptions {
   /**
-   * The same id twice starts one run: for a caller that may have to ask again. An id that belongs to a run with another
+   * The same id twice starts one run, for a caller that may have to retry. An id that belongs to a run with another
    * tenant, definition or input is refused. Default: a new one.
    */
   readonly id?: string;
-  /** Whose limits it counts against. Default `default`. */
+  /** The tenant whose limits apply. Default `default`. */
   readonly tenant?: string;
-  /** Only a worker with all of these takes the run: `["workspace:shop"]`. */
+  /** Only a worker with all of these labels claims the run: `["workspace:shop"]`. */
   readonly labels?: readonly string[];
-  /** Higher is taken first, among runs of one tenant. Default 0. */
+  /** Higher is claimed first, among runs of one tenant. Default 0. */
   readonly priority?: number;
-  /** What the run is about, in a line for people who look at many. At most 200 characters. */
+  /** A one-line title for lists of runs. At most 200 characters. */
   readonly title?: string;
-  /** No worker takes it before this time: a `Date`, or milliseconds since 1970. Default: now. */
+  /** No worker claims it before this time: a `Date`, or milliseconds since 1970. Default: now. */
   readonly startAt?: Date | number;
-  /** A W3C `traceparent`, to find the run in the trace of anyone who started it. */
+  /** A W3C `traceparent`, to find the run in the trace of its caller. */
   readonly trace?: string | undefined;
 }
 
@@ -60,8 +60,8 @@ const OPTIONS: OptionChecks<StartOptions> = {
 };
 
 /**
- * Queues a run of a definition and resolves to its id, once it is stored. The input must be a JSON value: it is what
- * the definition gets, in whichever process executes the run. Rejects with `invalid_argument` if the id is in use.
+ * Queues a run of a definition and resolves to its id, once it is stored. The input must be a JSON value: the
+ * definition gets it in whichever process executes the run. Rejects with `invalid_argument` if the id is in use.
  */
 export async function startRun<Input>(
   engine: RunAccess,

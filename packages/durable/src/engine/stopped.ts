@@ -7,8 +7,8 @@ const MESSAGES: Readonly<Record<StopCode, string>> = {
 };
 
 /**
- * Stops the work on a run without ending the run. For the agent it is an `AgentError` of code `suspended`: no tool
- * makes a result of it, and the message can be continued later.
+ * Stops the work on a run without ending the run. For the agent it is an `AgentError` of code `suspended`: no tool can
+ * turn it into a result, and the message can be continued later.
  */
 export class StoppedError extends Error {
   override readonly name = "AgentError";
@@ -21,7 +21,7 @@ export class StoppedError extends Error {
   }
 }
 
-/** True for a `StoppedError` of any copy of this package. */
+/** Returns whether the error is a `StoppedError` of any copy of this package. */
 export function isStopped(error: unknown): error is StoppedError {
   return error instanceof Error && "stop" in error && "code" in error && error.code === "suspended";
 }

@@ -11,7 +11,7 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 const FILE_MODE = 0o600;
 const WRITE_BYTES = 1024 * 1024;
 
-/** The runs that had ended when a log was begun: their index, and the files that hold them. */
+/** The runs that had finished when a log was started: their index, and their files. */
 export interface Base {
   readonly index: string;
   readonly head: IndexHead;
@@ -23,14 +23,14 @@ interface SegmentFile {
   readonly bytes: number;
 }
 
-/** The files that `Archive.write` makes: the index, and the segment with what is new. */
+/** The files that `Archive.write` creates: the index, and the segment with new runs. */
 export function baseFiles(tag: string): readonly [index: string, segment: string] {
   return [`index.${tag}`, `archive.${tag}`];
 }
 
 /**
- * Ended runs in files that all processes share and that never change. With them a process is ready as soon as it has
- * read the index and the commands since then, however many runs have ended.
+ * Finished runs in immutable files that all processes share. With them a process is ready as soon as it has read the
+ * index and the commands since then, however many runs have finished.
  */
 export class Archive {
   readonly #directory: string;
@@ -41,7 +41,7 @@ export class Archive {
     this.#directory = directory;
   }
 
-  /** Opens what a log is based on, and returns its index. */
+  /** Opens the base of a log, and returns its index. */
   open({ index, head, segments }: Base): RunIndex {
     this.close();
     try {
@@ -71,8 +71,8 @@ export class Archive {
   }
 
   /**
-   * Writes a new base for the runs of an index, of which those that have ended are read with `textOf`. Most segments
-   * stay: only small ones, and those with many runs that are gone, are merged with the new runs.
+   * Writes a new base for the runs of an index; finished ones are read with `textOf`. Most segments are kept: only
+   * small ones, and those with many removed runs, are merged with the new runs.
    */
   write(index: RunIndex, tag: string, textOf: (row: number) => string): Base {
     const copy = index.copy();
@@ -107,7 +107,7 @@ export class Archive {
     this.#segments = [];
   }
 
-  /** The segments that are larger than everything after them together: then there are few, and each is seldom copied. */
+  /** The segments that are larger than everything after them together: so there are few, and each is rarely copied. */
   #segmentsToKeep(index: RunIndex): readonly number[] {
     const live = new Array<number>(this.#segments.length + 1).fill(0);
     for (const row of index.rows()) {
@@ -125,7 +125,7 @@ export class Archive {
   }
 }
 
-/** A segment that is being written; there is no file as long as it is empty. */
+/** A segment that is being written; the file is created with the first text. */
 class FreshSegment {
   readonly #directory: string;
   readonly #name: string;

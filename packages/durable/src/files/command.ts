@@ -13,18 +13,18 @@ import type {
 import type { Schedule } from "../engine/schedule.js";
 import type { Base } from "./archive.js";
 
-/** The format of the directory. A program that knows only lower ones refuses it. */
+/** The format of the directory. A program that supports only lower ones refuses it. */
 export const FORMAT = 1;
 
 /**
- * What processes write to the shared log. Whether a command takes effect is decided by the commands before it, in the
- * same way by every process that reads the log (`RunTable.apply`): no other locking is needed.
+ * The commands that processes write to the shared log. Whether a command takes effect depends on the commands before
+ * it, in the same way for every process that reads the log (`RunTable.apply`): no other locking is needed.
  */
 export type Command =
   | { readonly op: "format"; readonly version: number }
-  /** The runs that had ended when the log was begun: from a log that was rewritten. */
+  /** The runs that had finished when the log was started, after a rewrite. */
   | ({ readonly op: "base" } & Base)
-  /** A run that had not ended, as it stood, and its row in the base. */
+  /** An unfinished run at the time of the rewrite, and its row in the base. */
   | { readonly op: "run"; readonly row: number; readonly run: RunSummary; readonly resumed: boolean }
   | {
       readonly op: "create";
@@ -89,7 +89,7 @@ export type Command =
   | { readonly op: "wake"; readonly at: number }
   | { readonly op: "limits"; readonly at: number; readonly tenant: string; readonly limits: TenantLimits }
   | { readonly op: "rate"; readonly at: number; readonly target: string; readonly perMinute?: number }
-  /** A limit as it stands, with the calls that count against it: from a log that was rewritten. */
+  /** The state of a limit, with the calls that count against it, after a rewrite. */
   | {
       readonly op: "calls";
       readonly scope: string;
@@ -103,5 +103,5 @@ export type Command =
       readonly model: string;
       readonly failure?: { readonly retryAfterMs?: number };
     }
-  /** Commands after this one have no effect: the next log continues from here. */
+  /** Later commands have no effect: the next log continues from here. */
   | { readonly op: "seal" };

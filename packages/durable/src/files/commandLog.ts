@@ -23,24 +23,24 @@ import { writeAllSync } from "./writeAll.js";
 
 const LOG_NAME = /^log\.(\d+)\.jsonl$/;
 const NEWLINE = 0x0a;
-// The tasks are private, also in a directory that others can read.
+// The tasks are private, even in a directory that others can read.
 const FILE_MODE = 0o600;
-// A link in the place of the log would have commands written to whatever it leads to.
+// A symlink in place of the log would redirect commands to its target.
 const OPEN_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 const READ_BYTES = 1024 * 1024;
-// A log below this size is read in some ten milliseconds; a larger one is rewritten, without what is outdated.
+// A log below this size is read in about ten milliseconds; a larger one is rewritten, without outdated commands.
 const COMPACT_AT_BYTES = 2 * 1024 * 1024;
 // Writing the index must not cost more than the commands it replaces.
 const COMPACT_BYTES_PER_RUN = 16;
-// Files that nothing refers to any more are kept for a while: a backup may be copying them, or a process that was
-// stopped may still have to read them.
+// Unreferenced files are kept for a while: a backup may be copying them, or a suspended process may still have to read
+// them.
 const KEEP_UNUSED_MS = 10 * 60_000;
 const FILE_NAME = /^(?:log\.\d+\.jsonl|(?:index|archive)\..+)$/;
 
 /**
- * The commands of all processes in one file, and the table they give. A command is one `write` at the end of the
- * file, which the system never mixes with another; it counts from there on. No lock is held at any time, so a
- * process that is killed or stopped blocks no other process.
+ * The commands of all processes in one file, and the resulting table. A command is one `write` at the end of the file,
+ * which the system never interleaves with another; it is valid from then on. No lock is ever held, so a process that is
+ * killed or suspended blocks no other process.
  */
 export class CommandLog {
   readonly #directory: string;
@@ -50,19 +50,19 @@ export class CommandLog {
   #number = 0;
   #fd = -1;
   #offset = 0;
-  /** How long the lines are with which the log began. */
+  /** The length of the initial lines of the log. */
   #baseBytes = 0;
   #inUse: ReadonlySet<string> = new Set();
-  /** The files that the log before this one refers to. */
+  /** The files that the previous log refers to. */
   #usedBefore: ReadonlySet<string> = new Set();
   /** The commands so far end with a seal: the next ones are in another log. */
   #isSealed = false;
-  /** Why the log that follows this one could not be written, while it could not. */
+  /** Why the next log could not be written, while it cannot. */
   #stuck: unknown;
   /** Why no further command can be applied. */
   #failure: unknown;
   #counter = 0;
-  /** The verdict about the command this process wrote last. */
+  /** The result of the last command that this process wrote. */
   #verdict: { readonly mark: string; applied?: boolean | Pause } | undefined;
 
   constructor(directory: string, flush: boolean) {
@@ -77,7 +77,7 @@ export class CommandLog {
     return this.#table;
   }
 
-  /** Reads what others have written. */
+  /** Reads the commands of other processes. */
   read(): void {
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
@@ -85,9 +85,9 @@ export class CommandLog {
         try {
           this.#moveOn();
         } catch (error) {
-          // There are commands that cannot be read.
+          // The log contains commands that cannot be read.
           if (this.#hasNext()) throw error;
-          // The disk is full: the table holds all commands there are, and the next read tries again.
+          // The disk is full: the table has all commands so far, and the next read tries again.
           this.#stuck = error;
           return;
         }
@@ -109,12 +109,12 @@ export class CommandLog {
     try {
       this.compact();
     } catch {
-      // The disk is full. The log only stays longer than it needs to be.
+      // The disk is full. The log is only longer than necessary.
     }
     return isApplied;
   }
 
-  /** Takes a model call, and returns the pause before it if there is one. */
+  /** Takes a model call, and returns the pause before it, if any. */
   takeModelCall(tenant: string, model: string): Pause | undefined {
     const applied = this.#send({ op: "model", at: Date.now(), tenant, model });
     return typeof applied === "boolean" ? undefined : applied;
@@ -139,7 +139,7 @@ export class CommandLog {
     }
   }
 
-  /** Throws if commands have no effect, since the log is sealed and the next one cannot be written. */
+  /** Throws if commands have no effect, because the log is sealed and the next one cannot be written. */
   #checkOpen(): void {
     if (!this.#isSealed) return;
     this.read();
@@ -148,7 +148,7 @@ export class CommandLog {
 
   /**
    * Starts a new log without history once this one has grown. Any process may do it at any time. Throws if the disk is
-   * full, and nothing has changed.
+   * full, and changes nothing.
    */
   compact(): void {
     const grown = this.#offset - this.#baseBytes;
@@ -202,8 +202,8 @@ export class CommandLog {
   }
 
   /**
-   * Creates a log together with its first lines, atomically and once: a second process finds the same content. The
-   * files of a base with this tag are removed if they are not needed.
+   * Creates a log together with its first lines, atomically and once: a second process finds the same content. Unneeded
+   * files of a base with this tag are removed.
    */
   #publish(number: number, commands: Iterable<Command>, tag = this.#tag): void {
     const temporary = join(this.#directory, `.log.${this.#tag}`);
@@ -256,14 +256,14 @@ export class CommandLog {
     }
   }
 
-  /** Everybody who reads a seal makes the next log, if there is no newer one yet. */
+  /** Every process that reads a seal creates the next log, if there is no newer one yet. */
   #moveOn(): void {
     const next = this.#number + 1;
     const tag = `${next}.${this.#tag}`;
     if (!this.#hasNext()) {
       this.#publish(next, this.#table.snapshot(tag), tag);
     }
-    // The newest, and not the next one: a process that was stopped may be several logs behind.
+    // The newest, not the next one: a suspended process may be several logs behind.
     this.#openNewest();
   }
 
@@ -278,7 +278,7 @@ export class CommandLog {
     });
   }
 
-  /** Marks the files that are no longer used with the time now: they may have been written long ago. */
+  /** Updates the time of files that are no longer used: they may have been written long ago. */
   #touchUnused(): void {
     const now = new Date();
     for (const name of this.#usedBefore) {
@@ -291,7 +291,7 @@ export class CommandLog {
     }
   }
 
-  /** Removes earlier logs and the files that only they refer to, and what an interrupted process left. */
+  /** Removes earlier logs, the files that only they refer to, and files of interrupted processes. */
   #removeUnused(): void {
     const newest = Math.max(...this.#numbers());
     for (const name of readdirSync(this.#directory)) {
@@ -304,7 +304,7 @@ export class CommandLog {
   }
 }
 
-/** `undefined` for a line that its writer could not end: its command never took effect. */
+/** `undefined` for an incomplete line: its command never took effect. */
 function parse(line: string): (Command & { mark?: string }) | undefined {
   try {
     const value: unknown = JSON.parse(line);

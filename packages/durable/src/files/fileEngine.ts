@@ -39,20 +39,20 @@ import { parseLine, RunFiles } from "./runFiles.js";
 import type { RunFacts } from "./runIndex.js";
 
 const DEFAULT_LIST_LIMIT = 100;
-// A directory older than this without a run in the log was left by a creation that was interrupted.
+// An older directory without a run in the log belongs to an interrupted creation.
 const ABANDONED_AFTER_MS = 3_600_000;
 const FORGET_AT_ONCE = 1000;
 
 export interface FileEngineOptions {
   /**
-   * Whether each step is flushed to the disk before the run continues: then a power failure loses nothing either, and a
+   * Whether each step is synced to the disk before the run continues: then even a power failure loses nothing, and a
    * step takes as long as the disk does. Default `false`: what is written survives the process, not the machine.
    */
   readonly flush?: boolean;
 }
 
 /**
- * Runs in a directory, shared by any number of processes on one machine. Nothing needs to be installed or started.
+ * An engine in a directory, shared by any number of processes on one machine. Nothing needs to be installed or started.
  * Throws if the directory cannot be used, or was written by a newer version. Not for network file systems.
  */
 export function createFileEngine(directory: string, options: FileEngineOptions = {}): RunEngine {
@@ -92,7 +92,7 @@ class FileEngine implements RunEngine {
     this.#log.read();
     if (this.#log.table.get(run.id)) return this.#checkSame({ ...run, input });
     this.#files.create(run.id, input);
-    // Another process may create a run with this id at the same time: the input that was written first counts, so a
+    // Another process may create a run with this id at the same time: the input that was written first is valid, so a
     // command for another input must not be written.
     checkSameRun({ ...run, input }, { ...run, input: this.#files.readInput(run.id) });
     if (fork) this.#files.seed(run.id, fork.journal);
@@ -304,19 +304,19 @@ function matchesText({ id, title = "", error, labels }: RunSummary, { label, tex
   );
 }
 
-/** After which event to go on: the claim's number, the byte after the line, and how many events of the next line. */
+/** The position to continue from: the claim's number, the byte after the line, and how many events of the next line. */
 interface Position {
   readonly epoch: number;
   readonly byte: number;
   readonly index: number;
 }
 
-// A reader may be slow, and there may be many: each holds a piece of a journal at a time.
+// A reader may be slow, and there may be many: each holds one piece of a journal at a time.
 const PIECE_BYTES = 256 * 1024;
 const START: Position = { epoch: 0, byte: 0, index: 0 };
 const CURSOR = /^(\d{1,9})\.(\d{1,15})\.(\d{1,9})$/;
 
-/** Reads a run's events in order. What a worker wrote after it had lost the run is never among them. */
+/** Reads a run's events in order. Events that a worker wrote after it had lost the run are excluded. */
 async function* readEvents(
   id: string,
   root: string,
@@ -362,7 +362,7 @@ function readBatch(
   files: RunFiles,
 ): (readonly [FollowedEvent, Position])[] {
   const { id, epoch } = run;
-  // Until a claim has begun its file, it is not known how much of the earlier files counts.
+  // Until a claim has created its file, it is not known how much of the earlier files is valid.
   if (run.state === "running" && !files.readHeader(id, epoch)) return [];
   for (const segment of files.segments(id, epoch)) {
     if (segment.epoch < position.epoch) continue;
@@ -371,7 +371,7 @@ function readBatch(
       const lines = files.readFrom(id, segment.epoch, start, segment.size, { bytes: PIECE_BYTES });
       if (lines.length === 0) break;
       log.read();
-      // Read what counts again if another worker has taken the run meanwhile.
+      // Read again if another worker has claimed the run meanwhile.
       if (log.table.get(id)?.epoch !== epoch) return readAgain(id, position, log, files);
       const events: (readonly [FollowedEvent, Position])[] = [];
       for (const { text, end } of lines) {
@@ -409,7 +409,7 @@ function parseCursor(cursor: string | undefined): Position {
   return { epoch: Number(epoch), byte: Number(byte), index: Number(index) };
 }
 
-/** Waits for changes in directories; one that comes while no one waits is not missed. */
+/** Waits for changes in directories; a change that happens while no one waits is not missed. */
 class Changes {
   #isPending = false;
   #wake: (() => void) | undefined;
@@ -439,7 +439,7 @@ class Changes {
   }
 }
 
-// Where the system reports no changes, or has no room for another watcher, this is how late they are noticed.
+// If the system reports no changes, or has no free watcher, this is the polling interval.
 const POLL_MS = 100;
 
 /** Calls `onChange` soon after something in the directory may have changed, and at intervals in any case. */

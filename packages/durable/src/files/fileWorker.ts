@@ -19,7 +19,7 @@ import type { JournalFile, JournalLine, RunFiles } from "./runFiles.js";
 import type { WorkerFilter } from "./runQueue.js";
 
 const RETRY_MS = 200;
-// The system clock may be set: look again even if the next run continues only in hours.
+// The system clock may be set: check again even if the next run continues only in hours.
 const LONGEST_WAIT_MS = 10_000;
 
 interface Parts {
@@ -31,7 +31,7 @@ interface Parts {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** Claims runs of a directory while there are any, and returns those of workers that are gone. */
+/** Claims runs of a directory while there are any, and requeues those of lost workers. */
 export class FileWorker implements EngineWorker {
   readonly #parts: Parts;
   readonly #handle: ClaimHandler;
@@ -80,7 +80,7 @@ export class FileWorker implements EngineWorker {
     }
   }
 
-  /** Queues the runs whose time has come, and looks again when the next one's does. */
+  /** Queues the runs whose time has come, and checks again when the next one is due. */
   #wakeDue(): void {
     const { log } = this.#parts;
     const now = Date.now();
@@ -273,8 +273,8 @@ class FileClaim implements RunClaim {
     } catch (error) {
       throw this.#lose(`The journal of run ${this.run.id} cannot be written: ${errorMessage(error)}`, error);
     }
-    // A worker that takes the run writes that to the log and reads this file afterwards. If the log does not say so
-    // yet, the next worker will read this line.
+    // A worker that claims the run writes that to the log and reads this file afterwards. If it is not in the log yet,
+    // the next worker will read this line.
     this.#checkHeld();
   }
 

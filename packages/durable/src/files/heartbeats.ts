@@ -7,7 +7,7 @@ import type { EngineWorkOptions, WorkerInfo } from "../engine/engine.js";
 const BEATS_PER_LEASE = 4;
 const LONGEST_BEAT_MS = 1000;
 
-/** Signs of life of the workers that share a directory: a file each, rewritten while the worker lives. */
+/** Heartbeats of the workers that share a directory: one file each, rewritten while the worker lives. */
 export class Heartbeats {
   readonly #directory: string;
   readonly #seen = new Map<string, { readonly beat: string; readonly at: number }>();
@@ -17,7 +17,7 @@ export class Heartbeats {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
-  /** Starts giving signs of life. Returns the worker's id, and what ends them. */
+  /** Starts the heartbeat. Returns the worker's id, and a function that stops it. */
   start(options: EngineWorkOptions): { id: string; stop: () => void } {
     const { leaseMs, onFault, name, concurrency, labels, definitions } = options;
     const id = `${processTag()}.${crypto.randomUUID().slice(0, 8)}`;
@@ -43,8 +43,8 @@ export class Heartbeats {
   }
 
   /**
-   * Why a worker counts as lost, or `undefined` while it does not. A process that is gone is known immediately; one that
-   * is stopped or hangs, when its heartbeat has not changed for a lease, by this process's monotonic clock: changes of
+   * Why a worker counts as lost, or `undefined` if it does not. An exited process is detected immediately; one that is
+   * suspended or hangs, when its heartbeat has not changed for a lease, by this process's monotonic clock: changes of
    * the system clock have no effect.
    */
   findLoss(id: string, leaseMs: number): string | undefined {
@@ -64,7 +64,7 @@ export class Heartbeats {
     return `it gave no sign of life for ${lease} ms.`;
   }
 
-  /** The workers that give signs of life: their file is fresh, and their process has not ended. */
+  /** The living workers: their file is fresh, and their process has not exited. */
   list(): readonly Omit<WorkerInfo, "runs">[] {
     return readdirSync(this.#directory).flatMap((file) => {
       const path = join(this.#directory, file);
@@ -88,7 +88,7 @@ export class Heartbeats {
       const lease = isRecord(value) && typeof value.leaseMs === "number" ? value.leaseMs : leaseMs;
       return { beat: text, lease };
     } catch {
-      // The file is missing or being written: this says nothing about the worker.
+      // The file is missing or being written: the worker may still be alive.
       return { beat: "", lease: leaseMs };
     }
   }

@@ -10,8 +10,8 @@ export interface Place {
 }
 
 /**
- * Texts that one process keeps out of its memory. The file is removed as soon as it is open, so that a killed process
- * leaves nothing behind; the system frees its space when it is closed.
+ * Texts that one process stores outside its memory. The file is unlinked as soon as it is open, so that a killed
+ * process leaves nothing behind; the system frees its space when it is closed.
  */
 export class IdleFile {
   readonly #path: string;

@@ -1,12 +1,12 @@
 import { CIRCUIT, circuitPause, modelScope, ratePause, scopesOf, windowOf } from "../engine/modelLimits.js";
 import type { Pause } from "../engine/run.js";
 
-// A command that is this much older than the one before was written after the system clock was set back.
+// A command that is this much older than the previous one was written after the system clock was set back.
 const CLOCK_STEP_MS = 1000;
 
 interface Rate {
   readonly perMinute: number;
-  /** When the last calls were or will be made, as many as fit into a window. Never decreases. */
+  /** The times of the last calls, made or reserved, as many as fit into a window. Never decreases. */
   readonly times: number[];
 }
 
@@ -17,7 +17,7 @@ interface Health {
   readonly isProbed: boolean;
 }
 
-/** The limits on model calls: sliding windows and circuit breakers, by the time that commands carry. */
+/** The limits on model calls: sliding windows and circuit breakers, by the timestamps of commands. */
 export class ModelLimits {
   readonly #rates = new Map<string, Rate>();
   readonly #health = new Map<string, Health>();
@@ -32,7 +32,7 @@ export class ModelLimits {
     );
   }
 
-  /** Calls that were made count under the new limit, those that are reserved do not: their runs ask again. */
+  /** Past calls count under the new limit, reserved ones do not: their runs ask again. */
   setRate(scope: string, perMinute: number | undefined, at: number): void {
     const times = (this.#rates.get(scope)?.times ?? []).filter((time) => time <= at);
     if (perMinute === undefined) this.#rates.delete(scope);
@@ -70,7 +70,7 @@ export class ModelLimits {
       return;
     }
     const health = this.#health.get(model) ?? { failures: 0, openUntil: 0, isProbed: false };
-    // Calls that were under way when the circuit opened fail, too: that is not news.
+    // Calls that were in progress when the circuit opened fail, too: they are not counted again.
     if (health.openUntil > at && !health.isProbed) return;
     const failures = health.failures + 1;
     const over = failures - CIRCUIT.openAfter;
@@ -81,7 +81,7 @@ export class ModelLimits {
     this.#health.set(model, { failures, openUntil: over >= 0 ? at + openMs : 0, isProbed: false });
   }
 
-  /** What a new log must repeat: the limits, with the calls that count against them. */
+  /** The commands for a new log: the limits, with the calls that count against them. */
   *snapshot(): Iterable<{
     readonly scope: string;
     readonly perMinute: number;

@@ -22,7 +22,7 @@ import { isProgress } from "../journal/keys.js";
 import { writeAllSync } from "./writeAll.js";
 
 const NEWLINE = 0x0a;
-// Room for the sizes of ten thousand earlier claims.
+// Space for the sizes of ten thousand earlier claims.
 const MAX_HEADER_BYTES = 512 * 1024;
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -34,26 +34,26 @@ export interface JournalLine {
   readonly e?: readonly RunEvent[];
 }
 
-/** A line as far as it can be read; the header of a file has neither entries nor events. */
+/** A parsed line; the header of a file has neither entries nor events. */
 export function parseLine(text: string): Partial<JournalLine> {
   const value: unknown = JSON.parse(text);
   return isRecord(value) ? (value as Partial<JournalLine>) : {};
 }
 
-/** A part of a run's journal that counts: the file of one claim, up to `size`. */
+/** A valid part of a run's journal: the file of one claim, up to `size`. */
 export interface Segment {
   readonly epoch: number;
   /** `Infinity` for the newest. */
   readonly size: number;
 }
 
-/** The first line of a claim's file: what counts of the files before it. Later writes to those never do. */
+/** The first line of a claim's file: the valid sizes of the files before it. Later writes to those are ignored. */
 interface Header {
   readonly epoch: number;
   readonly previous: readonly Segment[];
 }
 
-/** The files of the runs: input, result, and one journal file a claim. */
+/** The files of the runs: input, result, and one journal file per claim. */
 export class RunFiles {
   readonly #directory: string;
 
@@ -66,13 +66,13 @@ export class RunFiles {
     return join(this.#directory, id);
   }
 
-  /** Writes the input of a new run. If another creation was faster, its input stays. */
+  /** Writes the input of a new run. If another creation was faster, its input is kept. */
   create(id: string, input: unknown): void {
     const directory = this.directory(id);
     mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
     const temporary = join(directory, `.input.${crypto.randomUUID()}`);
     writeFileSync(temporary, JSON.stringify(input), { mode: FILE_MODE, flag: "wx" });
-    // A link appears with its whole content or not at all, and never replaces a file.
+    // A hard link appears with its whole content or not at all, and never replaces a file.
     try {
       linkSync(temporary, join(directory, "input.json"));
     } catch (error) {
@@ -82,7 +82,7 @@ export class RunFiles {
     }
   }
 
-  /** Writes the journal that a new run begins with, as the file of a claim before the first one. */
+  /** Writes the initial journal of a new run, as the file of a claim before the first one. */
   seed(id: string, entries: readonly JournalEntry[]): void {
     const path = this.journalPath(id, 0);
     rmSync(path, { force: true });
@@ -94,7 +94,7 @@ export class RunFiles {
     }
   }
 
-  /** What a run that was claimed `epoch` times has recorded. */
+  /** The recorded entries of a run that was claimed `epoch` times. */
   readJournal(id: string, epoch: number): readonly JournalEntry[] {
     return this.segments(id, epoch)
       .flatMap(({ epoch: number, size }) => this.readFrom(id, number, 0, size))
@@ -115,7 +115,9 @@ export class RunFiles {
     return readJson(join(this.directory(id), `result.${epoch}.json`)) as RunResult | undefined;
   }
 
-  /** Starts the journal of a claim: what is in earlier ones now counts, and nothing they get later. */
+  /**
+   * Opens the journal of a new claim. Entries already in older journals stay valid; later writes to them are ignored.
+   */
   openJournal(id: string, epoch: number): JournalFile {
     const previous = this.segments(id, epoch - 1).map(({ epoch: number, size }) => ({
       epoch: number,
@@ -124,7 +126,7 @@ export class RunFiles {
     return new JournalFile(this.journalPath(id, epoch), { epoch, previous });
   }
 
-  /** What counts of a run that was claimed `epoch` times; the newest file is open-ended. */
+  /** The valid parts of a run that was claimed `epoch` times; the newest file is open-ended. */
   segments(id: string, epoch: number): readonly Segment[] {
     for (let number = epoch; number >= 0; number--) {
       const header = this.readHeader(id, number);
@@ -133,7 +135,7 @@ export class RunFiles {
     return [];
   }
 
-  /** `undefined` if the claim has not begun its file, or was lost before it had. */
+  /** `undefined` if the claim has not created its file, or was lost before it had. */
   readHeader(id: string, epoch: number): Header | undefined {
     const first = this.readFrom(id, epoch, 0, MAX_HEADER_BYTES, { lines: 1 })[0]?.text;
     const header: unknown = first === undefined ? undefined : JSON.parse(first);

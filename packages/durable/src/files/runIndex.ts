@@ -4,20 +4,20 @@ import type { Place } from "./idleFile.js";
 
 const BLOCK_ROWS = 1024;
 const FIRST_SLOTS = 1024;
-// Half of the slots stay free: then a search looks at two of them on average.
+// Half of the slots stay free: then a search examines two of them on average.
 const FULL_AT = 0.5;
 const FNV_PRIME = 0x01000193;
 const MAX_UINT32 = 0xffffffff;
 
-/** What is counted and filtered without reading the run itself. */
+/** The facts that are counted and filtered without reading the run itself. */
 export type RunFacts = Pick<RunSummary, "state" | "tenant" | "createdAt" | "startedAt" | "endedAt" | "cost">;
 
-/** A text on disk: in the file of this process (0), or in a segment of the archive, counted from 1. */
+/** The location of a text on disk: in the file of this process (0), or in a segment of the archive, counted from 1. */
 export interface StoredPlace extends Place {
   readonly segment: number;
 }
 
-/** What has to be known besides the rows themselves to read an index from a file. */
+/** The data needed besides the rows themselves to read an index from a file. */
 export interface IndexHead {
   readonly seed: number;
   readonly rows: number;
@@ -35,7 +35,7 @@ type Columns = Readonly<Record<(typeof FLOATS)[number], Float64Array>> &
     readonly data: Uint8Array;
   };
 
-/** The columns of some rows, one after the other. 0 is: removed (state), none (times, cost), not on disk (bytes). */
+/** The columns of some rows, one after the other. 0 means: removed (state), none (times, cost), not on disk (bytes). */
 function createBlock(data: ArrayBuffer = new ArrayBuffer(BLOCK_BYTES)): Columns {
   let offset = 0;
   const next = <T>(Type: new (data: ArrayBuffer, offset: number, length: number) => T, bytes: number): T => {
@@ -52,7 +52,7 @@ function createBlock(data: ArrayBuffer = new ArrayBuffer(BLOCK_BYTES)): Columns 
 
 /**
  * A row of about 55 bytes for each run, in the order of creation. Rows are found by a hash of the run's id, which is
- * not kept: anyone who looks for a run compares the ids of the candidates.
+ * not stored: the caller compares the ids of the candidates.
  */
 export class RunIndex {
   readonly #blocks: Columns[] = [];
@@ -60,12 +60,12 @@ export class RunIndex {
   readonly #tenantNumbers = new Map<string, number>();
   /** Open addressing: the row plus one, or 0. */
   #slots = new Uint32Array(FIRST_SLOTS);
-  // Differs between directories, so that no one can choose ids that all have one hash.
+  // Differs between directories, so that no one can choose ids with colliding hashes.
   readonly #seed: number;
   #count = 0;
   #rows = 0;
 
-  /** Empty, or as it was saved. Throws for data of another length than its head says. */
+  /** Empty, or from saved data. Throws if its length differs from its header. */
   constructor(saved?: { readonly head: IndexHead; readonly data: Buffer }) {
     this.#seed = saved?.head.seed ?? randomInt(MAX_UINT32);
     if (!saved) return;
@@ -84,7 +84,7 @@ export class RunIndex {
     for (const row of this.rows()) this.#fillSlot(row);
   }
 
-  /** The rows that are there, without those that were removed. */
+  /** The existing rows, without removed ones. */
   copy(): RunIndex {
     const head = { seed: this.#seed, rows: 0, tenants: this.#tenants };
     const copy = new RunIndex({ head, data: Buffer.alloc(0) });
@@ -121,7 +121,7 @@ export class RunIndex {
     }
   }
 
-  /** The rows that may be of a run with this id: seldom more than one. */
+  /** The rows that may belong to a run with this id: rarely more than one. */
   *candidates(id: string): Iterable<number> {
     const hash = this.#hash(id);
     const mask = this.#slots.length - 1;
@@ -162,7 +162,7 @@ export class RunIndex {
     else this.#fillSlot(row);
   }
 
-  /** `place` is where the run is on disk, if it is there. */
+  /** `place` is the run's location on disk, if it is there. */
   set(row: number, run: RunFacts, place: StoredPlace | undefined): void {
     const block = this.#block(row);
     const at = row % BLOCK_ROWS;
@@ -183,7 +183,7 @@ export class RunIndex {
     block.segment[at] = place?.segment ?? 0;
   }
 
-  /** The row is never used again; a new table without it is made when the log is rewritten. */
+  /** The row is never reused; a new table without it is created when the log is rewritten. */
   remove(row: number): void {
     this.#block(row).state[row % BLOCK_ROWS] = 0;
     this.#count--;

@@ -1,23 +1,25 @@
 import type { RunSummary } from "../engine/run.js";
 
-/** Which runs a worker can take. */
+/** Which runs a worker can claim. */
 export interface WorkerFilter {
   readonly definitions: ReadonlySet<string>;
   readonly labels: ReadonlySet<string>;
 }
 
-/** Runs of one tenant with the same needs: a worker that can take one can take all. First come, first served. */
+/**
+ * Runs of one tenant with the same requirements: a worker that can claim one can claim all. First come, first served.
+ */
 interface Group {
   readonly definition: string;
   readonly labels: readonly string[];
   readonly priority: number;
-  /** Runs that have begun go first: people already wait for their results. */
+  /** Runs that have begun come first: people already wait for their results. */
   readonly resumed: boolean;
   readonly ids: Set<string>;
 }
 
 /**
- * The runs that wait for a worker. Tenants take turns, so that one with many runs delays no one else's; the cost of a
+ * The runs that wait for a worker. Tenants take turns, so that one with many runs does not delay others; the cost of a
  * choice grows with tenants and kinds of runs, not with runs.
  */
 export class RunQueue {
@@ -67,7 +69,7 @@ export class RunQueue {
     else this.#running.delete(tenant);
   }
 
-  /** The run that is next for such a worker: of the tenant with the fewest running, then of the one served longest ago. */
+  /** The next run for such a worker: of the tenant with the fewest running, then of the one served longest ago. */
   next(filter: WorkerFilter, mayRun: (tenant: string) => boolean): string | undefined {
     let best: { readonly group: Group; readonly running: number; readonly served: number } | undefined;
     for (const [tenant, groups] of this.#tenants) {

@@ -17,7 +17,7 @@ import { type StoredRun, StoredRuns } from "./storedRuns.js";
 
 type CommandOf<Op extends Command["op"]> = Extract<Command, { op: Op }>;
 
-/** All runs of a directory, as the commands of its log made them. The same commands always give the same table. */
+/** All runs of a directory, as a function of the commands in its log. The same commands always give the same table. */
 export class RunTable {
   readonly #runs: StoredRuns;
   readonly #limits = new Map<string, TenantLimits>();
@@ -27,7 +27,7 @@ export class RunTable {
   /** Tenants whose runs are not claimed; `*` for all. */
   readonly #paused = new Set<string>();
   readonly #schedules = new Map<string, Schedule>();
-  /** The runs each worker has. */
+  /** The runs of each worker. */
   readonly #held = new Map<string, Set<string>>();
 
   /** `directory` and `tag`: see `StoredRuns`. */
@@ -67,7 +67,7 @@ export class RunTable {
     return this.#models;
   }
 
-  /** When the next run continues that waits for a time. */
+  /** When the next waiting run continues. */
   get nextWake(): number | undefined {
     return this.#wakeTimes.next;
   }
@@ -82,7 +82,7 @@ export class RunTable {
     return id === undefined ? undefined : this.get(id);
   }
 
-  /** Commands that give this table again, with an archive that this writes. */
+  /** Commands that recreate this table, with an archive that this writes. */
   *snapshot(tag: string): Iterable<Command> {
     yield { op: "format", version: FORMAT };
     for (const [tenant, limits] of this.#limits) yield { op: "limits", at: 0, tenant, limits };
@@ -95,8 +95,8 @@ export class RunTable {
   }
 
   /**
-   * Returns whether the command took effect; for a model call, the pause before it, if there is one. Throws for a
-   * command that this version does not know.
+   * Returns whether the command took effect; for a model call, the pause before it, if any. Throws for an unknown
+   * command of a newer version.
    */
   apply(command: Command): boolean | Pause {
     switch (command.op) {
@@ -232,7 +232,7 @@ export class RunTable {
     if (!stored) return false;
     const { run } = stored;
     const { messages = run.messages.length } = command;
-    // Someone has sent a message that the worker had not seen.
+    // Someone sent a message that the worker had not seen.
     const state = command.state === "done" && run.messages.length > messages ? "queued" : command.state;
     this.#letGo(run);
     if (usage) run.usage = usage;
@@ -419,7 +419,7 @@ function newerFormat(what: string): AgentError {
   );
 }
 
-/** Which runs continue at which time: a binary heap whose outdated entries are skipped. */
+/** The wake-up times of runs: a binary heap whose outdated entries are skipped. */
 class WakeTimes {
   readonly #heap: { readonly id: string; readonly at: number }[] = [];
   readonly #times = new Map<string, number>();

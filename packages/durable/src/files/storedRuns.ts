@@ -6,15 +6,15 @@ import { type RunFacts, RunIndex } from "./runIndex.js";
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A run that may be changed; the change counts once it is stored. */
+/** A mutable run; the change is valid once it is stored. */
 export interface StoredRun {
   readonly row: number;
   readonly run: Mutable<RunSummary>;
 }
 
 /**
- * The runs of a table. In memory are those that are queued or running. The others wait for a user or have ended, and
- * there may be very many of them: they are in a file of this process, or in the archive of the directory.
+ * The runs of a table. Queued and running ones are in memory. The others wait for a user or have finished, and there
+ * may be very many of them: they are in a file of this process, or in the archive of the directory.
  */
 export class StoredRuns {
   readonly #active = new Map<number, StoredRun["run"]>();
@@ -22,18 +22,18 @@ export class StoredRuns {
   readonly #archive: Archive;
   #index = new RunIndex();
 
-  /** `tag` names a file that no other process uses; it is removed as soon as it is open. */
+  /** `tag` names a file that no other process uses; it is unlinked as soon as it is open. */
   constructor(directory: string, tag: string) {
     this.#idle = new IdleFile(join(directory, `.idle.${tag}`));
     this.#archive = new Archive(directory);
   }
 
-  /** Starts with the runs of an archive; those that have not ended are stored in their rows afterwards. */
+  /** Starts with the runs of an archive; unfinished ones are stored in their rows afterwards. */
   load(base: Base): void {
     this.#index = this.#archive.open(base);
   }
 
-  /** Writes an archive of the runs that have ended. Returns it with the others, by the row they have there. */
+  /** Writes an archive of the finished runs. Returns it with the others, by their row there. */
   save(tag: string): { readonly base: Base; readonly rest: Iterable<StoredRun> } {
     return { base: this.#archive.write(this.#index, tag, (row) => this.#text(row)), rest: this.#unended() };
   }
@@ -77,13 +77,13 @@ export class StoredRuns {
     this.#index.remove(row);
   }
 
-  /** What can be counted of all runs, or of those that were started or ended since a time, without reading them. */
+  /** The facts of all runs, or of those that started or finished since a time, without reading the runs. */
   *facts(since?: number): Iterable<RunFacts> {
     const rows = since === undefined ? this.#index.rows() : this.#index.rowsSince(since);
     for (const row of rows) yield this.#index.facts(row);
   }
 
-  /** The runs whose facts match, the newest first; with `after`, those that are older than that run. */
+  /** The runs whose facts match, newest first; with `after`, those that are older than that run. */
   *select(matches: (facts: RunFacts) => boolean, after?: string): Iterable<RunSummary> {
     const first = after === undefined ? Infinity : (this.find(after)?.row ?? 0);
     for (const row of this.#index.newestRows()) {

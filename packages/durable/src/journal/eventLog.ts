@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@agent/core";
 import type { FollowedEvent, RunEvent } from "../engine/events.js";
 
-// A run that continues in another worker reports these again for every step it replays.
+// A run that continues in another worker reports these again for every replayed step.
 const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
   "tool_requested",
   "tool_end",
@@ -12,8 +12,8 @@ const REPORTED_AGAIN: ReadonlySet<RunEvent["type"]> = new Set([
 ]);
 
 /**
- * Collects the events of a claim for the next write. Events that an earlier claim has logged are left out when
- * replayed steps report them again; one that was lost with its worker is logged now.
+ * Collects the events of a claim for the next write. Events that an earlier claim has logged are skipped when replayed
+ * steps report them again; an event that was lost with its worker is logged now.
  */
 export class EventLog {
   readonly #logged: Map<string, number>;
@@ -36,7 +36,7 @@ export class EventLog {
     else this.#waiting.push(event);
   }
 
-  /** Hands over what waits. */
+  /** Takes the waiting events. */
   take(): readonly RunEvent[] {
     const events = this.#waiting;
     this.#waiting = [];
@@ -52,7 +52,7 @@ export class EventLog {
   }
 }
 
-/** How often each event that comes again with a replay is in the log. */
+/** How often each event that a replay repeats is in the log. */
 export async function countLogged(events: AsyncIterable<FollowedEvent>): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for await (const entry of events) {
@@ -79,7 +79,7 @@ function isDraft(event: RunEvent): boolean {
   return event.type === "tool_draft" || (event.type === "child" && isDraft(event.event));
 }
 
-/** Two pieces of one text as one. */
+/** Joins two pieces of one text. */
 function join(first: RunEvent, second: RunEvent): AgentEvent | undefined {
   if (first.type === "text" && second.type === "text" && second.whole === undefined) {
     const whole = first.whole === undefined ? undefined : first.whole + second.text;

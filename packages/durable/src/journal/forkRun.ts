@@ -23,8 +23,8 @@ export interface ForkOptions {
 }
 
 /**
- * Starts a run that has the input and the first steps of another one, which stays as it is. What follows these steps
- * is done anew: the model is asked again, and calls run again. Resolves to the id of the new run.
+ * Starts a run with the input and the first steps of another one, which is unchanged. Later steps are executed again:
+ * the model is asked again, and calls run again. Resolves to the id of the new run.
  */
 export async function forkRun(engine: RunAccess, id: string, options: ForkOptions = {}): Promise<string> {
   const run = await engine.get(id);
@@ -58,7 +58,7 @@ function firstSteps(journal: readonly JournalEntry[], steps: number): readonly J
   const kept: JournalEntry[] = [];
   let count = 0;
   for (const entry of journal) {
-    // What was about to happen after the last step is decided anew; what was sent right after it counts.
+    // Intents after the last step are dropped; messages sent right after it are kept.
     if (count === steps && !entry.key.endsWith(MESSAGES_KEY)) break;
     kept.push(entry);
     if (isStep(entry)) count++;

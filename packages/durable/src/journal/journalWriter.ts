@@ -7,9 +7,9 @@ const EVENTS_WAIT_MS = 10;
 const MAX_WAITING_EVENTS = 256;
 
 /**
- * Writes the journal and the events of a claim, in order and one write at a time. What is added while a write is under
- * way goes into the next one, so that the result of a call, the answer it led to and the intent of the next call
- * cost one write together. After a failed write nothing more is written.
+ * Writes the journal and the events of a claim, in order and one write at a time. Entries added during a write go into
+ * the next one, so that the result of a call, the following answer and the intent of the next call cost one write
+ * together. After a failed write nothing more is written.
  */
 export class JournalWriter {
   readonly #log: EventLog;
@@ -26,7 +26,7 @@ export class JournalWriter {
     this.#onFault = onFault;
   }
 
-  /** Adds an entry that is written while the run continues: whatever must not start before it is stored calls `settle`. */
+  /** Adds an entry that is written while the run continues: code that depends on it being stored calls `settle`. */
   add(entry: JournalEntry): void {
     this.#entries.push(entry);
     this.#soon ??= setImmediate(() => this.#writeBehind());
@@ -45,7 +45,7 @@ export class JournalWriter {
     return this.#writes;
   }
 
-  /** Drops what waits. */
+  /** Drops waiting entries. */
   close(): void {
     this.#forgetTimers();
     this.#entries = [];

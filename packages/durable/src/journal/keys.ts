@@ -11,8 +11,8 @@ export function answerKey({ scope, turn, kind, attempt }: AnswerKey): string {
 const NESTED = /\/t\d+\/$/;
 
 /**
- * The key of a call, and of the approval it may need. A nested call is known only by its position in the outer one, which
- * may make other calls when it runs again: what is called is part of its key.
+ * The key of a call, and of the approval it may need. A nested call is identified only by its position in the outer
+ * one, which may make other calls when it runs again, so the name and arguments are part of its key.
  */
 export function callKey({
   scope,
@@ -29,18 +29,18 @@ export function callKey({
   return `${key}.${digest.slice(0, 22)}`;
 }
 
-/** Under this key the journal says which version of the definition's code worked on the run last. */
+/** The key of the version of the definition's code that last worked on the run. */
 export const VERSION_KEY = "version";
 
-/** How keys end under which the journal says how many messages the run had got. */
+/** The suffix of keys with the number of messages delivered to the run. */
 export const MESSAGES_KEY = "/messages";
 
-/** What the keys of an exchange begin with: the one for the run's own message has none. */
+/** The key prefix of an exchange: the run's own message has none. */
 export function exchangePrefix(exchange: number): string {
   return exchange === 0 ? "" : `+${exchange}/`;
 }
 
-/** Whether a completed step is among these entries. */
+/** Whether these entries contain a completed step. */
 export function isProgress(entries: readonly JournalEntry[]): boolean {
   return entries.some(({ key, kind }) => kind === "result" && key !== VERSION_KEY);
 }

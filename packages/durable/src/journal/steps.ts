@@ -15,20 +15,23 @@ import { answerKey, callKey, exchangePrefix, MESSAGES_KEY } from "./keys.js";
 const INTERRUPTED =
   "Interrupted: the worker that ran this call was lost before the call ended, so it may or may not have run, wholly or in part. What it had started in the background may have ended. Check before you repeat it.";
 
-/** Decides when a model may be asked, and what a failure means for the run. */
+/** Decides when a model may be called, and what a failure means for the run. */
 export interface ModelCallGate {
-  /** Resolves when the model may be asked; with `mayLeave` it may reject to suspend the run. */
+  /** Resolves when the model may be called; with `mayLeave` it may reject to suspend the run. */
   before(model: string | undefined, mayLeave: boolean): Promise<void>;
   succeeded(model: string | undefined): Promise<void>;
   /** Resolves to the error that the agent gets. */
   failed(error: unknown, model: string | undefined, mayLeave: boolean): Promise<unknown>;
-  /** A step was completed. */
+  /** Called when a step was completed. */
   progressed(): void;
 }
 
-/** Hands messages that were sent to the run to its agent, which takes them after the answer that is being given. */
+/** Delivers messages that were sent to the run to its agent, after the current answer. */
 export interface MessageGate {
-  /** How many messages the run has got. With `until`, passes those up to that number, as in an earlier claim. */
+  /**
+   * The number of messages delivered to the run. With `until`, delivers those up to that number, as in an earlier
+   * claim.
+   */
   deliver(until?: number): number;
 }
 
@@ -40,7 +43,7 @@ export interface JournalOptions {
 }
 
 /**
- * The steps of a run, kept in a journal. A step with a result is never run again; an interrupted call is run again
+ * The steps of a run, recorded in a journal. A step with a result is never run again; an interrupted call is run again
  * only if it is repeatable, and otherwise the model is informed once that it may or may not have run.
  */
 export class JournalSteps implements Steps {
@@ -49,7 +52,7 @@ export class JournalSteps implements Steps {
   readonly #models: ModelCallGate;
   readonly #messages: MessageGate;
   #prefix = "";
-  /** The calls that run now and cannot be repeated: a run that left would lose them. */
+  /** The running calls that cannot be repeated: leaving the run would lose them. */
   #openIntents = 0;
   #isClosed = false;
   #asked = 0;
@@ -61,7 +64,10 @@ export class JournalSteps implements Steps {
     this.#messages = messages;
   }
 
-  /** The steps that follow belong to this exchange: 0 for the run's own message, then one for each that continues it. */
+  /**
+   * Assigns the following steps to this exchange: 0 for the run's own message, then one for each message that continues
+   * it.
+   */
   startExchange(exchange: number): void {
     this.#prefix = exchangePrefix(exchange);
     const key = `${this.#prefix}start${MESSAGES_KEY}`;
@@ -69,12 +75,12 @@ export class JournalSteps implements Steps {
     this.#keep({ key, kind: "result", value: this.#messages.deliver(0) });
   }
 
-  /** How many answers went through here, recorded ones included. */
+  /** The number of answers, including recorded ones. */
   get asked(): number {
     return this.#asked;
   }
 
-  /** No step starts any more; those that run may end and are recorded. */
+  /** Starts no further steps; running ones may finish and are recorded. */
   close(): void {
     this.#isClosed = true;
   }
@@ -107,7 +113,7 @@ export class JournalSteps implements Steps {
     return response;
   }
 
-  /** Delivers messages at this point of the run: those that an earlier claim delivered here, or what is new. */
+  /** Delivers messages at this point of the run: those that an earlier claim delivered here, or new ones. */
   #exchangeMessages(name: string): void {
     const key = name + MESSAGES_KEY;
     const known = this.#entries.get(key);
@@ -137,7 +143,7 @@ export class JournalSteps implements Steps {
       this.#keep({ key: name, kind: "intent", value: null });
       hasIntent = true;
       this.#openIntents++;
-      // The only place where the run waits for its journal: the call that follows must not happen twice.
+      // The only point where the run waits for its journal: the following call must not happen twice.
       await this.#writer.settle();
     }).finally(() => {
       if (hasIntent) this.#openIntents--;
@@ -159,7 +165,7 @@ export class JournalSteps implements Steps {
 
 /**
  * Whether the run continues after this failure, so that it must be recorded: a conversation that was too long is
- * shortened, a summary that failed is left out. Any other failure ends the run, and a retry of the run asks again.
+ * compacted, a failed summary is skipped. Any other failure ends the run, and a retry of the run asks again.
  */
 function decidesTheRest({ kind }: AnswerKey, error: unknown): error is AgentError {
   if (isAgentError(error, "context_overflow")) return true;

@@ -11,13 +11,13 @@ import type { FollowedEvent, RunEvent } from "../engine/events.js";
 import type { NewRun, RunState } from "../engine/run.js";
 import { isStopped } from "../engine/stopped.js";
 
-/** A claim that a test holds until it says how it ends. */
+/** A claim that a test holds until it ends it. */
 export interface HeldClaim extends RunClaim {
   end(ending: ClaimEnding): void;
   fail(error: unknown): void;
 }
 
-/** A worker whose claims are handed to the test. */
+/** A worker that passes its claims to the test. */
 export class TestWorker {
   readonly #waiting: HeldClaim[] = [];
   #wake: (() => void) | undefined;
@@ -56,7 +56,7 @@ export class TestWorker {
     }
   }
 
-  /** How many claims wait to be taken with `next`. */
+  /** How many claims wait for `next`. */
   get waiting(): number {
     return this.#waiting.length;
   }

@@ -1,8 +1,8 @@
 import type { RunEngine } from "../engine/engine.js";
 
-/** What an engine's tests provide. */
+/** The test environment of an engine. */
 export interface EngineHarness {
-  /** Opens the engine under test once more, on the same store, as another process would. The harness closes it. */
+  /** Opens the engine under test again, on the same store, as another process would. The harness closes it. */
   open(): Promise<RunEngine>;
 }
 

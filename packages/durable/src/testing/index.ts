@@ -10,7 +10,7 @@ import type { EngineCase } from "./engineCase.js";
 export type { EngineCase, EngineHarness } from "./engineCase.js";
 
 /**
- * What every engine has to do, as tests for any test runner. Each uses its own store.
+ * The conformance tests that every engine must pass, for any test runner. Each uses its own store.
  *
  * @example
  * ```ts

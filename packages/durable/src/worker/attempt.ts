@@ -23,15 +23,15 @@ import { isOverdue, mayPass, type OutagePolicy, pauseAfter } from "./outages.js"
 import { sleep } from "./sleep.js";
 
 interface AttemptOptions {
-  /** How long steps that run may take to end when the worker closes. */
+  /** How long running steps may take to finish when the worker closes. */
   readonly closeGraceMs: number;
   readonly outages: OutagePolicy;
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Works on a run from where its journal ends, until it ends, waits for a decision or a time, or has to be given back. Rejects
- * only if the run was lost.
+ * Works on a run from the end of its journal, until it finishes, waits for a decision or a time, or must be requeued.
+ * Rejects only if the run was lost.
  */
 export async function attemptRun(
   engine: RunEngine,
@@ -133,7 +133,7 @@ async function chat(
   }
 }
 
-/** The messages that were sent to a run, and how many of them its agent has got. */
+/** The messages that were sent to a run, and how many of them were delivered to its agent. */
 class RunMessages implements MessageGate {
   readonly #claim: RunClaim;
   agent: Pick<RunAgent, "steer"> | undefined;
@@ -146,7 +146,7 @@ class RunMessages implements MessageGate {
   deliver(until?: number): number {
     const { messages } = this.#claim;
     while (this.delivered < Math.min(until ?? Infinity, messages.length)) {
-      // Without a way in between, a message waits until the agent has answered.
+      // Without `steer`, a message waits until the agent has answered.
       if (!this.agent?.steer?.(messages[this.delivered] ?? "")) break;
       this.delivered++;
     }
@@ -199,7 +199,7 @@ function failure({ signal, run }: RunClaim, error: unknown): ClaimEnding {
   };
 }
 
-/** Logs which worker has the run, and a `version` event if the code changed. */
+/** Logs the worker of the run, and a `version` event if the code changed. */
 function logStart(
   { epoch, worker, run }: RunClaim,
   { version }: RunDefinition,
@@ -236,14 +236,14 @@ function stopWithClaim(
   };
 }
 
-/** The name under which a run that has reached its limit waits for a decision. */
+/** The name under which a run at its limit waits for a decision. */
 const BUDGET = "continue_beyond_budget";
 
 /** Answers approval requests from the decisions of a run; requests without a decision are collected and suspend the run. */
 export class RunApprovals {
   readonly #run: Run;
   readonly #pending = new Map<string, Approval>();
-  /** The tools of the run's agent, which rules are about. Set when there is one. */
+  /** The tools of the run's agent, for rules. Set once the agent exists. */
   tools: RuleTools | undefined;
   /** The exchange that calls belong to: see `JournalSteps.startExchange`. */
   exchange = 0;
@@ -261,7 +261,7 @@ export class RunApprovals {
     const key = exchangePrefix(this.exchange) + callKey({ ...request, callId: request.id });
     const { decisions } = this.#run;
     const own = decisions.findLast((one) => one.key === key);
-    // An approval counts only for what was shown: a call that would do something else now is asked about again.
+    // An approval is valid only for what was shown: a call that would do something else now is asked about again.
     const isSame = own && isWithinShown(description, own.shown) && own.basis === preview?.basis;
     if (own && (isSame || isDenial(own.decision))) return own.decision;
     // "Always" covers calls within the access rules. A call that needs more is asked about each time.
@@ -276,7 +276,7 @@ export class RunApprovals {
     );
   };
 
-  /** Suspends the run at a limit of its budget. Each approval adds the same amount once more, `always` lifts the limit. */
+  /** Suspends the run at a limit of its budget. Each approval adds the same amount again, `always` lifts the limit. */
   readonly onBudget: OnBudget = ({ scope, limits, initial, message }) => {
     const { decisions } = this.#run;
     const key = `budget/${scope}/${portionsOf(limits, initial)}`;
@@ -300,7 +300,7 @@ export class RunApprovals {
   }
 }
 
-/** How often the first limits are in these. */
+/** By what factor these exceed the first limits. */
 function portionsOf(limits: BudgetLimits, initial: BudgetLimits): number {
   const [now, first] =
     initial.maxCost === undefined ? [limits.maxTokens, initial.maxTokens] : [limits.maxCost, initial.maxCost];
@@ -318,11 +318,13 @@ function isDenial(decision: Decision): boolean {
   return typeof decision === "object" && "deny" in decision;
 }
 
-// A wait this short is cheaper than giving the run to another worker.
+// A wait this short is cheaper than passing the run to another worker.
 const SHORT_WAIT_MS = 250;
 const UNNAMED = "model";
 
-/** Decides for one claim when a model may be asked, and what a failure means: the run waits without a worker, or fails. */
+/**
+ * Decides for one claim when a model may be called, and what a failure means: the run waits without a worker, or fails.
+ */
 class ModelCalls implements ModelCallGate {
   readonly #claim: RunClaim;
   readonly #policy: OutagePolicy;
@@ -342,14 +344,14 @@ class ModelCalls implements ModelCallGate {
     return this.#pause;
   }
 
-  /** A step was completed: failures before it no longer count. */
+  /** Called when a step was completed: earlier failures no longer count. */
   progressed(): void {
     this.#failures = undefined;
   }
 
   /**
-   * Resolves when the model may be asked. Rejects with `suspended` if the run has to wait longer than a moment and may
-   * leave its worker: a call that cannot be repeated must not be left half-way.
+   * Resolves when the model may be called. Rejects with `suspended` if the run has to wait longer than a moment and may
+   * leave its worker: a call that cannot be repeated must not be interrupted.
    */
   async before(model = UNNAMED, mayLeave = true): Promise<void> {
     let pause = await this.#claim.takeModelCall(model);

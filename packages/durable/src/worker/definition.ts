@@ -2,24 +2,24 @@ import type { AgentEvent, Approve, Content, OnBudget, Schema, TokenUsage } from 
 import type { RuleTools, Steps } from "@agent/core/host";
 import { check, checkOptions, invalidArgument } from "@agent/core/toolkit";
 
-/** What a definition gets to make an agent for one run. */
+/** The context for creating an agent for one run. */
 export interface RunContext<Input = unknown> {
   readonly id: string;
   readonly tenant: string;
   readonly labels: readonly string[];
   readonly input: Input;
-  /** The version of the definition with which the run was started; it may differ from the one that works now. */
+  /** The version of the definition when the run was started; it may differ from the current one. */
   readonly startedVersion: string;
-  /** Must be passed to the agent as `steps`: without it nothing survives. */
+  /** Must be passed to the agent as `steps`: without it nothing is recorded. */
   readonly steps: Steps;
   /**
-   * Suspends the run until someone has decided. Pass it to the agent as `approve`, or call it from an `approve` of
-   * your own for the calls that need a user.
+   * Suspends the run until someone has decided. Pass it to the agent as `approve`, or call it from your own `approve`
+   * for the calls that need a user.
    */
   readonly approve: Approve;
   /**
-   * Suspends the run when its agent reaches `maxCost` or `maxTokens`, until someone allows as much once more. Pass it to the
-   * agent as `onBudget`; without it the run fails there.
+   * Suspends the run when its agent reaches `maxCost` or `maxTokens`, until someone approves the same amount again.
+   * Pass it to the agent as `onBudget`; without it the run fails there.
    */
   readonly onBudget: OnBudget;
   readonly signal: AbortSignal;
@@ -35,30 +35,30 @@ export interface RunAgent {
   steer?(message: Content): boolean;
   settled(): Promise<unknown>;
   dispose(): Promise<void>;
-  /** The tools that rules are about. Without it, an approval with a rule holds for its own call only. */
+  /** The tools for rules. Without it, an approval with a rule is valid only for its own call. */
   readonly registry?: RuleTools;
 }
 
-/** An agent and what it is to do. */
+/** An agent and its task. */
 export interface PreparedRun {
   readonly agent: RunAgent;
   readonly message: Content;
   /** As in `agent.chat`. */
   readonly output?: Schema;
   readonly context?: unknown;
-  /** Computes what tokens cost in dollars, for a provider whose usage has no `cost`. It is stored with the run. */
+  /** Computes the cost of tokens in dollars, for a provider whose usage has no `cost`. It is stored with the run. */
   readonly cost?: (usage: TokenUsage) => number;
 }
 
 /**
  * How runs of one name are executed. `create` is called again whenever a run continues in another process: with the
- * same input it must give an agent with the same conversation to start from.
+ * same input it must return an agent with the same initial conversation.
  */
 export interface RunDefinition<Input = unknown> {
   readonly name: string;
   /**
-   * Changes whenever prompts, tools or the model change. A run that continues under another version says so. What
-   * follows a "+" may be known to workers alone: a run that was started with "2.0" fits a worker with "2.0+a81f".
+   * Changes whenever prompts, tools or the model change. A run that continues under another version reports it. The
+   * part after a "+" may be known only to workers: a run that was started with "2.0" matches a worker with "2.0+a81f".
    */
   readonly version: string;
   create(run: RunContext<Input>): PreparedRun | Promise<PreparedRun>;

@@ -4,15 +4,20 @@ import type { Failures, Pause } from "../engine/run.js";
 
 const SPREAD = 0.25;
 
-/** What happens to a run whose model's server fails in a way that may pass: overload, rate limit, lost connection. */
+/** What happens to a run when the model's server fails temporarily: overload, rate limit, lost connection. */
 export interface OutagePolicy {
-  /** How often a run asks again, without a completed step in between, before it fails. 0: it fails immediately. Default 500. */
+  /**
+   * The maximum number of retries without a completed step in between, before the run fails. 0: it fails immediately.
+   * Default 500.
+   */
   readonly attempts?: number;
-  /** The first wait; each further one is twice as long. Default 1 s. */
+  /** The first delay; each further one is twice as long. Default 1 s. */
   readonly firstDelayMs?: number;
-  /** The longest wait, unless the server asks for a longer one. Default 5 minutes. */
+  /** The maximum delay, unless the server asks for a longer one. Default 5 minutes. */
   readonly maxDelayMs?: number;
-  /** How long a run tries, from the first failure after its last completed step, before it fails. Default 24 hours. */
+  /**
+   * How long a run retries, from the first failure after its last completed step, before it fails. Default 24 hours.
+   */
   readonly deadlineMs?: number;
 }
 
@@ -34,13 +39,13 @@ const OPTIONS: OptionChecks<OutagePolicy> = {
   deadlineMs: check.positive,
 };
 
-/** Throws `invalid_argument` for a policy with a wrong or unknown field. */
+/** Throws `invalid_argument` for a policy with an invalid or unknown field. */
 export function checkOutagePolicy(name: string, value: unknown): void {
   check.object(name, value);
   checkOptions(name, value as OutagePolicy, OPTIONS);
 }
 
-/** Whether this is a failure of a model's server that may pass. */
+/** Whether this is a temporary failure of a model's server. */
 export function mayPass(error: unknown): error is AgentError {
   return isAgentError(error, "provider_failed") && error.retryable === true;
 }
@@ -56,7 +61,7 @@ export function pauseAfter(
   const failures = { count: (earlier?.count ?? 0) + 1, since: earlier?.since ?? now };
   if (failures.count > attempts) return undefined;
   const backoffMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (failures.count - 1));
-  // At random within a quarter, so that many runs do not ask again at the same moment; never before the server allows.
+  // Random within a quarter, so that many runs do not retry at the same moment; never before the server allows.
   const ms =
     error.retryAfterMs === undefined
       ? backoffMs * (1 - SPREAD * Math.random())

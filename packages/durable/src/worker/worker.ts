@@ -15,31 +15,33 @@ import type { RunTracing } from "./tracing.js";
 
 const DEFAULTS = { name: "worker", concurrency: 4, leaseMs: 10_000, maxCrashes: 5, closeGraceMs: 10_000 };
 
-// How late a schedule may be seen that another process has made.
+// How late a schedule created by another process may be noticed.
 const SCHEDULES_MS = 5000;
 
 export interface WorkerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: each definition has its own input.
   readonly definitions: readonly RunDefinition<any>[];
-  /** For people: who works on a run. Default `worker`. */
+  /** The worker's name for people. Default `worker`. */
   readonly name?: string;
-  /** How many runs at a time. Default 4. */
+  /** The maximum number of concurrent runs. Default 4. */
   readonly concurrency?: number;
-  /** What this worker has: a run is given only to a worker with all the labels it asks for. */
+  /** The labels of this worker: a run is assigned only to a worker with all the labels it requires. */
   readonly labels?: readonly string[];
-  /** How long this worker may give no sign of life before its runs are given to another. Default 10 s. */
+  /** How long this worker may be silent before its runs are given to another. Default 10 s. */
   readonly leaseMs?: number;
   /** After how many lost workers, without a completed step in between, a run is set aside. Default 5. */
   readonly maxCrashes?: number;
-  /** How long steps that run may take to end when the worker closes. Default 10 s. */
+  /** How long running steps may take to finish when the worker closes. Default 10 s. */
   readonly closeGraceMs?: number;
-  /** What happens to a run whose model's server fails in a way that may pass. */
+  /** What happens to a run when the model's server fails temporarily. */
   readonly outages?: OutagePolicy;
-  /** After what time a call is denied about which no decision was made. Default: it waits without limit. */
+  /** After what time a pending call is denied. Default: it waits without limit. */
   readonly approvalTimeoutMs?: number;
-  /** Called when a run has left this worker, and everybody can see how: to tell someone that it waits, for example. */
+  /**
+   * Called when a run has left this worker, after its state is visible: for example, to notify someone that it waits.
+   */
   readonly onEnded?: EngineWorkOptions["onEnded"];
-  /** Sees the work on each run: `traceRuns()` of `@agent/durable/otel`. */
+  /** Traces the work on each run: `traceRuns()` of `@agent/durable/otel`. */
   readonly tracing?: RunTracing;
   /** Called with transient faults, such as an unreachable database. */
   readonly onFault?: (error: unknown) => void;
@@ -115,7 +117,7 @@ export async function startWorker(engine: RunEngine, options: WorkerOptions): Pr
   };
 }
 
-/** Starts the runs of schedules that are due, until the returned function is called. */
+/** Starts the runs of due schedules, until the returned function is called. */
 function followSchedules(engine: RunEngine, onFault: (error: unknown) => void): () => Promise<void> {
   const closed = new AbortController();
   const loop = async (): Promise<void> => {
