@@ -7,42 +7,47 @@ import { followEvents } from "./eventStream.js";
 type Headers = Readonly<Record<string, string>>;
 
 export interface ChatClientOptions {
-  /** Where the handler pair is mounted: `/api/chat?session=42`. */
+  /** The URL of the handler pair: `/api/chat?session=42`. */
   readonly url: string;
-  /** Headers of every request, such as a bearer token, or a function that returns them: it is called for each request. */
+  /**
+   * Headers of every request, such as a bearer token, or a function that returns them: it is called for each request.
+   */
   readonly headers?: Headers | (() => Headers | Promise<Headers>);
   /** Whether cookies are sent: `include` also sends them to a server of another origin. Default `same-origin`. */
   readonly credentials?: "omit" | "same-origin" | "include";
 }
 
 export interface ChatClientState extends ChatState {
-  /** `lost` while the client connects again by itself; `refused` if the server refused the request. */
+  /** `lost` while the client reconnects; `refused` if the server refused the request. */
   readonly connection: "connecting" | "open" | "lost" | "refused";
 }
 
 /**
- * A conversation as a store for a page: connects with its first subscriber, disconnects after its last has left. Actions
- * never reject: they resolve to whether the server accepted them, and the reason of a refusal is `error` of the state.
+ * A conversation as a store for a page: connects with its first subscriber, disconnects after its last has
+ * unsubscribed. Actions never reject: they resolve to whether the server accepted them, and the reason of a refusal is
+ * `error` of the state.
  */
 export interface ChatClient {
   getState(): ChatClientState;
   /** Calls `listener` after every change until the returned function is called. */
   subscribe(listener: () => void): () => void;
   /**
-   * Sends a message, or adds to the one being answered. With `replaces`, the id of an earlier message of the user, it takes
-   * the place of that message and of all after it.
+   * Sends a message, or steers the current answer. With `replaces`, the id of an earlier user message, it replaces that
+   * message and all after it.
    */
   send(content: Content, options?: { readonly replaces?: string }): Promise<boolean>;
   decide(id: string, decision: ApprovalDecision): Promise<boolean>;
-  /** Answers a question of the state: `{ answer: "yes", values }` with a value for each field, or `{ answer: "no" }`. */
+  /**
+   * Answers a question of the state: `{ answer: "yes", values }` with a value for each field, or `{ answer: "no" }`.
+   */
   answer(id: string, answer: PersonAnswer): Promise<boolean>;
-  /** Answers the user's message with this id again, or the newest. Messages after it are gone. */
+  /** Answers the user message with this id again, or the newest. Messages after it are removed. */
   regenerate(id?: string): Promise<boolean>;
   stop(): Promise<boolean>;
 }
 
 /**
- * Makes a client of the handler pair at `url`.
+ * Creates a client of the handler pair at `url`.
  *
  * @example
  * ```ts

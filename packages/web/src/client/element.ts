@@ -3,7 +3,7 @@ import type { PendingApproval, PendingQuestion } from "../events.js";
 import type { Block, CallBlock, ChildBlocks, ViewMessage } from "../state/chatState.js";
 import { type ChatClient, type ChatClientOptions, type ChatClientState, createChatClient } from "./client.js";
 
-/** The style of the element. Every pair of colours has a contrast of at least 4.5 in light and in dark. */
+/** The style of the element. Every pair of colours has a contrast of at least 4.5 in light and in dark mode. */
 const STYLE = `
 :host {
   color-scheme: light dark;
@@ -65,14 +65,14 @@ input:not([type=checkbox]), select { background: var(--background); border: 1px 
 @media (max-width: 30rem) { form { flex-direction: column; align-items: stretch; } form[part] .buttons { justify-content: flex-end; } }
 `;
 
-// On a server there are no elements: a page that is rendered there may import this file.
-// Declared so that a project without the types of browsers can compile the declarations.
+// On a server there is no `HTMLElement`: a page that is rendered there may import this file. Declared so that a project
+// without browser types can compile the declarations.
 type ElementBase = typeof globalThis extends { HTMLElement: infer Base } ? Base : new () => object;
 const Base: ElementBase = (globalThis.HTMLElement ?? class {}) as ElementBase;
 
 /**
- * A whole chat as an element: `<agent-chat url="/api/chat"></agent-chat>`. Attributes: `url`, `label` (what screen readers
- * call it) and `placeholder`. For a bearer token set its property `headers`, before or after it is in the page.
+ * A whole chat as an element: `<agent-chat url="/api/chat"></agent-chat>`. Attributes: `url`, `label` (its name for
+ * screen readers) and `placeholder`. For a bearer token set its property `headers`, before or after it is in the page.
  * Its colours and fonts are CSS variables: `--chat-accent`, `--chat-background`, `--chat-text`, `--chat-font`.
  *
  * @example
@@ -89,11 +89,11 @@ export class AgentChat extends Base {
   static readonly observedAttributes = ["url", "label", "placeholder"];
 
   readonly #parts: Parts | undefined;
-  /** What is drawn of each message, by its id: only what has changed is drawn again. */
+  /** The rendered messages by id: only changes are rendered again. */
   readonly #drawn = new Map<string, { readonly from: unknown; readonly node: HTMLElement }>();
   #headers: ChatClientOptions["headers"];
   #credentials: ChatClientOptions["credentials"];
-  /** Whether it is in the page and has read what was set before: each change connects again. */
+  /** Whether it is in the page and has read earlier properties: from then on each change reconnects. */
   #isReady = false;
   #client: ChatClient | undefined;
   #leave: (() => void) | undefined;
@@ -189,13 +189,13 @@ export class AgentChat extends Base {
     this.#edit(undefined);
     input.value = "";
     const isAccepted = await this.#client?.send(text, replaces === undefined ? {} : { replaces });
-    // What was not accepted is not lost, unless the user already writes something else.
+    // A refused message is restored, unless the user is already writing something else.
     if (isAccepted || input.value !== "" || this.#editing !== undefined) return;
     if (replaces === undefined) input.value = text;
     else this.#edit({ id: replaces, content: text });
   }
 
-  /** Puts a message into the field to be changed; `undefined` ends that. */
+  /** Puts a message into the field for editing; `undefined` ends editing. */
   #edit(message: { readonly id: string; readonly content: Content } | undefined): void {
     const { input, cancel } = this.#parts ?? {};
     if (!input || !cancel) return;
@@ -256,7 +256,7 @@ export class AgentChat extends Base {
     return node;
   }
 
-  /** A question of a child agent or a nested call, which is no block of the answer. */
+  /** A question of a child agent or a nested call, which is not a block of the answer. */
   #asked(one: PendingApproval): HTMLElement {
     const known = this.#drawn.get(one.id);
     if (known) return known.node;
@@ -276,7 +276,7 @@ export class AgentChat extends Base {
     return node;
   }
 
-  /** A question of a tool to the user. It stays as it is while it waits, with what was typed so far. */
+  /** A question of a tool to the user. It is not rendered again while it waits, so that typed values are kept. */
   #form(question: PendingQuestion): HTMLElement {
     const { id, source, message, fields, url, immediate } = question;
     const known = this.#drawn.get(id);
@@ -290,7 +290,7 @@ export class AgentChat extends Base {
       return made;
     };
     const [first] = fields;
-    // The only field is a choice that is sent as it is: each choice is a button.
+    // The only field is a choice without confirmation: each choice is a button.
     const choices =
       immediate && fields.length === 1 && first?.type === "choice" ? (first.options ?? []) : undefined;
     const inputs =
@@ -391,13 +391,16 @@ export class AgentChat extends Base {
   }
 }
 
-/** Which block a question is about: the newest call with its id. -1 for a question of a child agent or a nested call. */
+/**
+ * The index of the block that a question belongs to: the newest call with its id. -1 for a question of a child agent or
+ * a nested call.
+ */
 function blockOf(blocks: readonly Block[], { callId, label }: PendingApproval): number {
   if (label !== undefined) return -1;
   return blocks.findLastIndex((block) => block.type === "call" && block.id === callId);
 }
 
-/** The rules that the tool suggests for "always". None for a call that needs access beyond the rules. */
+/** The rules that the tool suggests for "always". Empty for a call that needs access beyond the rules. */
 function alwaysRules({ name, description }: Pick<PendingApproval, "name" | "description">): string[] {
   if (description.needs.length > 0) return [];
   return (description.always ?? []).map(({ pattern }) => `${name}(${pattern})`);
@@ -435,7 +438,7 @@ function makeParts(root: ShadowRoot): Parts {
   return { log, notice, form, input, stop, cancel };
 }
 
-/** A field of a question with its label, and how its value is read. */
+/** A field of a question with its label, and a function that reads its value. */
 function makeInput(
   { name, type, title = name, description, required, options = [], default: preset, other }: QuestionField,
   isOther: boolean,
@@ -475,7 +478,7 @@ function makeInput(
   return { name, label: h("label", {}, text, ...note, input), read };
 }
 
-/** An address whole, as a link only if a browser opens it as a page. */
+/** A URL in full, as a link only if a browser opens it as a page. */
 function drawLink(url: string): HTMLElement {
   const isPage = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
   return h(
@@ -500,7 +503,7 @@ function noticeOf({ error, connection, retry, status, approvals, questions }: Ch
 function drawText({ type, text }: Exclude<Block, CallBlock>): HTMLElement {
   if (type === "reasoning")
     return h("details", {}, h("summary", {}, "Thoughts"), h("div", { class: "text quiet" }, text));
-  // Code between fences is set apart; everything else is shown as it is.
+  // Fenced code is styled; everything else is shown verbatim.
   const parts = text
     .split(/^```[^\n]*\n?/m)
     .map((part, index) => (index % 2 === 1 ? h("pre", { tabindex: "0" }, h("code", {}, part)) : part));
@@ -537,7 +540,7 @@ function drawCall(call: CallBlock, questions: readonly HTMLElement[], agent?: st
   );
 }
 
-/** A child agent under its call: what it does now, for how long and with how many tokens; opened, all that it did. */
+/** A child agent under its call: its current work, duration and tokens; expanded, everything it did. */
 function drawChild({ label, blocks, tokens, elapsedMs, isDone }: ChildBlocks, index: number): HTMLElement {
   const last = blocks.findLast((block) => block.type === "call");
   const current = last && last.state !== "ok" ? `${last.name} ${last.title ?? ""}`.trim() : "thinking";
@@ -620,7 +623,7 @@ function drawDiff({ path, oldPath, change, added, removed, hunks }: FileDiff): H
   );
 }
 
-/** Explains two last lines that look the same: only one of them ends with a line break. */
+/** Explains two last lines that look the same: only one of them ends with a newline. */
 function newlineNote({ lines, noFinalNewline: open }: DiffHunk): string[] {
   if (open !== "old" && open !== "new") return [];
   const [removed, added] = ["-", "+"].map((mark) =>

@@ -1,6 +1,6 @@
 import type { ChatEvent } from "../events.js";
 
-/** The server says something at least every 15 seconds: a connection that is silent for longer is dead. */
+/** The server sends something at least every 15 seconds: a connection that is silent for longer is dead. */
 const SILENT_MS = 45_000;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
@@ -9,15 +9,15 @@ export interface Connection {
   /** Sends the request for the events. */
   readonly request: (signal: AbortSignal) => Promise<Response>;
   readonly onEvent: (event: ChatEvent) => void;
-  /** The connection was lost. It is opened again after a pause, which grows with every failure. */
+  /** Called when the connection was lost. It is reopened after a delay, which grows with every failure. */
   readonly onLost: () => void;
-  /** The server refused the request. It is not sent again. */
+  /** Called when the server refused the request. It is not sent again. */
   readonly onRefused: (response: Response) => Promise<void>;
 }
 
 /**
- * Follows server-sent events by `fetch`, which unlike an EventSource can send headers and tells why a request was refused.
- * Returns a function that ends it.
+ * Follows server-sent events with `fetch`, which unlike an EventSource can send headers and reports why a request was
+ * refused. Returns a function that stops it.
  */
 export function followEvents({ request, onEvent, onLost, onRefused }: Connection): () => void {
   const closed = new AbortController();
@@ -31,7 +31,7 @@ export function followEvents({ request, onEvent, onLost, onRefused }: Connection
         let silence = setTimeout(end, SILENT_MS);
         try {
           const response = await request(attempt.signal);
-          // A server that is overloaded or restarts answers so for a while.
+          // The status of a server that is overloaded or restarting.
           if (!response.ok && response.status < 500 && response.status !== 408 && response.status !== 429) {
             if (!closed.signal.aborted) await onRefused(response);
             return;
@@ -64,7 +64,7 @@ export function followEvents({ request, onEvent, onLost, onRefused }: Connection
   return () => closed.abort();
 }
 
-/** The events of a stream. `onBytes` is called whenever something comes, also a sign of life. */
+/** The events of a stream. `onBytes` is called whenever data arrives, including keep-alive comments. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ChatEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -15,7 +15,7 @@ export class ActionError extends Error {
   }
 }
 
-/** Reads and checks the body of a POST. Throws an `ActionError` that says what is wrong. */
+/** Reads and checks the body of a POST. Throws an `ActionError` that describes the problem. */
 export async function readAction(request: Request, maxBytes: number): Promise<ChatAction> {
   // CSRF: a form on another site can send other content types without a CORS preflight, but not JSON.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
@@ -89,7 +89,7 @@ function readContent(content: unknown): Content {
 
 /**
  * Copies only the known fields of a part, since a part is stored and sent to every page of the conversation. The agent
- * checks whether models take a file of this type.
+ * checks whether models accept a file of this type.
  */
 function readPart(part: unknown, index: number): ContentPart {
   const { type, text, mediaType, data, name } = isRecord(part) ? part : {};
@@ -132,7 +132,9 @@ function readAnswer(given: unknown): PersonAnswer {
   );
 }
 
-/** The values of the fields that a question has. Throws an `ActionError` for one that is missing or does not fit its field. */
+/**
+ * The values of the fields of a question. Throws an `ActionError` for one that is missing or does not match its field.
+ */
 export function answerValues(
   fields: readonly QuestionField[],
   given: Readonly<Record<string, unknown>>,
@@ -151,7 +153,7 @@ export function answerValues(
   return values;
 }
 
-/** What the value of a field must be, if it is something else. */
+/** The requirement that a field's value violates, if any. */
 function fieldProblem({ type, options = [], other }: QuestionField, value: unknown): string | undefined {
   const isOption = (one: unknown): boolean => options.some((option) => option.value === one);
   switch (type) {

@@ -5,8 +5,8 @@ export interface BrowserCookieOptions {
   /** The cookie's name. Default `chat`. */
   readonly name?: string;
   /**
-   * A text that only your servers know, the same for all of them and at least 16 characters long. With it cookies are signed,
-   * and one that they did not issue starts a new conversation. Without it any id counts that looks like one of them.
+   * A secret shared by all your servers, at least 16 characters long. With it cookies are signed, and a foreign cookie
+   * starts a new conversation. Without it any well-formed id is accepted.
    */
   readonly secret?: string;
 }
@@ -16,8 +16,8 @@ const SHORTEST_SECRET = 16;
 const LIFETIME_SECONDS = 31_536_000;
 
 /**
- * For `identify`: gives every browser its own conversation by a cookie that no script can read. It is no login: anyone who
- * has the browser has the conversation.
+ * For `identify`: gives every browser its own conversation with an `HttpOnly` cookie. It is not a login: anyone with
+ * access to the browser has the conversation.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ function importKey(secret: string) {
   return crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, ["sign"]);
 }
 
-/** Compares in a time that does not depend on where two texts differ. */
+/** Compares two texts in constant time. */
 function isEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++)

@@ -14,25 +14,25 @@ import { RunChat } from "./runChat.js";
 
 export interface ChatHandlersOptions extends OriginOptions {
   /**
-   * Returns the id of the conversation that a request is about, from its cookie, header or URL. Authenticate the client
-   * here: `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
+   * Returns the id of the conversation of a request, from its cookie, header or URL. Authenticate the client here:
+   * `undefined` refuses the request with 403. `headers` are added to the answer, for a cookie that it sets.
    */
   readonly identify: (request: Request) => Identity | undefined | Promise<Identity | undefined>;
   /**
-   * Makes the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent if people
-   * decide about calls, and `host: { ask }` if tools such as `ask_user` may ask them.
+   * Creates the agent of a conversation that is not open in this process, or a `runChat`. Pass `approve` to the agent
+   * if users decide about calls, and `host: { ask }` if tools such as `ask_user` may ask them.
    */
   readonly open: OpenChat;
-  /** Where conversations are kept. Pass the `conversation` that `open` gets to the agent. Default: `open` keeps them. */
+  /** Stores conversations. Pass the `conversation` that `open` gets to the agent. Default: `open` stores them. */
   readonly store?: ConversationStore;
   /**
-   * For development: when the module that makes the handlers is loaded again (hot reload), those it made before under this
+   * For development: when the module that creates the handlers is reloaded (hot reload), the previous ones with this
    * name are closed, and their pages connect to the new ones. Default: they stay open.
    */
   readonly name?: string;
-  /** How long a conversation that no one watches and that does nothing stays open. Default ten minutes. */
+  /** How long an idle conversation without connected pages stays open. Default ten minutes. */
   readonly idleMs?: number;
-  /** How large the body of a request may be. Default 8 MiB: a message may hold images. */
+  /** The maximum size of a request body. Default 8 MiB: a message may contain images. */
   readonly maxBodyBytes?: number;
 }
 
@@ -47,21 +47,21 @@ type OpenChat = (
   },
 ) => Opened | Promise<Opened>;
 
-/** An agent, an agent with what belongs to it, or a durable run (`runChat`). */
+/** An agent, an agent with its context and cleanup, or a durable run (`runChat`). */
 type Opened = Agent | OpenedChat | RunChat;
 
-/** The handlers, on the web's own `Request` and `Response`: `GET` streams events, `POST` takes actions. */
+/** The handlers, on the standard `Request` and `Response`: `GET` streams events, `POST` takes actions. */
 export interface ChatHandlers {
   GET(request: Request): Promise<Response>;
   POST(request: Request): Promise<Response>;
-  /** Answers the question of a browser (CORS preflight) before a page of `origins` sends a request. */
+  /** Answers a CORS preflight request of a page in `origins`. */
   OPTIONS(request: Request): Promise<Response>;
   /**
-   * Copies a conversation of the `store` into a new one: the messages before the one with the id `before`, or all of them.
-   * Your own route calls it, since `identify` decides who may see the new one.
+   * Copies a conversation of the `store` into a new one: the messages before the one with the id `before`, or all of
+   * them. Call it from your own route, since `identify` decides who may see the new one.
    */
   branch(id: string, newId: string, options?: { readonly before?: string }): Promise<void>;
-  /** Stops what runs, ends all streams and disposes of the agents. */
+  /** Stops running work, ends all streams and disposes of the agents. */
   close(): Promise<void>;
 }
 
@@ -231,7 +231,7 @@ export function createChatHandlers(options: ChatHandlersOptions): ChatHandlers {
   return handlers;
 }
 
-/** Handlers by name. On the global object: a module that is loaded again has lost its variables. */
+/** Handlers by name. On the global object: a reloaded module has lost its variables. */
 function named(): Map<string, ChatHandlers> {
   const holder = globalThis as { [NAMED]?: Map<string, ChatHandlers> };
   holder[NAMED] ??= new Map();
@@ -246,7 +246,9 @@ function problem(status: number, error: string): Response {
   return Response.json({ error }, { status });
 }
 
-/** Limits what is open at the same time for one conversation, so that one person cannot use up the memory of the server. */
+/**
+ * Limits what is open at the same time for one conversation, so that one client cannot use up the memory of the server.
+ */
 class Quota {
   readonly #most: number;
   readonly #what: string;
@@ -317,7 +319,7 @@ function eventStream(chat: LiveChat | RunChat, signal: AbortSignal, onEnd: () =>
     headers: {
       "content-type": "text/event-stream",
       "cache-control": "no-store, no-transform",
-      // nginx and other proxies buffer responses unless this header says no.
+      // nginx and other proxies buffer responses without this header.
       "x-accel-buffering": "no",
     },
   });
@@ -335,7 +337,7 @@ interface OriginOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Origins of other sites whose pages may send requests, such as `"https://app.example.com"`: they get the headers of CORS.
+   * Origins of other sites whose pages may send requests, such as `"https://app.example.com"`: they get CORS headers.
    * Also your own origin if a proxy changes the `Host` header. Default: none.
    */
   readonly origins?: readonly string[];
@@ -379,11 +381,11 @@ function foreignRequest(request: Request, { allowedHosts, origins = [] }: Origin
 
 const TOKENS = /^[\w-]+(?: *, *[\w-]+)*$/;
 
-/** The headers that let a page of another origin read the answer (CORS); none for other pages. */
+/** The CORS headers that let a page of another origin read the answer; none for other pages. */
 function corsHeaders(request: Request, { origins = [] }: OriginOptions): Record<string, string> {
   const origin = request.headers.get("origin");
   if (origins.length === 0) return {};
-  // A cache must not give the answer for one origin to another.
+  // A cache must not return the answer for one origin to another.
   if (origin === null || !origins.includes(origin)) return { vary: "Origin" };
   const wanted = request.headers.get("access-control-request-headers") ?? "";
   return {
@@ -398,7 +400,7 @@ function corsHeaders(request: Request, { origins = [] }: OriginOptions): Record<
   };
 }
 
-/** No other site can have an IP address or `localhost` as its name. */
+/** No other site can use an IP address or `localhost` as its host name. */
 function isLocal(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || IP_ADDRESS.test(name);
 }

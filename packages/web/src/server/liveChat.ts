@@ -25,12 +25,12 @@ export interface Follower {
   end(): void;
 }
 
-/** The agent of a conversation, and what belongs to it. */
+/** The agent of a conversation, with its context and cleanup. */
 export interface OpenedChat {
   readonly agent: Agent;
   /** Passed to every tool, hook and `approve`, like the option `context` of `chat`: for example the owner's id. */
   readonly context?: unknown;
-  /** Called once the conversation is closed: for example to end its recorder. */
+  /** Called once the conversation is closed: for example to close its recorder. */
   readonly close?: () => void | Promise<void>;
 }
 
@@ -40,15 +40,15 @@ export interface LiveChatOptions {
   readonly onIdle: () => void;
 }
 
-/** How a chat asks its user: about calls, and what tools want to know. */
+/** How a chat asks its user: about calls, and questions of tools. */
 export interface ChatQuestions {
   readonly approve: Approve;
   readonly ask: (question: PersonQuestion) => Promise<PersonAnswer>;
 }
 
 /**
- * A conversation that is open in this process: an agent, its state for pages, and the connected pages. The agent continues
- * to work when all pages are closed; a page that connects again gets the state first.
+ * A conversation that is open in this process: an agent, its state for pages, and the connected pages. The agent
+ * continues when all pages are closed; a page that reconnects gets the state first.
  */
 export class LiveChat {
   readonly #followers = new Set<Follower>();
@@ -57,7 +57,7 @@ export class LiveChat {
     string,
     { readonly question: PendingQuestion; readonly resolve: (answer: PersonAnswer) => void }
   >();
-  /** The calls that wait for a decision, as they are stored: a process that is killed meanwhile asks again. */
+  /** The pending calls as they are stored: if the process is killed meanwhile, the next one asks again. */
   readonly #noted = new Map<string, PendingCall>();
   readonly #options: LiveChatOptions;
   readonly #opened: OpenedChat;
@@ -90,7 +90,7 @@ export class LiveChat {
     const opened = await open({ approve, ask });
     if (opened instanceof RunChat) return await opened.begin(options);
     chat = new LiveChat(opened, options);
-    // Calls waited for a decision when the conversation was saved: resuming asks about them again.
+    // The saved conversation has pending calls: resuming asks about them again.
     if (chat.#agent.conversation.pending) {
       chat.#start({ type: "resumed" }, (signal) => chat.#agent.streamResume({}, chat.#callOptions(signal)));
     }
@@ -125,7 +125,7 @@ export class LiveChat {
     else this.#stop();
   }
 
-  /** Stops the agent. Calls that wait for a decision stay pending in the conversation: opening it again asks again. */
+  /** Stops the agent. Pending calls stay in the conversation: opening it again asks again. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
@@ -164,7 +164,7 @@ export class LiveChat {
     this.#answer(this.#find(id), { id, replaces: id });
   }
 
-  /** What the user's message with this id says. */
+  /** The content of the user message with this id. */
   #find(id: string): Content {
     if (this.#turn) throw new ActionError(409, "The agent is answering. Stop it first.");
     const message = this.#message(id);
@@ -213,10 +213,10 @@ export class LiveChat {
       for (const event of await this.#agent.settled()) this.#tell(event);
       end = signal.aborted ? { type: "stopped" } : { type: "failed", message: errorMessage(error) };
     }
-    // Accept the next message before a page is informed that this one is over.
+    // Accept the next message before a page is notified that this one is done.
     this.#turn = undefined;
     this.#tell(end ?? { type: "stopped" });
-    // The new message was refused, so the one that it was to replace is still there, with its answer: show both again.
+    // The new message was refused, so the one that it should replace is still there, with its answer: show both again.
     const { conversation } = this.#agent;
     if (replaced && conversation.sessionContext.includes(replaced)) {
       const { messages } = chatStateOf(conversation);
@@ -267,7 +267,7 @@ export class LiveChat {
       });
     });
     this.#waiting.delete(id);
-    // One that is suspended stays noted: the agent stores the whole round.
+    // A suspended call stays recorded: the agent stores the whole tool round.
     if (this.#noted.delete(callId) && decision !== "suspend") {
       this.#agent.conversation.noteWaiting([...this.#noted.values()]);
     }
@@ -281,7 +281,7 @@ export class LiveChat {
     resolve(decision);
   }
 
-  /** Shows a question of a tool on the pages until one of them answers it, or its answer is not wanted any more. */
+  /** Shows a question of a tool on the pages until one of them answers it, or its answer is no longer needed. */
   async #askUser({ signal, ...asked }: PersonQuestion): Promise<PersonAnswer> {
     if (this.#closed || signal.aborted) return { answer: "dismissed" };
     const question: PendingQuestion = { ...asked, id: crypto.randomUUID() };

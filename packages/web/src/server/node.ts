@@ -8,8 +8,8 @@ import type { ChatHandlers } from "./handlers.js";
 const ORIGIN = "http://localhost";
 
 /**
- * The parts of a request that are used, of Node's HTTP server, Express, Nest or Fastify; or the context of Koa. Programs
- * need no types of Node for it.
+ * The parts of a request that are used, of Node's HTTP server, Express, Nest or Fastify; or the context of Koa.
+ * Programs do not need Node's types for it.
  */
 export interface NodeRequest {
   readonly method?: string | undefined;
@@ -25,15 +25,15 @@ export interface NodeRequest {
   readonly request?: { readonly body?: unknown } | undefined;
 }
 
-/** The parts of a response that are used. Koa passes its next middleware in its place. */
+/** The parts of a response that are used. Koa passes its next middleware instead. */
 export type NodeResponse =
   | { writeHead(status: number, headers?: Readonly<Record<string, string>>): unknown; end(): unknown }
   | { readonly raw: object; hijack(): unknown }
   | (() => Promise<unknown>);
 
 /**
- * The handler pair as a listener of Node's own HTTP server, or as a route of Express, Nest, Fastify or Koa, with or
- * without a body parser in front of it. Never throws and never rejects: an error is answered with status 500.
+ * Converts the handler pair to a listener of Node's HTTP server, or a route of Express, Nest, Fastify or Koa, with or
+ * without a body parser before it. Never throws and never rejects: an error is answered with status 500.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ interface Exchange {
 /** Node's own request and response, and the body that a framework has parsed. */
 function unwrap(request: NodeRequest, response: NodeResponse): Exchange {
   if (request.req !== undefined && request.res !== undefined) {
-    // Koa answers by itself unless the context says not to.
+    // Koa answers by itself unless the context disables it.
     Object.assign(request, { respond: false });
     return {
       incoming: request.req as IncomingMessage,
@@ -131,13 +131,13 @@ function headersOf(incoming: IncomingMessage): Headers {
   return headers;
 }
 
-/** The text of a body that a parser has read: as it came, or serialised again. */
+/** The text of a body that a parser has read: unchanged, or serialised again. */
 function toText(body: unknown): string | Uint8Array | undefined {
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   try {
     return JSON.stringify(body);
   } catch {
-    // It is nested too deeply for `JSON.stringify`, though not for the parser.
+    // It is nested too deeply for `JSON.stringify`, although not for the parser.
     return undefined;
   }
 }

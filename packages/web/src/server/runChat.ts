@@ -6,7 +6,10 @@ import { reduceChat } from "../state/reduce.js";
 import { ActionError } from "./actions.js";
 import type { Follower, LiveChatOptions } from "./liveChat.js";
 
-/** What a chat needs of `RunAccess` of `@agent/durable`: an engine, or the runs of one tenant (`engine.forTenant(…)`). */
+/**
+ * The part of `RunAccess` of `@agent/durable` that a chat uses: an engine, or the runs of one tenant
+ * (`engine.forTenant(…)`).
+ */
 export interface ChatRuns {
   get(id: string): Promise<ChatRun | undefined>;
   events(
@@ -23,7 +26,7 @@ export interface ChatRuns {
 
 type LoggedEvent = AgentEvent | { readonly type: "claimed" } | { readonly type: "version" };
 
-/** What a chat reads of a run. */
+/** The fields of a run that a chat reads. */
 interface ChatRun {
   readonly state: string;
   /** In what `get` resolves to. */
@@ -51,14 +54,14 @@ export interface RunChatOptions {
   readonly firstMessage?: (input: unknown) => string | undefined;
 }
 
-/** How often a run that has ended is looked at while a page is open: another process may have sent it a message. */
+/** How often a finished run is polled while a page is open: another process may have sent it a message. */
 const LOOK_MS = 2000;
 const ENDED = new Set(["done", "failed", "cancelled", "set_aside"]);
 
 /**
  * A conversation that is a durable run: `open` of `createChatHandlers` may return it instead of an agent. A worker, in
- * whatever process, does the work; this server shows the log of the run and passes on what people do. It may be restarted at
- * any time, and several servers may show the same run.
+ * whatever process, does the work; this server shows the log of the run and passes on the users' actions. It may be
+ * restarted at any time, and several servers may show the same run.
  *
  * @example
  * ```ts
@@ -100,10 +103,10 @@ export class RunChat {
   #limits: LiveChatOptions | undefined;
   #state: ChatState = EMPTY_CHAT;
   #cursor: string | undefined;
-  /** Messages of the user after the first: how many a page has seen, and how many the agent has got. */
+  /** User messages after the first: how many a page has seen, and how many the agent has received. */
   #shown = 0;
   #delivered = 0;
-  /** Whether the newest answer is complete: what comes next belongs to the next message. */
+  /** Whether the newest answer is complete: what follows belongs to the next message. */
   #isAnswered = true;
   #exists = false;
   #reading: Promise<void> | undefined;
@@ -147,7 +150,7 @@ export class RunChat {
   async act(action: ChatAction): Promise<void> {
     const { runs, id } = this.#options;
     if (action.type === "send") {
-      // One after the other: of two first messages at the same time, only one can start the run.
+      // One after the other: of two concurrent first messages, only one can start the run.
       const sent = this.#sending.then(() => this.#send(action));
       this.#sending = sent.catch(() => undefined);
       await sent;
@@ -156,7 +159,7 @@ export class RunChat {
         throw new ActionError(409, "This call does not wait for a decision any more.");
       this.#tell({ type: "decided", id: action.id });
     } else if (action.type === "answer") {
-      // Nothing of a run waits in memory, and only decisions about calls are in its journal.
+      // A run keeps no questions in memory, and its journal contains only decisions about calls.
       throw new ActionError(409, "A durable run asks no questions.");
     } else if (action.type === "stop") {
       if (await runs.cancel(id, "The user stopped it.")) this.#tell({ type: "stopping" });
@@ -205,7 +208,7 @@ export class RunChat {
     await this.#reading;
   }
 
-  /** Shows messages that were sent. The log, or another server, may have been first with some of them. */
+  /** Shows sent messages. The log, or another server, may have shown some of them already. */
   #showSent(messages: readonly string[]): void {
     for (const content of messages.slice(this.#shown)) {
       this.#shown++;
@@ -317,7 +320,7 @@ export class RunChat {
     for (const follower of this.#followers) follower.event(event);
   }
 
-  /** Looks at the run again while a page is open and nothing is read. */
+  /** Polls the run again while a page is open and nothing is read. */
   #lookLater(): void {
     clearTimeout(this.#lookTimer);
     if (this.#reading || this.#followers.size === 0 || this.#end.signal.aborted) return;
@@ -346,7 +349,7 @@ export class RunChat {
   }
 }
 
-/** The id of the call that a key of a journal names. */
+/** The id of the call in a journal key. */
 function callOf(key: string): string {
   const encoded = /\/?call\.([^./]+)/.exec(key)?.[1];
   return encoded === undefined ? key : decodeURIComponent(encoded);

@@ -9,7 +9,7 @@ import type {
 } from "@agent/core";
 import type { PendingApproval, PendingQuestion } from "../events.js";
 
-/** Everything a page shows of a conversation. Plain JSON: it is sent to a page that connects. */
+/** The state of a conversation for a page. Plain JSON: it is sent to a page that connects. */
 export interface ChatState {
   readonly messages: readonly ViewMessage[];
   readonly status: "idle" | "working" | "stopping";
@@ -23,24 +23,24 @@ export interface ChatState {
   readonly retry?: { readonly attempt: number; readonly delayMs: number; readonly reason: string };
   /** Tokens of the last message that was answered. */
   readonly usage?: TokenUsage;
-  /** The tokens of the conversation, and how many it may have where that is known. */
+  /** The tokens of the conversation, and its budget if known. */
   readonly context?: { readonly tokens: number; readonly limit?: number };
 }
 
-/** `id` is a key for lists, and that of a user's message is the one that editing needs. `at` is an ISO date. */
+/** `id` is a key for lists, and editing needs the id of a user message. `at` is an ISO date. */
 export type ViewMessage = { readonly id: string; readonly at?: string } & (
   | {
       readonly role: "user";
       readonly content: Content;
       /** The user did not write it: it is a summary, a correction or a notice, and cannot be edited or answered again. */
       readonly generated?: true;
-      /** Who wrote it, if the user did not and the conversation says it: `job-1`. */
+      /** The sender, if it is not the user and is known: `job-1`. */
       readonly from?: string;
     }
   | { readonly role: "assistant"; readonly blocks: readonly Block[]; readonly stopped?: true }
 );
 
-/** The id of an answer: live and loaded, it follows from the message that it answers. */
+/** The id of an answer, live or loaded: derived from the message that it answers. */
 export function answerId(messages: readonly ViewMessage[]): string {
   return `answer-${messages.findLast(({ role }) => role === "user")?.id ?? "first"}`;
 }
@@ -66,7 +66,7 @@ export interface NoticeBlock {
 
 /**
  * `writing`: the model writes its arguments. `requested`: not started. `waiting`: the user must decide. `running`: it
- * runs. `ended`: it has ended, in a conversation whose file does not store the outcome. Else the outcome.
+ * runs. `ended`: it has finished, in a conversation whose file does not store the outcome. Otherwise the outcome.
  */
 export type CallState = "writing" | "requested" | "waiting" | "running" | "ended" | ToolOutcome;
 
@@ -76,7 +76,7 @@ export interface CallBlock {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly state: CallState;
-  /** What the call is about, on one line. */
+  /** The targets of the call, on one line. */
   readonly title?: string;
   readonly kind?: ToolKind;
   /** The arguments' JSON as far as it was written, while `state` is `writing`. */
@@ -87,22 +87,22 @@ export interface CallBlock {
   readonly text?: string;
   readonly parts?: readonly ContentPart[];
   readonly summary?: string;
-  /** How the result is drawn. Absent: draw `text`. */
+  /** How the result is rendered. Absent: render `text`. */
   readonly view?: ResultView;
-  /** How far it has come, while it runs. */
+  /** Its progress, while it runs. */
   readonly progress?: ToolProgress;
   readonly durationMs?: number;
   /** The blocks of its child agents. */
   readonly children?: readonly ChildBlocks[];
 }
 
-/** A child agent under its call. Its last block is what it does now. */
+/** A child agent under its call. Its last block is its current work. */
 export interface ChildBlocks {
   readonly label?: string;
   readonly blocks: readonly Block[];
-  /** The tokens of its requests and answers so far, where the server counts them. */
+  /** The tokens of its requests and answers so far, if the server reports them. */
   readonly tokens?: number;
-  /** How long it had worked when it was last heard of. */
+  /** How long it had worked at its last event. */
   readonly elapsedMs?: number;
   /** Whether it has answered. */
   readonly isDone?: true;

@@ -34,7 +34,7 @@ export function chatStateOf(
   return { ...EMPTY_CHAT, messages: shown };
 }
 
-/** Adds to the last answer: all answers between two messages of the user are shown as one. */
+/** Adds to the last answer: all answers between two user messages are shown as one. */
 function addAnswer(
   shown: ViewMessage[],
   answer: Extract<ChatMessage, { role: "assistant" }>,
@@ -101,7 +101,7 @@ function readArguments(json: string): Record<string, unknown> {
       ? (value as Record<string, unknown>)
       : {};
   } catch {
-    // The model wrote arguments that are not JSON; its result says so.
+    // The model wrote arguments that are not JSON; its result reports that.
     return {};
   }
 }

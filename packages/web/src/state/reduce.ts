@@ -185,7 +185,7 @@ function setCallState(blocks: readonly Block[], id: string, state: CallState): r
   return changeCall(blocks, id, (call) => ({ ...call, state }));
 }
 
-/** Removes the text of an answer that the model starts again: everything after the last requested call. */
+/** Removes the text of an answer that the model restarts: everything after the last requested call. */
 function withoutUnfinished(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.findLastIndex((block) => block.type === "call" && block.state !== "writing");
   return last === blocks.length - 1 ? blocks : blocks.slice(0, last + 1);
@@ -262,7 +262,7 @@ function reduceChild(children: readonly ChildBlocks[] = [], event: ChildEvent): 
   });
 }
 
-/** Changes the newest call with this id: a server may use an id again in a later answer. */
+/** Changes the newest call with this id: a server may reuse an id in a later answer. */
 function changeCall(
   blocks: readonly Block[],
   id: string,
