@@ -20,7 +20,7 @@ export class ConfigOptions {
     return { currentModeId: current, availableModes: available.map((mode) => ({ ...mode })) };
   }
 
-  /** What is chosen now. */
+  /** The current choices. */
   get choices(): SessionChoices {
     const { model, effort } = this.#host;
     return {
@@ -77,7 +77,7 @@ export class ConfigOptions {
     this.#modes.choose(id);
   }
 
-  /** Restores what was chosen in a stored session. Resolves to what could not be restored. */
+  /** Restores the choices of a stored session. Resolves to those that could not be restored. */
   async restore({ mode, model, effort }: SessionChoices): Promise<string[]> {
     const problems: string[] = [];
     const attempt = async (what: string, value: string | undefined, set: (one: string) => unknown) => {

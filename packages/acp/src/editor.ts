@@ -149,7 +149,7 @@ function toForm(fields: readonly QuestionField[]): ElicitationSchema {
   };
 }
 
-/** Reads the user's answer. An unclear answer counts as none. */
+/** Parses the user's answer. An unclear answer counts as none. */
 function toAnswer(response: unknown): PersonAnswer {
   const { action, content } = isRecord(response) ? response : {};
   if (action === "accept") return { answer: "yes", values: isRecord(content) ? content : {} };

@@ -10,7 +10,7 @@ import type {
   PersonQuestion,
 } from "@agent/core";
 
-/** A server that the editor wants the agent to use, in the form of the options of `@agent/tools-mcp`. */
+/** An MCP server that the editor provides, in the form of the options of `@agent/tools-mcp`. */
 export type EditorServer =
   | {
       readonly command: string;
@@ -33,7 +33,7 @@ export interface OpenSessionRequest {
   readonly additionalDirectories: readonly string[];
   /** The id of the session to continue. Absent: a new one. */
   readonly resume?: string;
-  /** Continue in a copy of the session `resume`, which stays as it is. */
+  /** Continue in a copy of the session `resume`, which is unchanged. */
   readonly fork?: boolean;
   readonly servers: Readonly<Record<string, EditorServer>>;
   /** For an agent without approval rules: decides by the session's mode, or asks the user in the editor. */
@@ -69,7 +69,7 @@ export interface SessionMode {
   readonly description: string;
 }
 
-/** How much the model thinks, if the host offers a choice. */
+/** The reasoning effort, if the host offers a choice. */
 export interface EffortChoice {
   readonly current: string;
   /** Live: another model may have other efforts. Empty: the model has none. */
@@ -77,14 +77,14 @@ export interface EffortChoice {
   choose(effort: string): void;
 }
 
-/** What a user chose in a session: a later `session/load` restores it. */
+/** The user's choices in a session: a later `session/load` restores them. */
 export interface SessionChoices {
   readonly mode?: string;
   readonly model?: string;
   readonly effort?: string;
 }
 
-/** The modes of a host with its own approval rules: which calls run without a question. */
+/** The modes of a host with its own approval rules: which calls run without asking. */
 export interface ModeChoice {
   readonly current: string;
   readonly available: readonly SessionMode[];
@@ -93,7 +93,7 @@ export interface ModeChoice {
 
 /** A slash command. */
 export interface SessionCommand extends PackCommand {
-  /** What can follow the name. Absent: any text. Empty: nothing. */
+  /** The completions after the name. Absent: any text. Empty: none. */
   readonly hint?: string;
 }
 
@@ -103,9 +103,9 @@ export interface HostSession {
   readonly agent: Agent;
   readonly model?: ModelChoice;
   readonly effort?: EffortChoice;
-  /** What the user chose earlier in a stored session. */
+  /** The user's earlier choices in a stored session. */
   readonly choices?: SessionChoices | undefined;
-  /** Stores what the user chose. Absent: a loaded session starts with the defaults. */
+  /** Stores the user's choices. Absent: a loaded session starts with the defaults. */
   saveChoices?(choices: SessionChoices): void | Promise<void>;
   /** Called with every event of the agent. */
   onEvent?(event: AgentEvent): void;
@@ -113,7 +113,7 @@ export interface HostSession {
   readonly modes?: ModeChoice;
   /** Commands for the user, besides those of the packs. */
   readonly commands?: readonly SessionCommand[];
-  /** How many tokens the model's context holds, where that is known. */
+  /** The size of the model's context in tokens, if known. */
   readonly contextTokens?: number | undefined;
   /** Problems shown at the start: a server that does not answer, a missing pack. */
   readonly problems?: readonly string[];
@@ -121,9 +121,9 @@ export interface HostSession {
   readonly ready?: Promise<readonly string[]>;
   /** Transforms every message before it is sent to the model. */
   beforeMessage?(content: Content): Content | Promise<Content>;
-  /** Called when a message was answered, stopped or failed, and its tools have ended. */
+  /** Called when a message was answered, interrupted or failed, and its tools have finished. */
   afterMessage?(): void | Promise<void>;
-  /** Ends what the session started. */
+  /** Stops everything the session started. */
   dispose(): Promise<void>;
 }
 
@@ -142,7 +142,7 @@ export interface KeptSession {
   readonly updatedAt?: string;
 }
 
-/** Creates the agents that editors talk to. Implemented by the `agent` command, or by a program of yours. */
+/** Creates the agents for editors. Implemented by the `agent` command, or by your own program. */
 export interface AcpHost {
   readonly name: string;
   readonly version: string;
@@ -150,7 +150,7 @@ export interface AcpHost {
   openSession(request: OpenSessionRequest): Promise<HostSession>;
   /** How a user can authenticate. */
   readonly authMethods?: readonly AuthMethod[];
-  /** Authenticates with one of the methods. Rejects with what the user has to do. */
+  /** Authenticates with one of the methods. Rejects with an explanation of what the user has to do. */
   authenticate?(id: string): Promise<void>;
   /** The stored sessions, which can be loaded. Absent: sessions are not stored. */
   listSessions?(cwd: string | undefined): Promise<readonly KeptSession[]>;

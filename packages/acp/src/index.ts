@@ -1,4 +1,4 @@
-/** An agent in every editor that speaks the Agent Client Protocol. */
+/** Serves an agent to every editor that supports the Agent Client Protocol. */
 export type {
   AcpHost,
   AuthMethod,

@@ -2,7 +2,7 @@ import { isRecord } from "@agent/core/toolkit";
 import type { McpServer } from "@agentclientprotocol/sdk";
 import { invalidParams } from "./requestErrors.js";
 
-/** The method that copies a session. The protocol has not made it stable yet, so that the SDK does not know it. */
+/** The method that copies a session. It is not stable in the protocol yet, so the SDK does not support it. */
 export const FORK_SESSION = "session/fork";
 
 /** The common parameters of the requests that open a session. */

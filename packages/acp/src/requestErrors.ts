@@ -1,10 +1,10 @@
 import { errorMessage } from "@agent/core/toolkit";
 import { RequestError } from "@agentclientprotocol/sdk";
 
-// Editors show the message of an error to the user. The SDK's own constructors begin it with "Internal error: " and the
-// like, and put what they do not know into `data`, which editors print as JSON.
+// Editors show the message of an error to the user. The SDK's own constructors prefix it with "Internal error: " and
+// similar, and put unknown details into `data`, which editors print as JSON.
 
-/** The editor asked for something that cannot be done now. */
+/** The editor requested something that is not possible now. */
 export function invalidRequest(message: string): RequestError {
   return new RequestError(-32600, message);
 }
@@ -14,7 +14,7 @@ export function invalidParams(message: string): RequestError {
   return new RequestError(-32602, message);
 }
 
-/** What went wrong here, in its own words. */
+/** An error of the agent, with its own message. */
 export function failure(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   // The protocol's code for a user who must authenticate: the editor offers the methods of `initialize`.
@@ -22,7 +22,7 @@ export function failure(error: unknown): RequestError {
   return new RequestError(isAuth ? -32000 : -32603, errorMessage(error));
 }
 
-/** A handler whose errors reach the editor in their own words. */
+/** A handler whose errors reach the editor with their own message. */
 export function inWords<Request, Response>(
   handle: (request: Request) => Response | Promise<Response>,
 ): (request: Request) => Promise<Response> {

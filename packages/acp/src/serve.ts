@@ -24,7 +24,7 @@ export interface ServeOptions {
   /** Default: this process's standard input and output, to which nothing else may be written meanwhile. */
   readonly stream?: Stream;
   /**
-   * How to start this program again. If given, each further session of the editor runs in its own process: for a host
+   * How to start this program again. If set, each further session of the editor runs in its own process, for a host
    * that depends on the working directory or changes the environment.
    */
   readonly program?: ProgramStart;
@@ -165,7 +165,7 @@ class Sessions {
       if (isAbsolute(directory)) continue;
       throw invalidParams(`"${directory}" must be an absolute path`);
     }
-    // The session may be open already: end its work before the stored conversation is read.
+    // The session may already be open: stop its work before the stored conversation is read.
     if (resume !== undefined && !fork) await this.close(resume);
     const editor = new EditorClient(client, this.capabilities);
     const session = new AcpSession(editor, cwd);
@@ -185,7 +185,7 @@ class Sessions {
     await session.attach(opened, problems);
     await this.close(session.id);
     this.#open.set(session.id, session);
-    // The editor left while the session was opened.
+    // The editor disconnected while the session was opened.
     if (this.#isOver) await this.close(session.id);
     return session;
   }
@@ -229,11 +229,14 @@ function announceSoon(session: AcpSession) {
 
 interface EditorServers {
   readonly servers: Readonly<Record<string, EditorServer>>;
-  /** What is wrong with those that cannot be used. */
+  /** The problems of those that cannot be used. */
   readonly problems: readonly string[];
 }
 
-/** The editor's MCP servers as options of `@agent/tools-mcp`. Names are changed to what a tool name may contain. */
+/**
+ * The editor's MCP servers as options of `@agent/tools-mcp`. Names are converted to characters that tool names may
+ * contain.
+ */
 function toServers(servers: readonly McpServer[]): EditorServers {
   const found: Record<string, EditorServer> = {};
   const problems: string[] = [];
@@ -252,7 +255,7 @@ function toServers(servers: readonly McpServer[]): EditorServers {
   return { servers: found, problems };
 }
 
-/** A name that no other server has: two names may differ only in characters that a tool name cannot contain. */
+/** A unique server name: two names may differ only in characters that a tool name cannot contain. */
 function freeName(given: string, taken: Readonly<Record<string, unknown>>): string {
   const name =
     given

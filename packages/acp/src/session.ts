@@ -38,7 +38,7 @@ export class AcpSession {
   #writer: UpdateWriter | undefined;
   #config: ConfigOptions | undefined;
   #running: AbortController | undefined;
-  /** Settles when the tools of a cancelled message have ended; resolves to their events since the response. */
+  /** Settles when the tools of a cancelled message have finished; resolves to their events since the response. */
   #settling: Promise<readonly AgentEvent[]> = Promise.resolve([]);
   #hasTitle = false;
   /** The choices that were stored last. */
@@ -51,8 +51,8 @@ export class AcpSession {
   }
 
   /**
-   * Gives the session its agent, and the problems found before. The session exists first, because making an agent may ask
-   * the user questions.
+   * Assigns the session its agent, and the problems found before. The session exists first, because creating an agent
+   * may ask the user questions.
    */
   async attach(host: HostSession, problems: readonly string[]): Promise<void> {
     this.#host = host;
@@ -140,7 +140,7 @@ export class AcpSession {
     const { host } = this.#parts();
     const writer = this.#createWriter(host);
     const { conversation, registry } = host.agent;
-    // The recording has what compaction replaced; without it the editor shows what the model sees.
+    // The recording contains messages that compaction replaced; without it the editor shows what the model sees.
     const whole = await conversation.whole().catch(() => conversation);
     for (const event of replayEvents(whole, registry)) {
       if (event.type === "user") await this.#editor.update(chunk("user_message_chunk", event.text));
@@ -195,8 +195,9 @@ export class AcpSession {
   }
 
   /**
-   * Waits for the tools. After a cancel the editor gets its response immediately: calls that take longer to end are reported
-   * as failed before it. How they really ended is sent with the next message, since no update may follow a response.
+   * Waits for the tools. After a cancellation the editor gets its response immediately: calls that take longer are
+   * reported as failed before it. Their real outcome is sent with the next message, since no update may follow a
+   * response.
    */
   async #settle(isCancelled: boolean): Promise<void> {
     const { host, writer } = this.#parts();
@@ -211,7 +212,7 @@ export class AcpSession {
     this.#settling = Promise.all([inTime ? [] : settled, over]).then(([late]) => late);
   }
 
-  /** Stores what the user chose, if it has changed. Resolves to whether it has. */
+  /** Stores the user's choices, if they have changed. Resolves to whether they have. */
   async #saveChoices(): Promise<boolean> {
     const { host, config } = this.#parts();
     const choices = JSON.stringify(config.choices);
@@ -293,7 +294,7 @@ function stopReasonOf(finishReason: string): PromptResponse["stopReason"] {
   return finishReason === "content_filter" ? "refusal" : "end_turn";
 }
 
-/** The commands of a session: the host's own come first, and keep their names. */
+/** The commands of a session: the host's own come first and take precedence. */
 function sessionCommands({ commands = [], agent }: HostSession): SessionCommand[] {
   const own = new Set(commands.map(({ name }) => name));
   return [...commands, ...agent.registry.services.commands.filter(({ name }) => !own.has(name))];
@@ -410,7 +411,7 @@ function toPart(block: ContentBlock): ContentPart {
   }
 }
 
-/** Converts a `file:` URL to a path, which tools understand. A URL that cannot be read stays as it is. */
+/** Converts a `file:` URL to a path, which tools understand. An invalid URL is unchanged. */
 function toPath(uri: string): string {
   if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
   try {
@@ -421,8 +422,8 @@ function toPath(uri: string): string {
 }
 
 /**
- * The events of a stored conversation in order: the user's messages, and the events of the answers. Titles, outcomes and
- * views are those stored with the results, so that the packs of the calls need not be installed any more.
+ * The events of a stored conversation in order: the user's messages, and the events of the answers. Titles, outcomes
+ * and views are those stored with the results, so that the packs of the calls need not be installed any more.
  */
 function* replayEvents(
   conversation: Conversation,
@@ -460,7 +461,7 @@ function* replayEvents(
   }
 }
 
-/** The result of a call: ids are used again, so that only the results right after the answer count. */
+/** The result of a call: ids are reused, so only the results right after the answer are considered. */
 function resultOf(messages: readonly ChatMessage[], answer: number, id: string) {
   for (let at = answer + 1; ; at++) {
     const message = messages[at];
@@ -480,7 +481,7 @@ function readArguments(text: string): Record<string, unknown> {
 
 type ModeId = "read-only" | "ask" | "auto";
 
-/** The modes of a session whose host has none of its own. */
+/** The modes of a session whose host has no modes. */
 const MODES: readonly (SessionMode & { readonly id: ModeId })[] = [
   { id: "read-only", name: "Read only", description: "Tools that could change something are refused" },
   { id: "ask", name: "Ask", description: "Asks before every call that could change something" },

@@ -4,13 +4,13 @@ import { escapeToLine, fenced, misreadings, spellOut, truncateUtf8 } from "@agen
 import type { ToolCallContent, ToolCallLocation } from "@agentclientprotocol/sdk";
 
 const MAX_TITLE_BYTES = 200;
-/** The most lines with invisible characters that a warning shows escaped, and the most characters of each. */
+/** The maximum number of lines with invisible characters that a warning shows escaped, and their maximum length. */
 const MOST_HIDING_LINES = 20;
 const LONGEST_HIDING_LINE = 400;
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** A call with everything that is known about it so far. */
+/** A call with everything known about it so far. */
 export interface ShownCall {
   readonly name: string;
   readonly args: Args;
@@ -26,7 +26,7 @@ interface CallView {
   readonly locations: ToolCallLocation[];
 }
 
-/** Draws a call before it runs: the whole command, its diff, or all its arguments. */
+/** Renders a call before it runs: the whole command, its diff, or all its arguments. */
 export function viewCall({ name, args, about, preview }: ShownCall, cwd: string): CallView {
   const { title = "", kind = "other", files = [] } = about;
   const diffs = diffContent(preview?.changes ?? [], cwd);
@@ -46,7 +46,7 @@ export function viewCall({ name, args, about, preview }: ShownCall, cwd: string)
   };
 }
 
-/** Changes of files as the protocol has them: one diff per hunk, so that a large file is not sent whole. */
+/** File changes in the form of the protocol: one diff per hunk, so that a large file is not sent whole. */
 export function diffContent(files: readonly FileDiff[], cwd: string): ToolCallContent[] {
   return files.flatMap((file): ToolCallContent[] => {
     const path = resolve(cwd, file.path);
@@ -95,7 +95,7 @@ export function shownLine(text: string): string {
   return escapeToLine(spellOut(text));
 }
 
-/** The files of a call, each with the line that it is about. */
+/** The files of a call, each with its line. */
 export function locationsOf(
   files: NonNullable<CallAbout["files"]>,
   preview: CallPreview | undefined,
@@ -125,7 +125,7 @@ function isLine(line: number | undefined): line is number {
   return line !== undefined && Number.isInteger(line) && line >= 0 && line < 2 ** 32;
 }
 
-/** The arguments whole. The argument that gave a command its title is shown as a script. */
+/** The full arguments. The argument that gave a command its title is shown as a script. */
 function argumentContent(
   name: string,
   args: Args,
@@ -135,7 +135,7 @@ function argumentContent(
 ): ToolCallContent[] {
   const entries = Object.entries(args);
   const script = kind === "execute" ? entries.find(([, value]) => isTitle(value, title)) : undefined;
-  // The title and the path of a diff say what these arguments say.
+  // The title and the path of a diff already contain these arguments.
   const rest = entries.filter(([key, value]) => key !== script?.[0] && !(hasDiff && value === title));
   const json = rest.length === 0 ? "" : fenced(shownJson(Object.fromEntries(rest)), "json");
   if (script) {
@@ -159,7 +159,7 @@ function shownJson(value: unknown): string {
   return spellOut(JSON.stringify(value, undefined, 2));
 }
 
-/** Warnings about invisible or misleading characters. A diff shows text unescaped, so a warning stands next to it. */
+/** Warnings about invisible or misleading characters. A diff shows text unescaped, so a warning is shown next to it. */
 function warnings(args: Args, isDiff: boolean): ToolCallContent[] {
   const texts = Object.entries(args).map(
     ([name, value]) => [shownLine(name), typeof value === "string" ? value : JSON.stringify(value)] as const,

@@ -23,7 +23,7 @@ interface OpenCall {
   readonly name: string;
   readonly args: Args;
   about: Partial<CallAbout>;
-  /** What the user was shown when the call was approved. */
+  /** What the user saw when the call was approved. */
   preview?: CallPreview;
   /** A terminal is opened once, or not at all if the editor has none. */
   opening?: Promise<void>;
@@ -39,28 +39,28 @@ interface UpdateWriterOptions {
   readonly editor: EditorClient;
   readonly cwd: string;
   readonly contextTokens: () => number | undefined;
-  /** Ends a command whose terminal the user closed in the editor. */
+  /** Stops a command whose terminal the user closed in the editor. */
   readonly endProcess: (pid: number) => void;
 }
 
-/** Turns events of an agent into updates for the editor. One per session, so that the ids of calls never repeat. */
+/** Converts agent events to updates for the editor. One per session, so that the ids of calls never repeat. */
 export class UpdateWriter {
   readonly #options: UpdateWriterOptions;
   readonly #calls = new Map<string, OpenCall>();
   #count = 0;
-  /** Of the session so far; `undefined` once the cost of a request is not known. */
+  /** Of the session so far; `undefined` once the cost of a request is unknown. */
   #cost: number | undefined = 0;
 
   constructor(options: UpdateWriterOptions) {
     this.#options = options;
   }
 
-  /** The editor's id of the newest call with this id: models use ids again. */
+  /** The editor's id of the newest call with this id: models reuse ids. */
   idOf(callId: string): string {
     return this.#calls.get(callId)?.id ?? callId;
   }
 
-  /** Keeps what the user was shown of a call: a call that reports no view of its changes made these. */
+  /** Stores what the user saw of a call: if the call reports no view of its changes, this is used. */
   notePreview(callId: string, preview: CallPreview | undefined): void {
     const call = this.#calls.get(callId);
     if (call && preview) call.preview = preview;
@@ -132,7 +132,7 @@ export class UpdateWriter {
       case "tool_progress":
         if (event.message !== undefined) yield* this.#output(event.id, `${event.message}\n`);
         break;
-      // The session shows notices; the rest has no place in the protocol.
+      // The session shows notices; the rest has no counterpart in the protocol.
       case "notice":
       case "retry":
       case "tool_draft":
@@ -145,7 +145,7 @@ export class UpdateWriter {
   }
 
   #requested({ id: callId, name, args, title, kind }: RequestedEvent): SessionUpdate {
-    // Models and servers use the same ids again, within one message too.
+    // Models and servers reuse ids, even within one message.
     const id = `${++this.#count}-${callId}`;
     const about = { ...(title !== undefined && { title }), ...(kind && { kind }) };
     this.#calls.set(callId, { id, name, args, about, output: "", shownAt: 0 });
@@ -299,14 +299,14 @@ function withMeta(meta: Readonly<Record<string, unknown>> = {}) {
   return Object.keys(meta).length === 0 ? {} : { _meta: { ...meta } };
 }
 
-/** The exit code for the editor's terminal. A command that was stopped has none, or one that no process can end with. */
+/** The exit code for the editor's terminal. A stopped command has none, or one that is not a valid exit code. */
 function exitCodeOf({ outcome, view }: EndEvent): number {
   const code = view?.type === "output" ? view.exitCode : undefined;
   if (code !== undefined && Number.isInteger(code)) return code < 0 ? 130 : code & 255;
   return outcome === "ok" ? 0 : 1;
 }
 
-/** Draws the view of a result in an editor, which shows Markdown. */
+/** Renders the view of a result for an editor, which shows Markdown. */
 export function viewContent(view: ResultView, cwd: string): ToolCallContent[] {
   if (view.type === "diff") return diffContent(view.files, cwd);
   const text = markdownOf(view);
@@ -314,7 +314,7 @@ export function viewContent(view: ResultView, cwd: string): ToolCallContent[] {
   return text + more === "" ? [] : [textContent(text + more)];
 }
 
-/** The end of a command's output with its exit code, as a terminal shows it. */
+/** The end of a command's output with its exit code, as in a terminal. */
 function outputText({ text, exitCode, files = [] }: Extract<ResultView, { type: "output" }>): string {
   const end = exitCode === undefined || exitCode === 0 ? [] : [`[exit code ${exitCode}]`];
   const kept = files.map(({ label, path }) => `[${label}: ${path}]`);
@@ -351,7 +351,7 @@ function listLine({ text, path, line }: Extract<ResultView, { type: "list" }>["i
   return shownLine(`${path}${line === undefined ? "" : `:${line}`}: ${text}`);
 }
 
-/** A text in a cell of a Markdown table or in a line: nothing in it is read as Markdown. */
+/** Escapes a text for a cell of a Markdown table or for a line. */
 function cell(text: string): string {
   return shownLine(text).replace(/[\\`*_{}[\]<>()#|!~]/g, "\\$&");
 }

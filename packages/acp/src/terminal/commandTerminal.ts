@@ -9,7 +9,7 @@ import type { EditorClient } from "../editor.js";
 
 type Meta = Readonly<Record<string, unknown>>;
 
-/** A place in the editor where a command's output is shown as it comes. */
+/** A terminal in the editor that shows a command's output as it arrives. */
 export interface CommandTerminal {
   /** The content of the tool call that shows the terminal. */
   readonly content: ToolCallContent;
@@ -38,8 +38,8 @@ export async function openTerminal(
 }
 
 /**
- * A terminal that the editor only draws: the updates of the call carry its output, and it needs no process. An extension
- * of the protocol that Zed announces as `_meta.terminal_output`.
+ * A terminal that the editor only displays: the updates of the call carry its output, and it needs no process. A
+ * protocol extension that Zed announces as `_meta.terminal_output`.
  */
 function openDisplayTerminal(id: string, cwd: string): CommandTerminal {
   return {
@@ -56,8 +56,9 @@ const EXIT_WAIT_MS = 1000;
 
 /**
  * A terminal of the editor that shows a command of the agent. The command itself runs as a child of the agent, because
- * only the agent can guarantee its sandbox, its limits, an environment without keys and the end of all its processes. The
- * terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the user closes it.
+ * only the agent can guarantee its sandbox, its limits, an environment without keys and the termination of all its
+ * processes. The terminal reads the output from a pipe and exits with the same code. `onClosed` is called if the user
+ * closes it.
  */
 async function openEditorTerminal(
   editor: EditorClient,
@@ -135,11 +136,13 @@ function quoted(path: string): string {
 }
 
 const RETRY_MS = 20;
-/** The most output that waits for the reader. If the editor reads too slowly, its terminal misses the oldest output. */
+/**
+ * The maximum output that waits for the reader. If the editor reads too slowly, its terminal misses the oldest output.
+ */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_WAIT_MS = 5000;
 
-/** Makes a named pipe that only this user can open. Rejects on systems without named pipes. */
+/** Creates a named pipe that only this user can open. Rejects on systems without named pipes. */
 async function makePipe(path: string): Promise<void> {
   const mkfifo = findProgram("mkfifo");
   if (mkfifo === undefined) throw new Error("mkfifo is not installed");
@@ -149,8 +152,8 @@ async function makePipe(path: string): Promise<void> {
 }
 
 /**
- * Writes to a named pipe without ever waiting for its reader: neither the event loop nor a thread stops if the program at
- * the other end starts late, reads slowly or goes away.
+ * Writes to a named pipe without ever waiting for its reader: neither the event loop nor a thread blocks if the program
+ * at the other end starts late, reads slowly or exits.
  */
 class PipeWriter {
   readonly #path: string;
@@ -173,7 +176,7 @@ class PipeWriter {
     this.#flush();
   }
 
-  /** Resolves when everything is written and the pipe is closed, or when the reader did not take it in time. */
+  /** Resolves when everything is written and the pipe is closed, or when the reader did not read it in time. */
   async end(): Promise<void> {
     if (this.#isBroken) return;
     this.#endBy = performance.now() + MAX_WAIT_MS;
@@ -183,7 +186,7 @@ class PipeWriter {
     });
   }
 
-  /** Stops writing and drops the rest: the reader is gone. */
+  /** Stops writing and drops the rest: the reader has exited. */
   abandon(): void {
     clearTimeout(this.#timer);
     this.#close();

@@ -16,8 +16,8 @@ const END_MS = 5000;
 
 /**
  * Serves one editor with a process for each session, because sessions in one process would share its working directory
- * and environment. The first process serves the first session and all requests that belong to no session; each further
- * session starts another process. Resolves when the editor has disconnected and all processes have ended.
+ * and environment. The first process serves the first session and all requests without a session; each further session
+ * starts another process. Resolves when the editor has disconnected and all processes have exited.
  */
 export async function routeSessions(
   editor: Stream,
@@ -34,7 +34,10 @@ class Router {
   readonly #first: Worker;
   readonly #workers = new Map<Worker, Promise<void>>();
   readonly #asked = new RequestIds<Worker>();
-  /** The id of the router's own first request to a program. Random, so that it is no id of the editor. */
+  /**
+   * The id of the router's own first request to a program. Random, so that it does not collide with an id of the
+   * editor.
+   */
   readonly #hello = randomUUID();
   #initialize: unknown = { protocolVersion: 1 };
   #isFirstTaken = false;

@@ -4,9 +4,9 @@ import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 /** A program that serves sessions over its own stream. */
 export interface WorkerProcess {
   readonly stream: Stream;
-  /** Resolves when the program has ended, with or without an error. */
+  /** Resolves when the program has exited, with or without an error. */
   readonly ended: Promise<unknown>;
-  /** Kills the program, if it does not end by itself after its stream was closed. */
+  /** Kills the program, if it does not exit after its stream was closed. */
   kill(): void;
 }
 
@@ -15,7 +15,7 @@ export interface PendingRequest {
   readonly sessionId: unknown;
 }
 
-/** One program behind the router, with the requests it has not answered yet. */
+/** One program of the router, with its unanswered requests. */
 export class Worker {
   readonly process: WorkerProcess;
   /** Requests of the editor, by their id. */
@@ -42,7 +42,7 @@ export class Worker {
     try {
       for (let read = await reader.read(); !read.done; read = await reader.read()) receive(read.value);
     } catch {
-      // The output ended in the middle of a message: the program has ended.
+      // The output ended in the middle of a message: the program has exited.
     }
   }
 
