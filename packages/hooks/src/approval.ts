@@ -38,8 +38,8 @@ export function readHooksFile(path: string): HooksFile & { readonly settings: Re
 }
 
 /**
- * Whether the user has approved the hooks of a file as they are now. A file of the project changes with the project: the
- * user is asked about each version once. Throws where no one can be asked.
+ * Whether the user has approved the current hooks of a file. A file of the project changes with the project: the user
+ * is asked about each version once. Throws if no one can be asked.
  */
 export async function isApproved(
   { path, text }: HooksFile,
@@ -47,7 +47,7 @@ export async function isApproved(
   { trusted, directories, ask, access }: Pick<PackHost, "trusted" | "directories" | "ask" | "access">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // A program that runs the agent decides itself which files it names.
+  // A program that embeds the agent decides itself which files it names.
   if (trusted === undefined || handlers.length === 0) return true;
   // The project may be larger than the working directory.
   const places = [process.cwd(), ...(access?.writable ?? [])];
@@ -61,7 +61,7 @@ export async function isApproved(
       `The hooks of ${quotePath(path)} are new or have changed. Start agent in a terminal to approve them.`,
     );
   }
-  // All of them, each on one line: a command must not hide behind others, or look like the question.
+  // All of them, each on one line: a command must not hide among others, or look like the question.
   const commands = handlers.map(({ event, command }) => `  ${event}: ${escapeToLine(command)}`);
   const message = [`${quotePath(path)} has hooks that are new or have changed:`, ...commands];
   const { answer } = await ask({

@@ -9,7 +9,7 @@ interface ClaudeTool {
 
 const FILE = { path: "file_path" };
 
-/** Scripts that people have read these names. Other tools keep their own. */
+/** The tool names that existing hook scripts use. Other tools keep their own. */
 const TOOLS: Readonly<Record<string, ClaudeTool>> = {
   run_bash: { names: ["Bash"] },
   run_powershell: { names: ["Bash", "PowerShell"] },
@@ -20,7 +20,7 @@ const TOOLS: Readonly<Record<string, ClaudeTool>> = {
     arguments: { ...FILE, old_text: "old_string", new_text: "new_string" },
   },
   apply_patch: { names: ["Edit", "MultiEdit", "Write"] },
-  // They write files too: a check of edits must see them.
+  // They write files too: a hook that checks edits must see them.
   move: { names: ["Write"], arguments: { destination: "file_path" } },
   lsp_rename: { names: ["Edit", "MultiEdit", "Write"], arguments: FILE },
   list_dir: { names: ["LS"] },

@@ -8,13 +8,13 @@ import { changedArguments, claudeInput, toolNames } from "./claudeNames.js";
 import { type HookAnswer, runHook } from "./runHook.js";
 import type { EventName, Handler, ReadHooks } from "./settings.js";
 
-// Each command has its own limit, and a question to the user has none.
+// Each command has its own time limit, and a question to the user has none.
 const TIMEOUT_MS = 24 * 3600 * 1000;
 const MAX_RESPONSE_BYTES = 200_000;
 
-/** The hooks of one place. */
+/** The hooks of one source. */
 export interface HookSource extends ReadHooks {
-  /** Where they are written. */
+  /** The file or option they are defined in. */
   readonly place: string;
   readonly file?: HooksFile;
   /** Why they cannot be used: then every call and message is refused. */
@@ -32,7 +32,7 @@ export function createHooks(
   const problem = sources.find((source) => source.problem !== undefined)?.problem;
   for (const line of sources.flatMap(({ leftOut }) => leftOut)) host.notice?.(line);
   const common = { session_id: randomUUID(), transcript_path: "", permission_mode: "default" };
-  // What hooks say about a call before it runs, for the model to read with its result.
+  // Text of hooks about a call before it runs, which the model reads with its result.
   const contexts = new Map<string, string>();
   let approved: Promise<readonly Handler[]> | undefined;
 
@@ -46,7 +46,7 @@ export function createHooks(
     return approved;
   };
 
-  /** Runs all commands for an event side by side. Throws if one fails. */
+  /** Runs all commands for an event in parallel. Throws if one fails. */
   const run = async (
     event: EventName,
     names: readonly string[],
@@ -150,7 +150,7 @@ export function createHooks(
 
 type Merged = Omit<HookAnswer, "message">;
 
-/** One decision of several: a refusal counts most, then a question; texts are joined. */
+/** Combines several decisions: a refusal wins, then a question; texts are joined. */
 function merge(answers: readonly HookAnswer[]): Merged {
   const contexts = answers.flatMap(({ context }) => (context === undefined ? [] : [context]));
   const denials = answers.flatMap(({ deny }) => (deny === undefined ? [] : [deny]));
@@ -176,7 +176,7 @@ async function approve(sources: readonly HookSource[], host: Host, signal: Abort
   return handlers;
 }
 
-/** A hook wants the user to decide. Where no one can be asked, the call is refused. */
+/** Handles a hook that wants the user to decide. If no one can be asked, the call is refused. */
 async function userAllows(reason: string, { name, signal }: HookCall, { ask }: Host): Promise<boolean> {
   if (!ask) return false;
   const message = `A hook wants you to decide about ${name}: ${reason}\nRun it?`;
@@ -185,8 +185,8 @@ async function userAllows(reason: string, { name, signal }: HookCall, { ask }: H
 }
 
 /**
- * The file in a command of a hook that a call would change. Hooks may run without a sandbox and without a question: a model that
- * may edit files must not decide what they do.
+ * The file of a hook command that a call would change. Hooks may run without a sandbox and without approval: a model
+ * that may edit files must not decide what they do.
  */
 async function changedScript(call: HookCall, sources: readonly HookSource[]): Promise<string | undefined> {
   if (!call.capabilities.some((one) => one === "write" || one === "destroy")) return undefined;

@@ -22,12 +22,12 @@ export interface HookCommand {
   readonly timeout?: number;
 }
 
-/** The pack's options block. */
+/** The pack's options. */
 export interface HooksOptions {
   readonly hooks?: HookSettings;
   /** Settings files in Claude Code's format, relative to the config: `.claude/settings.json`. */
   readonly files?: readonly string[];
-  /** How the commands run. Default: as the host wants it for commands. */
+  /** How the commands run. Default: decided by the host. */
   readonly sandbox?: SandboxMode | SandboxOptions;
 }
 

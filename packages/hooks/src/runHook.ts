@@ -9,15 +9,15 @@ const MAX_MESSAGE_BYTES = 4000;
 /** Passes its further arguments to the command's standard input. */
 const SCRIPT = 'hook=$1; shift; printf %s "$@" | /bin/sh -c "$hook"';
 
-/** What a hook wants, by its exit code and output. */
+/** The decision of a hook, from its exit code and output. */
 export interface HookAnswer {
   /** Exit code 2, `deny` or `block`: the reason. */
   readonly deny?: string;
-  /** The user is to decide: the reason. */
+  /** The user must decide: the reason. */
   readonly ask?: string;
   /** A text for the model. */
   readonly context?: string;
-  /** The tool's input as the hook wants it. */
+  /** The tool's input as changed by the hook. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The text that replaces the result. */
   readonly output?: string;
@@ -27,7 +27,7 @@ export interface HookAnswer {
 
 type CommandTool = ReturnType<typeof runBashTool>;
 
-/** Runs a command with the event as JSON on its standard input. Throws if it fails in any other way than with exit code 2. */
+/** Runs a command with the event as JSON on its standard input. Throws if it fails with any exit code but 2. */
 export async function runHook(
   tool: CommandTool,
   { command, timeoutMs }: Pick<Handler, "command" | "timeoutMs">,
@@ -52,7 +52,7 @@ export async function runHook(
   return readAnswer(JSON.parse(text) as RunBashResult, command, timeoutMs);
 }
 
-/** JSON in ASCII alone: it can be cut anywhere. */
+/** JSON in ASCII only: it can be split anywhere. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
@@ -60,7 +60,7 @@ function asciiJson(value: unknown): string {
   );
 }
 
-/** Reads exit code and output as Claude Code defines them, except that every failure is one. */
+/** Interprets exit code and output like Claude Code, except that every failure is an error. */
 function readAnswer(result: RunBashResult, command: string, timeoutMs: number): HookAnswer {
   const { stdout, exit_code: exitCode, timed_out: isLate, truncated, limit_exceeded: exceeded } = result;
   const stderr = truncateUtf8(result.stderr.trim(), MAX_MESSAGE_BYTES);

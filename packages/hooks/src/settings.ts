@@ -14,7 +14,7 @@ const EVENTS = [
 
 export type EventName = (typeof EVENTS)[number];
 
-/** Events of Claude Code without a counterpart here: their hooks are left out, and the user reads so. */
+/** Claude Code events without a counterpart here: their hooks are skipped, and the user is informed. */
 const OTHER_EVENTS: readonly string[] = [
   "ConfigChange",
   "CwdChanged",
@@ -52,13 +52,13 @@ export interface Handler {
 
 export interface ReadHooks {
   readonly handlers: readonly Handler[];
-  /** What is left out, one line each. */
+  /** What is skipped, one line each. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Reads the `hooks` block of Claude Code's settings. Throws for anything that it does not understand and that could be a
- * check: a hook that is silently missing would allow what it should refuse.
+ * Parses the `hooks` block of Claude Code's settings. Throws for anything it does not understand that could be a check:
+ * a silently missing hook would allow what it should refuse.
  */
 export function readHooks(block: unknown, place: string): ReadHooks {
   if (!isRecord(block)) throw new Error(`${place}: "hooks" must be an object of events.`);

@@ -9,7 +9,7 @@ const MAX_LINE = 4 * 1024 * 1024;
 const MAX_TEXT = 1024 * 1024;
 const MAX_STDERR = 2000;
 
-/** What another program's agent asks about: a call of one of its own tools. */
+/** A permission request of another program's agent: a call of one of its own tools. */
 export interface ForeignCall {
   readonly title: string;
   readonly kind: string;
@@ -58,7 +58,7 @@ export async function runAcpAgent(
   }
 }
 
-/** One program and the messages it exchanges with us, a line of JSON each. */
+/** A program and the messages we exchange with it, one line of JSON each. */
 class Connection {
   readonly #run: AcpRun;
   readonly #child: ChildProcess;
@@ -80,7 +80,7 @@ class Connection {
       cwd: run.directory,
       env: run.env,
       stdio: ["pipe", "pipe", "pipe"],
-      // Its own group, so that what it starts ends with it.
+      // Its own process group, so that its children are killed with it.
       detached: process.platform !== "win32",
     });
     this.#child = child;
@@ -133,7 +133,7 @@ class Connection {
     try {
       process.kill(-pid, signal);
     } catch {
-      // The group has ended.
+      // The process group has exited.
     }
   }
 
@@ -170,7 +170,7 @@ class Connection {
     if (sessionUpdate === "agent_message_chunk" && isRecord(content) && typeof content.text === "string") {
       if (this.text.length < MAX_TEXT) this.text += content.text;
     } else if (sessionUpdate === "tool_call") {
-      // The last text is the answer: what came before a call was on the way.
+      // The last text is the answer: text before a call was intermediate.
       this.text = "";
       this.#run.onStep(String(title ?? "a tool"));
     }
@@ -193,7 +193,7 @@ class Connection {
       this.end(new Error(errorMessage(error)));
       return;
     }
-    // Never "always": what holds for later calls is decided here, not in the other program.
+    // Never "always": approvals for later calls are decided here, not in the other program.
     const wanted = isAllowed ? "allow_once" : "reject_once";
     const option = options.find(({ kind }) => kind === wanted);
     const outcome = option ? { outcome: "selected", optionId: option.optionId } : { outcome: "cancelled" };

@@ -9,7 +9,7 @@ import { errorMessage, quote } from "@agent/core/toolkit";
 
 const MOST_ENDED = 20;
 
-/** How a background agent ended: with an answer, or with what went wrong. */
+/** The outcome of a background agent: an answer, or an error. */
 export type Ending = { readonly answer: ChildAgentAnswer } | { readonly problem: string };
 
 interface Worker {
@@ -17,18 +17,18 @@ interface Worker {
   readonly task: string;
   readonly startedAt: number;
   readonly agent: BackgroundAgent;
-  /** The call that runs now, for a list. */
+  /** The running call, for a list. */
   doing: string;
   tokens: number;
   ended?: string;
   isStopped?: boolean;
 }
 
-/** The agents that work while the conversation continues: a host lists them, and the user ends them by name. */
+/** The agents that work in the background: a host lists them, and the user stops them by name. */
 export class BackgroundAgents implements BackgroundJobs {
   readonly #workers = new Map<string, Worker>();
 
-  /** Follows an agent that `start` starts. Calls `onEnd` when it has ended, unless it was stopped. */
+  /** Tracks an agent that `start` starts. Calls `onEnd` when it has finished, unless it was stopped. */
   start(
     id: string,
     task: string,
@@ -46,7 +46,7 @@ export class BackgroundAgents implements BackgroundJobs {
     };
     agent.done
       .then((answer) => end("answered", { answer }))
-      // Also where the answer cannot be passed on.
+      // Also if the answer cannot be passed on.
       .catch((error: unknown) => end("failed", { problem: errorMessage(error) }))
       .catch(() => undefined);
   }

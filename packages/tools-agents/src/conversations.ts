@@ -14,7 +14,9 @@ export interface KeptChild {
   readonly messages: readonly ChatMessage[];
 }
 
-/** The conversations of children, in memory and, where the host has a place for it, in files that outlive the process. */
+/**
+ * The conversations of children, in memory and, if the host has a directory for it, in files that outlive the process.
+ */
 export class Conversations {
   readonly #memory = new Map<string, KeptChild>();
   readonly #directory: string | undefined;

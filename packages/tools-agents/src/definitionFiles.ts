@@ -17,7 +17,7 @@ const MAX_FILE_BYTES = 128 * 1024;
 const MAX_FILES = 100;
 const NAME = /^[A-Za-z][\w-]{0,63}$/;
 
-/** What agents written for another program call its tools, and ours that do the same. */
+/** The tool names in agents written for another program, and our equivalents. */
 const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
   Bash: "run_bash",
   Edit: "edit_file",
@@ -60,7 +60,7 @@ export function readDefinitions(directory: string): {
   return { definitions, problems };
 }
 
-/** Reads a regular file without waiting: a FIFO has no end. */
+/** Reads a regular file without blocking: a FIFO has no end. */
 function readSmallFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -82,7 +82,7 @@ function readSmallFile(path: string): string {
   }
 }
 
-/** A definition from Markdown with a front matter. Throws, saying what is wrong. */
+/** Parses a definition from Markdown with front matter. Throws with the problem. */
 export function parseDefinition(content: string, fileName: string, place: string): AgentDefinition {
   const text = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const [, head, body = ""] = /^---\n([\s\S]*?)\n---[ \t]*(?:\n([\s\S]*))?$/.exec(text) ?? [];
@@ -132,7 +132,7 @@ function checkedTurns(value: string | readonly string[]): number {
   throw new Error(`maxTurns must be a whole number of at least 1, got ${quote(String(value))}`);
 }
 
-/** The part of YAML that front matter uses: texts, folded texts and lists. Keys with another form are ignored. */
+/** The part of YAML that front matter uses: texts, folded texts and lists. Other keys are ignored. */
 function parseFields(head: string): Record<string, string | readonly string[] | undefined> {
   const fields: Record<string, string | readonly string[]> = Object.create(null);
   const lines = head.split("\n");

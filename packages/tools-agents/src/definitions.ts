@@ -3,13 +3,16 @@ import type { Effort, PackAgent, PackRegistry, ToolDetails } from "@agent/core";
 import { didYouMean, quote } from "@agent/core/toolkit";
 import { readDefinitions } from "./definitionFiles.js";
 
-/** An agent that can be started. It has no tool that its parent does not have. */
+/** An agent that can be started. Its tools are a subset of its parent's. */
 export interface AgentDefinition {
   readonly name: string;
   /** When to use it, for the model. */
   readonly description: string;
   readonly prompt: string;
-  /** The tools it may use; `"read"` are all that only read. Default: all of its parent, except those that start agents. */
+  /**
+   * The tools it may use; `"read"` means all read-only ones. Default: all of its parent, except those that start
+   * agents.
+   */
   readonly tools?: readonly string[] | "read";
   readonly model?: string;
   readonly effort?: Effort;
@@ -24,7 +27,7 @@ export interface DefinitionProblem {
   readonly problem: string;
 }
 
-/** Where projects define agents, the first place first. */
+/** The directories where projects define agents, in order of precedence. */
 const DIRECTORIES = [".agents/agents", ".agent/agents", ".claude/agents"];
 
 const BUILT_IN: readonly AgentDefinition[] = [
@@ -45,7 +48,7 @@ const BUILT_IN: readonly AgentDefinition[] = [
   },
 ];
 
-/** The agents of one registration: of the config, of files in the project, of packs, and those that are built in. */
+/** The agents of one registration: of the config, of files in the project, of packs, and built-in ones. */
 export class Definitions {
   readonly #fixed: readonly AgentDefinition[];
   readonly #ofPacks: () => readonly PackAgent[];
@@ -68,7 +71,7 @@ export class Definitions {
           place: one.place,
           problem: `${quote(one.name)} is defined by ${first.place} already`,
         });
-      // A model and a user expect of `explore` that it changes nothing; only the config may say otherwise.
+      // Users and models expect `explore` to change nothing; only the config may override it.
       else if (reserved.has(one.name)) {
         problems.push({ place: one.place, problem: `${quote(one.name)} is built in. Choose another name` });
       } else found.set(one.name, one);
@@ -78,7 +81,7 @@ export class Definitions {
     this.problems = problems;
   }
 
-  /** All agents; the first of a name counts. */
+  /** All agents; the first of a name wins. */
   list(): AgentDefinition[] {
     const packs = this.#ofPacks().map(
       ({ systemPrompt, ...rest }): AgentDefinition => ({ ...rest, prompt: systemPrompt, place: "a pack" }),
@@ -89,7 +92,7 @@ export class Definitions {
     return [...byName.values()];
   }
 
-  /** Throws for an unknown name, naming those there are. */
+  /** Throws for an unknown name, listing the known ones. */
   get(name: string): AgentDefinition {
     const all = this.list();
     const found = all.find((one) => one.name === name);
@@ -101,16 +104,16 @@ export class Definitions {
   }
 }
 
-/** What a child may use. */
+/** The tools of a child. */
 export interface ChildTools {
   readonly names: readonly string[];
-  /** Whether none of them does more than read. */
+  /** Whether all of them only read. */
   readonly onlyRead: boolean;
 }
 
 /**
- * The tools of a child: those of its definition among those that are on, without `own`, which start agents. Throws for a tool
- * that does not exist.
+ * The tools of a child: those of its definition among the enabled ones, without `own`, which start agents. Throws for
+ * an unknown tool.
  */
 export function toolsOf(
   { name, tools, place }: AgentDefinition,

@@ -19,7 +19,7 @@ const OWN = [RUN, SEND, ...PROGRAM_TOOLS];
 const MAX_LISTED = 50;
 const MAX_DESCRIPTION = 300;
 const DEFAULT_RESULT = 30_000;
-// A host may cut the notice that starts a turn.
+// A host may truncate the notice that starts a turn.
 const LONGEST_NOTICE = 3000;
 
 const OPTIONS = {
@@ -46,13 +46,13 @@ const OPTIONS = {
     },
     /** Whether agents are read from files of the project. */
     projectAgents: { type: "boolean" },
-    /** How many characters of a child's answer its parent gets. */
+    /** The maximum number of characters of a child's answer that its parent gets. */
     maxResult: { type: "integer", minimum: 1000, maximum: 1_000_000 },
   },
   additionalProperties: false,
 } as const;
 
-/** An agent of the configuration: with a prompt, or another program's agent that speaks the Agent Client Protocol. */
+/** An agent in the configuration: with a prompt, or another program's agent that supports the Agent Client Protocol. */
 export interface ConfiguredAgent
   extends Partial<Pick<AgentDefinition, "prompt" | "model" | "effort" | "maxTurns">> {
   /** When to use it, for the model. */
@@ -61,7 +61,7 @@ export interface ConfiguredAgent
   readonly tools?: readonly string[];
   /** The command that starts the other program: `gemini --acp`. */
   readonly acp?: string;
-  /** Environment variables that hold secrets and that the program gets all the same: `["GEMINI_API_KEY"]`. */
+  /** Environment variables with secrets that the program gets anyway: `["GEMINI_API_KEY"]`. */
   readonly env?: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export interface AgentsOptions {
   readonly agents?: Readonly<Record<string, ConfiguredAgent>>;
   /** Whether agents in `.agents/agents`, `.agent/agents` and `.claude/agents` are used. Default true. */
   readonly projectAgents?: boolean;
-  /** How many characters of a child's answer its parent gets. Default 30000. */
+  /** The maximum number of characters of a child's answer that its parent gets. Default 30000. */
   readonly maxResult?: number;
 }
 
@@ -119,7 +119,7 @@ export const { packName, packApiVersion, register } = definePack({
         ...request,
         systemPrompt: [host.context?.systemPrompt ?? "", prompt].filter((one) => one !== "").join("\n\n"),
         tools: names,
-        // Two agents that write would change files under each other.
+        // Two writing agents would overwrite each other's changes.
         exclusive: !onlyRead,
         label: name,
         ...(model !== undefined && { model }),
@@ -128,7 +128,7 @@ export const { packName, packApiVersion, register } = definePack({
       };
     };
 
-    /** Keeps the conversation of a child under `id`, and says how it ended. */
+    /** Stores the conversation of a child under `id`, and reports its outcome. */
     const endingOf = async (
       id: string,
       { name }: AgentDefinition,
@@ -164,7 +164,7 @@ export const { packName, packApiVersion, register } = definePack({
       return text;
     };
 
-    /** Lets a child work while the conversation continues. Its end starts a turn. */
+    /** Lets a child work in the background. Its end starts a turn. */
     const runInBackground = (
       id: string,
       definition: AgentDefinition,
@@ -213,7 +213,7 @@ export const { packName, packApiVersion, register } = definePack({
           required: ["agent", "task"],
           additionalProperties: false,
         },
-        // It does nothing by itself: the calls of the child are decided about one by one.
+        // The call itself does nothing: the calls of the child are decided about individually.
         capabilities: ["read"],
         kind: "other",
         repeatable: true,
@@ -305,7 +305,7 @@ function configuredAgent(name: string, { prompt, acp, env: _, ...rest }: Configu
   return { ...rest, name, prompt: prompt ?? "", place: "the configuration" };
 }
 
-/** Starting a program is its own call: it is approved, recorded and, unlike this one, never repeated. */
+/** Starting a program is a separate call: it is approved, recorded and, unlike this one, never repeated. */
 async function runProgram(
   agent: string,
   task: string,

@@ -10,13 +10,13 @@ import { type AcpRun, type ForeignCall, runAcpAgent } from "./acpAgent.js";
 
 export const PROGRAM = "agent_program";
 const PERMISSION = "agent_permission";
-/** The names of the tools behind agents of other programs. */
+/** The names of the tools that run agents of other programs. */
 export const PROGRAM_TOOLS: readonly string[] = [PROGRAM, PERMISSION];
 
-/** Another program whose agent is a child. Only the configuration can name one. */
+/** Another program whose agent is a child. Only the configuration can define one. */
 export interface AgentProgram {
   readonly command: readonly string[];
-  /** The environment variables that hold secrets and that it gets all the same. */
+  /** The environment variables with secrets that it gets anyway. */
   readonly env: readonly string[];
 }
 
@@ -29,8 +29,8 @@ const ACCESS: Partial<Record<ToolKind, "read" | "write" | "delete">> = {
 };
 
 /**
- * The tools behind agents of other programs. The model is not offered them: `agent_run` calls the first, so that starting a
- * program is decided about like any call, and the program's own requests for permission are calls of the second.
+ * The tools that run agents of other programs. They are not offered to the model: `agent_run` calls the first, so that
+ * starting a program is decided about like any call, and the program's own permission requests are calls of the second.
  */
 export function programTools(
   programs: ReadonlyMap<string, AgentProgram>,
@@ -51,7 +51,7 @@ export function programTools(
       required: ["agent", "action", "kind", "paths"],
       additionalProperties: false,
     },
-    // What the program then does cannot be known: the rules for the strongest tools hold.
+    // What the program does then is unknown: the rules for the strongest tools apply.
     capabilities: ["write", "execute"],
     titleFrom: ["agent", "action"],
     describe: ({ agent, action, kind, paths }) => describePermission(agent, action, kind, paths),
@@ -125,7 +125,7 @@ function describePermission(
   return { title: `${agent}: ${action}`, kind, ...(isKnown && { targets: targets as CallTarget[] }) };
 }
 
-/** The words of a command line; quotes keep a word together. */
+/** Splits a command line into words; quotes keep a word together. */
 export function commandWords(command: string): string[] {
   return Array.from(
     command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
