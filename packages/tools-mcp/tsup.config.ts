@@ -2,7 +2,8 @@ import { noExternal, packageBuild } from "../../tsup.base.ts";
 
 export default [
   // The pack itself is one file without imports, which is all that the start of an agent loads: finding and loading
-  // another package takes longer than the few functions of the toolkit. What talks to servers comes with the first call.
+  // another package takes longer than the few functions of the toolkit. The code that communicates with servers is
+  // loaded with the first call.
   packageBuild({
     entry: ["src/index.ts"],
     external: ["./connections.js"],

@@ -1,6 +1,6 @@
 import { MAX_LINE_BYTES } from "./stdio/lines.js";
 
-/** The body of an HTTP answer, with an error once it weighs more than a line of a server on this machine may. */
+/** The body of an HTTP answer, with an error once it exceeds the maximum line length of a local server. */
 export function boundedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let bytes = 0;
   return body.pipeThrough(

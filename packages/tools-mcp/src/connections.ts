@@ -5,7 +5,7 @@ import { type ConnectedServer, ServerConnection } from "./connection/serverConne
 import { ServerUse } from "./connection/serverUse.js";
 import { SpillDirectory } from "./results/spill.js";
 
-/** The connections of one registration, and what they share. */
+/** The connections of one registration, and their shared state. */
 export class Connections {
   readonly #host: ConnectionHost;
   readonly #spill = new SpillDirectory();
@@ -19,7 +19,7 @@ export class Connections {
     return new ServerUse(new ServerConnection(server, this.#host), this.#spill);
   }
 
-  /** Removes the files of results. The connections are ended one by one. */
+  /** Removes the files of results. The connections are closed individually. */
   dispose(): void {
     this.#spill.dispose();
   }

@@ -3,7 +3,7 @@ import { registerServers } from "./agreed/registerServers.js";
 import { checkServers, OPTIONS, PACK_NAME } from "./config/options.js";
 import { LockFile, lockPath } from "./lock/lockFile.js";
 
-/** Any MCP server as a tool pack: `packs: [["@agent/tools-mcp", { servers: { … } }]]`. */
+/** Makes any MCP server a tool pack: `packs: [["@agent/tools-mcp", { servers: { … } }]]`. */
 
 export type {
   HttpServerOptions,
@@ -14,7 +14,7 @@ export type {
 } from "./config/options.js";
 export { packApiVersion, packName, register };
 
-// Its tools are those of the servers: no compiler knows their names.
+// Its tools are those of the servers, which the compiler does not know.
 declare module "@agent/core" {
   interface NamedPacks {
     "@agent/tools-mcp": { register: typeof register };
@@ -22,9 +22,9 @@ declare module "@agent/core" {
 }
 
 /**
- * The tools of the servers in the lock. The pack follows the lock: what a user agrees to while the agent runs counts from the
- * next request to the model on. Starts nothing: a server starts with the first call of one of its tools. Every tool is off
- * until it is enabled, by the server's own `enable` option or by name.
+ * Registers the tools of the servers in the lock. The pack follows the lock: an approval given while the agent runs
+ * takes effect with the next model request. Starts nothing: a server starts with the first call of one of its tools.
+ * Every tool is disabled until it is enabled, by the server's own `enable` option or by name.
  */
 const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
@@ -38,7 +38,7 @@ const { packName, packApiVersion, register } = definePack({
       const lock = file.readChanged();
       if (lock) servers.follow(late, lock);
     });
-    // No compiler knows the names of the tools: they are those of the servers.
+    // The compiler does not know the names of the tools: they are those of the servers.
     return { tools: [], diagnose: () => file.diagnose() };
   },
 });

@@ -1,19 +1,21 @@
 import { nodeFs, nodeOs } from "./nodeModules.js";
 
-// More than the files of this package.
+// More than the number of files of this package.
 const OWN_FILES = 16;
-// More than the files of the SDK and of what it needs.
+// More than the number of files of the SDK and its dependencies.
 const SDK_FILES = 128;
 
-/** What talks to servers. Loaded with the first use of one: importing the pack and registering it must cost little. */
+/**
+ * The code that communicates with servers. Loaded with the first use: importing and registering the pack must be cheap.
+ */
 export async function loadConnections(): Promise<typeof import("./connections.js")> {
   assertDescriptors(OWN_FILES);
   return await import("./connections.js");
 }
 
 /**
- * The official SDK, for servers on HTTP alone: event streams, resumption and logins. Loaded with the first of their calls,
- * because that takes longer than all else.
+ * The official SDK, only for servers on HTTP: event streams, resumption and logins. Loaded with their first call,
+ * because that takes longer than everything else.
  */
 export async function loadSdk(): Promise<typeof import("@modelcontextprotocol/client")> {
   assertDescriptors(SDK_FILES);
@@ -21,8 +23,8 @@ export async function loadSdk(): Promise<typeof import("@modelcontextprotocol/cl
 }
 
 /**
- * Throws the error of the system unless that many files can be opened at the same time, as Node does for an import: it never repeats
- * one that failed, and what was to be loaded would be lost to the process.
+ * Throws the system's error unless that many files can be opened at the same time. Node caches a failed import, so that
+ * the module could never be loaded in this process.
  */
 function assertDescriptors(count: number): void {
   const opened: number[] = [];

@@ -14,7 +14,7 @@ import { inspectServer } from "../src/manage/inspect.js";
 
 const SERVER = fileURLToPath(new URL("fixtures/server.mjs", import.meta.url));
 
-/** The server of the fixtures with a behaviour of the test's choice. */
+/** The fixture server with a behaviour chosen by the test. */
 export function fixtureServer(
   behaviour: Record<string, unknown> = {},
   options: Partial<StdioServerOptions> & Record<string, unknown> = {},
@@ -28,7 +28,7 @@ export function temporaryDirectory(): string {
   return path;
 }
 
-/** Looks into the servers and agrees to everything they have. */
+/** Inspects the servers and approves everything they have. */
 export async function lockServers(
   servers: Readonly<Record<string, ServerOptions>>,
   directory = temporaryDirectory(),
@@ -48,7 +48,7 @@ export interface RegistryOptions {
   readonly options?: Partial<mcp.McpOptions>;
 }
 
-/** A registry with the pack. Everything is ended with the test. */
+/** A registry with the pack. Everything is stopped after the test. */
 export function registryOf(
   servers: Readonly<Record<string, ServerOptions>>,
   { directory, host, options }: RegistryOptions,
@@ -61,7 +61,7 @@ export function registryOf(
   return registry;
 }
 
-/** Locks the servers and gives them to a registry. */
+/** Locks the servers and passes them to a registry. */
 export async function connected(
   servers: Readonly<Record<string, ServerOptions>>,
   options: Partial<RegistryOptions> = {},
@@ -93,7 +93,7 @@ export function processesWith(text: string): number[] {
     });
 }
 
-/** Waits until `isTrue`, or gives up after a time that only guards against hanging. */
+/** Waits until `isTrue`, with a timeout that only guards against hanging. */
 export async function until(isTrue: () => boolean, milliseconds = 60_000): Promise<void> {
   const deadline = performance.now() + milliseconds;
   while (!isTrue()) {
@@ -102,7 +102,7 @@ export async function until(isTrue: () => boolean, milliseconds = 60_000): Promi
   }
 }
 
-/** What the fixture noted in its log. */
+/** The entries in the fixture's log. */
 export function notes(
   log: string,
 ): { id?: unknown; method?: string; params?: Record<string, unknown>; pid: number }[] {

@@ -7,20 +7,20 @@ import type { LockedServer } from "../lock/lock.js";
 
 /** What all servers of a registration share. */
 export interface ServerSurroundings {
-  /** Loads what talks to servers. */
+  /** Loads the code that communicates with servers. */
   readonly loadConnections: () => Promise<Connections>;
-  /** Called with the tools that are no longer as agreed, each time that was looked at. */
+  /** Called after each comparison with the tools that differ from the approved ones. */
   readonly onDiffering: (server: AgreedServer, tools: readonly string[]) => void;
 }
 
 /**
- * A server whose tools a user approved. What talks to servers is loaded with the first use of one, because most
- * conversations use few of those that are configured, or none.
+ * A server whose tools a user approved. The code that communicates with servers is loaded with the first use, because
+ * most conversations use few of the configured servers, or none.
  */
 export class AgreedServer implements ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a user has approved; may change while the server runs. */
+  /** The approved state; may change while the server runs. */
   agreed: LockedServer;
   readonly #surroundings: ServerSurroundings;
   #use: ServerUse | undefined;
@@ -33,12 +33,12 @@ export class AgreedServer implements ConnectedServer {
     this.#surroundings = surroundings;
   }
 
-  /** The tools that are not as they were approved, as far as that is known: only a server that runs can be asked. */
+  /** The tools that differ from the approved ones, as far as known: only a running server can be asked. */
   get differing(): readonly string[] {
     return this.#use?.differing ?? [];
   }
 
-  /** Compares the server with what is approved now, if it runs. */
+  /** Compares the server with the current approval, if it runs. */
   reconsider(): void {
     this.#use?.reconsider();
   }
@@ -47,7 +47,7 @@ export class AgreedServer implements ConnectedServer {
     this.#surroundings.onDiffering(this, tools);
   }
 
-  /** What can be done with the server. Rejects on abort, and with words for a model if its parts cannot be loaded. */
+  /** The operations of the server. Rejects on abort, and with a message for a model if its code cannot be loaded. */
   async use(signal: AbortSignal | undefined): Promise<ServerUse> {
     if (this.#use) return this.#use;
     try {
@@ -60,7 +60,7 @@ export class AgreedServer implements ConnectedServer {
     }
   }
 
-  /** Ends the server and everything it started. */
+  /** Stops the server and everything it started. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.#use?.dispose();

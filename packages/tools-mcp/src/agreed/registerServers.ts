@@ -4,19 +4,19 @@ import type { Lock } from "../lock/lock.js";
 import { AgreedServers } from "./agreedServers.js";
 import { RegisteredTools } from "./registeredTools.js";
 
-// The context size assumed where the model's is not known: the smallest common one among models that use tools well.
+// The context size assumed if the model's is unknown: the smallest common one among models that use tools well.
 const ASSUMED_CONTEXT_TOKENS = 128_000;
 const DEFAULT_SCHEMA_SHARE = 0.1;
 
 /** Servers whose tools are in a registry. */
 export interface RegisteredServers {
-  /** Takes another lock in place of the one before. `registry` is one that still takes tools. */
+  /** Switches to a new lock file. `registry` must still accept registrations. */
   follow(registry: PackRegistry, lock: Lock): void;
-  /** What works of each server, and what does not. */
+  /** The state of each server: what works and what does not. */
   diagnose(): Diagnosis[];
 }
 
-/** Registers the tools of the servers as far as `lock` has them. */
+/** Registers the tools of the servers that are in `lock`. */
 export function registerServers(
   registry: PackRegistry,
   options: McpOptions,

@@ -11,9 +11,9 @@ const NONE = "[]";
 
 /** The tools of servers in one registry. */
 export class RegisteredTools {
-  /** Beyond this many tokens of schemas, tools are searched for instead of sent. */
+  /** Above this many tokens of schemas, tools are searched for instead of sent. */
   readonly #maxTokens: number;
-  /** The names of the servers that the tool for resources names, as JSON. */
+  /** The names of the servers in the resource tool, as JSON. */
   #resourceServers = NONE;
   #given: readonly McpTool[] = [];
   #tools: readonly McpTool[] = [];
@@ -30,7 +30,7 @@ export class RegisteredTools {
     return this.#problems;
   }
 
-  /** Offers the tool for resources if a server that is on has any. */
+  /** Offers the resource tool if an enabled server has resources. */
   updateResources(registry: PackRegistry, servers: () => readonly AgreedServer[]): void {
     const names = JSON.stringify(servers().map(({ name }) => name));
     if (names === this.#resourceServers) return;
@@ -41,7 +41,7 @@ export class RegisteredTools {
     registry.register(resourceTool(servers), { enabled });
   }
 
-  /** Registers what is new and takes away what is gone; a tool that is the same object stays. */
+  /** Registers new tools and removes old ones; a tool that is the same object stays. */
   update(registry: PackRegistry, tools: readonly McpTool[]): void {
     if (tools.length === this.#given.length && tools.every((tool, at) => tool === this.#given[at])) return;
     const isDeferred =
@@ -56,7 +56,7 @@ export class RegisteredTools {
         registry.register(tool, { enabled: tool.isOn, deferred: isDeferred });
         return true;
       } catch (error) {
-        // One tool that cannot be registered must not take the others with it.
+        // One tool that cannot be registered must not prevent the others.
         const detail = `${quote(tool.locked.tool)} is set aside: ${errorMessage(error)}`;
         problems.push({ subject: `MCP server ${tool.server.name}`, ok: false, detail });
         return false;
@@ -73,7 +73,7 @@ export class RegisteredTools {
     this.#problems = problems;
   }
 
-  /** Withholds those tools of a server that are no longer as agreed; the others are as the user has them. */
+  /** Withholds the tools of a server that differ from the approved ones; the others keep the user's setting. */
   withhold(registry: PackRegistry, server: AgreedServer, differing: readonly string[]): void {
     for (const { name, locked, server: own } of this.#tools) {
       if (own !== server) continue;

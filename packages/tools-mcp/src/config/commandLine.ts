@@ -1,6 +1,6 @@
 /**
- * Splits a command line into its words, as a shell does with quotes and backslashes, and without anything else a
- * shell does. Throws for a quote that is not closed; the error repeats nothing, since a pasted line may hold a secret.
+ * Splits a command line into words, with a shell's quotes and backslashes, and without any other shell syntax. Throws
+ * for an unclosed quote; the error does not quote the text, since a pasted line may contain a secret.
  */
 export function splitCommandLine(line: string): string[] {
   const words: string[] = [];

@@ -9,7 +9,10 @@ export interface ServerEnvironment {
   readonly secrets: readonly string[];
 }
 
-/** The environment of a server: the safe list plus what the user named. Throws for a named variable that is not set. */
+/**
+ * The environment of a server: the safe list plus the variables the user named. Throws for a named variable that is not
+ * set.
+ */
 export function serverEnvironment(
   env: StdioServerOptions["env"],
   own: NodeJS.ProcessEnv = process.env,
@@ -27,7 +30,7 @@ export function serverEnvironment(
   return { variables, secrets };
 }
 
-/** Name and value of each variable the user named. A name alone stands for the variable of that name. */
+/** Name and value of each variable the user named. A name alone refers to the variable of that name. */
 function namedVariables(env: StdioServerOptions["env"] = []): [name: string, value: string][] {
   if (!isList(env)) return Object.entries(env);
   return env.map((name) => [name, `\${${name}}`]);
@@ -37,7 +40,7 @@ function isList(env: NonNullable<StdioServerOptions["env"]>): env is readonly st
   return Array.isArray(env);
 }
 
-/** Replaces `${NAME}` and `${NAME:-default}`. What came from the environment is added to `secrets`. */
+/** Replaces `${NAME}` and `${NAME:-default}`. Values from the environment are added to `secrets`. */
 export function expand(text: string, own: NodeJS.ProcessEnv, secrets: string[]): string {
   return text.replace(REFERENCE, (_, name: string, fallback: string | undefined) => {
     const value = own[name] ?? fallback;

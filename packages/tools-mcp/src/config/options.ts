@@ -3,66 +3,72 @@ import { invalidArgument, packOptions, quote } from "@agent/core/toolkit";
 
 export const PACK_NAME = "@agent/tools-mcp";
 
-/** What every server may be given, however it is reached. */
+/** The options of every server, local or remote. */
 interface CommonServerOptions {
-  /** The tools that are on without being named in `enable`: their names on the server, or `true` for all. Default: none. */
+  /**
+   * The tools that are enabled without being named in the config's `enable`: their names on the server, or `true` for
+   * all. Default: none.
+   */
   readonly enable?: true | readonly string[];
-  /** Tools of which you know that they only read. They run side by side and stay on under `--read-only`. */
+  /** Tools that you know to be read-only. They run in parallel and stay enabled under `--read-only`. */
   readonly readOnly?: readonly string[];
-  /** Milliseconds a call may take without a sign of progress. Default 60,000. */
+  /** Milliseconds a call may take without progress. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds its start may take. Default 15,000. */
+  /** Milliseconds the start may take. Default 15,000. */
   readonly startTimeoutMs?: number;
-  /** Milliseconds it may take to list its tools. Default 10,000. */
+  /** Milliseconds listing the tools may take. Default 10,000. */
   readonly listTimeoutMs?: number;
 }
 
-/** A server that is a program on this machine and speaks over its standard input and output. */
+/** A local program that communicates over its standard input and output. */
 export interface StdioServerOptions extends CommonServerOptions {
   /** The program. Without `args` it is split like a command line: `npx -y some-server --flag`. */
   readonly command: string;
   readonly args?: readonly string[];
   /**
    * The environment besides a few harmless variables (`PATH`, `HOME`, `LANG`, …): names to pass on, or names with
-   * values in which `${NAME}` stands for a variable of the agent's own environment.
+   * values in which `${NAME}` refers to a variable of the agent's own environment.
    */
   readonly env?: readonly string[] | Readonly<Record<string, string>>;
-  /** Where it runs, from the directory of the config. Default: that directory, or the agent's own if it works elsewhere. */
+  /**
+   * The working directory, relative to the config. Default: the directory of the config, or the agent's own if it works
+   * elsewhere.
+   */
   readonly cwd?: string;
 }
 
-/** How to get a token for a server that wants a login. Most servers need none of these. */
+/** How to get a token for a server that needs a login. Most servers need none of these. */
 export interface OAuthOptions {
-  /** The id of a client registered by hand. Default: a client metadata document, or registration by the server. */
+  /** The id of a client that you registered. Default: a client metadata document, or dynamic registration. */
   readonly clientId?: string;
   /** The environment variable with the secret of that client. */
   readonly clientSecretVariable?: string;
-  /** An https address of a client metadata document of yours. */
+  /** An https URL of your client metadata document. */
   readonly clientMetadataUrl?: string;
   readonly scope?: string;
-  /** The port of the address the browser comes back to. Default: any free one. */
+  /** The port of the redirect URL. Default: any free one. */
   readonly callbackPort?: number;
 }
 
 /** A server reached over HTTP. */
 export interface HttpServerOptions extends CommonServerOptions {
   readonly url: string;
-  /** Sent with every request. `${NAME}` stands for a variable of the agent's environment. */
+  /** Sent with every request. `${NAME}` refers to a variable of the agent's environment. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly oauth?: OAuthOptions;
 }
 
 export type ServerOptions = StdioServerOptions | HttpServerOptions;
 
-/** The pack's options block. */
+/** The pack's options. */
 export interface McpOptions {
   readonly servers?: Readonly<Record<string, ServerOptions>>;
-  /** The file with the tools that were approved. Default: `mcp.lock.json` next to the config. */
+  /** The lock file with the approved tools. Default: `mcp.lock.json` next to the config. */
   readonly lockFile?: string;
-  /** Where logins are kept. Default: `agent/mcp-logins.json` in the user's configuration directory. */
+  /** The file with logins. Default: `agent/mcp-logins.json` in the user's configuration directory. */
   readonly loginFile?: string;
   /**
-   * The part of the model's context that tool schemas may fill; beyond it the model searches for tools instead of
+   * The share of the model's context that tool schemas may fill; above it the model searches for tools instead of
    * seeing all of them. Default 0.1.
    */
   readonly maxSchemaShare?: number;
@@ -123,14 +129,14 @@ const PROPERTIES = {
 
 export const OPTIONS = typedSchema<McpOptions>({ type: "object", properties: PROPERTIES });
 
-/** Checks the options of the config where there is no pack. Throws on anything unknown or mistyped, naming the server. */
+/** Checks the options of the config without a pack. Throws for anything unknown or mistyped, naming the server. */
 export function checkedOptions(given: unknown): McpOptions {
   const options = packOptions<McpOptions>(PACK_NAME, given, PROPERTIES);
   checkServers(options);
   return options;
 }
 
-/** Checks what the schema of the options does not say: the names of servers, and how they are reached. */
+/** Checks what the schema of the options cannot express: the names of servers, and how they are reached. */
 export function checkServers({ servers = {} }: McpOptions): void {
   for (const [name, server] of Object.entries(servers)) {
     if (!SERVER_NAME.test(name)) {

@@ -4,11 +4,11 @@ import type { McpOptions } from "../config/options.js";
 import { LoginStore, loginPath } from "../oauth/store.js";
 import { ProcessGuard } from "../stdio/guard.js";
 
-/** What all servers of one registration share. */
+/** The shared state of all servers of one registration. */
 export interface ConnectionHost {
   readonly guard: ProcessGuard;
   readonly logins: LoginStore;
-  /** Where relative paths start. */
+  /** The base of relative paths. */
   readonly directory: string;
   readonly ask: PackHost["ask"];
   /** Replaces the secrets of all servers in a text. */

@@ -17,8 +17,8 @@ const MAX_NAME = 1000;
 const MAX_ADDRESS = 8000;
 
 /**
- * Puts a server's question to the user. Without someone to ask the answer is a refusal. What the server wrote is
- * shown without control characters and under the server's name.
+ * Asks the user a server's question. If no one can be asked, it is refused. The server's text is shown without control
+ * characters and with the server's name.
  */
 export async function elicit(
   server: string,
@@ -75,7 +75,7 @@ function fieldType(property: Record<string, unknown>): Pick<QuestionField, "type
   return { type: "text" };
 }
 
-/** The choices, in any of the forms the revisions of the protocol have: `enum` with names, `oneOf`, `anyOf`. */
+/** The choices, in any form of the protocol's revisions: `enum` with names, `oneOf`, `anyOf`. */
 function toOptions(schema: Record<string, unknown>): { value: string; title?: string }[] {
   if (Array.isArray(schema.enum)) {
     const names: unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
@@ -94,19 +94,19 @@ function toOption(value: string, title: unknown): { value: string; title?: strin
   return { value: short(value), ...titled(value, title) };
 }
 
-/** A title to show. What has none, and could not be shown as it is, gets one. */
+/** A title to display. A name without one that cannot be displayed gets one. */
 function titled(name: string, title: unknown): { title?: string } {
   const shown = label(typeof title === "string" ? title : name);
   return shown === name ? {} : { title: shown };
 }
 
-/** A name that is sent back as it is. Throws for one that no one could be shown. */
+/** A name that is sent back unchanged. Throws for one that cannot be displayed. */
 function short(name: string): string {
   if (name.length <= MAX_NAME) return name;
   throw new Error(`a question has a name or a choice of ${name.length} characters`);
 }
 
-/** Throws for an address that an editor could take for a command or a file of this machine. */
+/** Throws for a URL that an editor could treat as a command or a local file. */
 function webAddress(given: unknown): string {
   const text = typeof given === "string" && given.length <= MAX_ADDRESS ? given : "";
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -118,7 +118,7 @@ function label(text: string): string {
   return escapeToLine(truncateUtf8(text, MAX_LABEL));
 }
 
-/** Only what the protocol allows: texts, numbers, booleans and lists of texts. */
+/** Keeps only what the protocol allows: texts, numbers, booleans and lists of texts. */
 function toContent(
   values: Readonly<Record<string, unknown>>,
 ): Record<string, string | number | boolean | string[]> {

@@ -12,21 +12,21 @@ interface OpenServerRequest {
   readonly options: ServerOptions;
   readonly era: LockedEra;
   readonly host: ConnectionHost;
-  /** Aborts when the agent ends. */
+  /** Aborts when the agent is disposed of. */
   readonly ended: AbortSignal;
-  /** Called with the tools the server has: before its first use, and each time it says that they changed. */
+  /** Called with the server's tools: before its first use, and each time it reports a change. */
   readonly onTools: (tools: readonly LockedTool[]) => void;
-  /** Called once if the open connection ends; `gone` resolves when nothing that the server started is left. */
+  /** Called once if the open connection ends; `gone` resolves when all processes of the server have exited. */
   readonly onClose: (gone: Promise<void>) => void;
 }
 
 export interface OpenServer {
   readonly session: ServerSession;
-  /** Looks at changes of the tools that the server reports. */
+  /** Handles changes of the tools that the server reports. */
   readonly tools: ToolWatch;
 }
 
-/** Starts a server and connects to it. Rejects with the reason; nothing of the server is left then. */
+/** Starts a server and connects to it. Rejects with the reason; no process of the server is left then. */
 export async function openServer(request: OpenServerRequest): Promise<OpenServer> {
   const { name, options, era, host, ended, onTools, onClose } = request;
   const { guard, logins, directory, ask, redact, secrets } = host;
@@ -72,12 +72,15 @@ function tail(log: ErrorLog): string {
   return text === "" ? "" : `\nIts standard error ends with:\n${text}`;
 }
 
-/** How soon a change is looked at that no call waits for. A server that reports changes all the time is asked no oftener. */
+/**
+ * How soon a change is checked if no call waits for it. A server that constantly reports changes is asked no more
+ * often.
+ */
 const PAUSE_MS = 250;
 
 /**
- * Keeps up with a server that says that its tools changed. What was approved is compared before the next call, so that no
- * call reaches a tool that the server has announced to be another one.
+ * Follows a server's tool list changes. The tools are compared with the approved ones before the next call, so that no
+ * call reaches a tool that the server has announced as changed.
  */
 class ToolWatch {
   readonly #read: () => Promise<void>;
@@ -90,24 +93,24 @@ class ToolWatch {
     this.#read = read;
   }
 
-  /** The server says that its tools changed. */
+  /** Called when the server reports that its tools changed. */
   invalidate(): void {
     this.#isStale = true;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      // A list that cannot be read is an error of the next call, which reads it again.
+      // The next call reports a list that cannot be read, and reads it again.
       this.settled()?.catch(() => undefined);
     }, PAUSE_MS).unref();
   }
 
   /**
-   * Resolves once every change reported so far was looked at; undefined if there is none. Rejects if the tools cannot be
-   * read; they are read again the next time.
+   * Resolves once every reported change was checked; `undefined` if there is none. Rejects if the tools cannot be read;
+   * they are read again the next time.
    */
   settled(): Promise<void> | undefined {
     if (!this.#isStale) return this.#reading;
     this.#isStale = false;
-    // The reading under way may have begun before the last change.
+    // The current read may have begun before the last change.
     const before = this.#reading?.catch(() => undefined) ?? Promise.resolve();
     const reading: Promise<void> = before.then(this.#read).then(
       () => this.#finish(reading),

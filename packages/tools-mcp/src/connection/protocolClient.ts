@@ -1,6 +1,6 @@
 import type { LockedEra, LockedTool } from "../lock/lock.js";
 
-/** How far a call is, as its server says. */
+/** The progress of a call, as reported by its server. */
 export interface Progress {
   readonly progress: number;
   readonly total?: number | undefined;
@@ -13,15 +13,15 @@ export interface RequestOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** The answer to a server's question, in the words of the protocol. */
+/** The answer to a server's question, in the terms of the protocol. */
 export interface ElicitResult extends Readonly<Record<string, unknown>> {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Record<string, string | number | boolean | string[]>;
 }
 
-/** What a server may send without being asked. */
+/** Messages a server may send on its own initiative. */
 export interface ClientEvents {
-  /** Puts a question of the server to the user. Absent: the server is informed that no one can be asked. */
+  /** Asks the user a question of the server. Absent: the server is informed that no one can be asked. */
   readonly elicit?: (params: unknown, signal: AbortSignal) => Promise<ElicitResult>;
   readonly onToolsChanged: () => void;
   /** Called once when the open connection has ended. */
@@ -29,21 +29,21 @@ export interface ClientEvents {
 }
 
 export interface ConnectRequest {
-  /** The era of the protocol to use. Absent: the client finds it out. */
+  /** The protocol era to use. Absent: the client detects it. */
   readonly era: LockedEra | undefined;
   readonly events: ClientEvents;
 }
 
 /**
- * A client that is connected to a server, in either era of the protocol. Results are what the server sent, unchecked:
- * one malformed tool must not make a whole list fail.
+ * A connected client of a server, in either era of the protocol. Results are unchecked: one malformed tool must not
+ * make a whole list fail.
  */
 export interface ProtocolClient {
   readonly era: LockedEra;
   readonly info: { readonly name: string; readonly version: string } | undefined;
-  /** What the server says about its use, unchecked. */
+  /** The server's instructions, unchecked. */
   readonly instructions: unknown;
-  /** What the server said that it can do. */
+  /** The server's capabilities. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   request(
     method: string,
@@ -57,12 +57,12 @@ export interface ProtocolClient {
   ): Promise<unknown>;
 }
 
-/** A way to a server: a program that was started, or an address. */
+/** A transport to a server: a started program, or a URL. */
 export interface ServerLink {
   /** Connects. Rejects with the reason, or once `signal` aborts. */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<ProtocolClient>;
-  /** Why the connection ended, as text; empty while it is open or where that is not known. */
+  /** Why the connection ended, as text; empty while it is open or if unknown. */
   endReason(): string;
-  /** Ends the connection. Resolves once nothing the server started is left. */
+  /** Closes the connection. Resolves once all processes of the server have exited. */
   close(): Promise<void>;
 }

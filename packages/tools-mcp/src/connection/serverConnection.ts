@@ -12,19 +12,19 @@ const DEFAULT_CALL_MS = 60_000;
 const MAX_RESTARTS = 1;
 const REST_MS = 60_000;
 
-/** A server as its connection knows it. */
+/** The data a connection needs about a server. */
 export interface ConnectedServer {
   readonly name: string;
   readonly options: ServerOptions;
-  /** What a user has approved. May change while the server runs. */
+  /** The approved state. May change while the server runs. */
   readonly agreed: LockedServer;
-  /** Called with the tools that are no longer as agreed, each time that was looked at. */
+  /** Called after each comparison with the tools that differ from the approved ones. */
   onDiffering(tools: readonly string[]): void;
 }
 
 /**
- * One server: started by its first call, compared with the lock, kept open, started once more if it died. Calls of
- * a tool that is not as it was approved are refused.
+ * One server: started by its first call, compared with the lock, kept open, restarted once if it died. Calls of a tool
+ * that differs from the approved one are refused.
  */
 export class ServerConnection {
   readonly #server: ConnectedServer;
@@ -35,11 +35,11 @@ export class ServerConnection {
   #opened: OpenServer | undefined;
   #deaths = 0;
   #diedAt = 0;
-  /** The hashes of the tools that the server listed last, by name. */
+  /** The hashes of the server's last listed tools, by name. */
   #listed: ReadonlyMap<string, string> | undefined;
   /** Requests that wait for an answer. */
   #inFlight = 0;
-  /** What runs is older than what is approved. */
+  /** The running server is older than the approval. */
   #isOutdated = false;
   #closing: Promise<void> = Promise.resolve();
 
@@ -48,7 +48,7 @@ export class ServerConnection {
     this.#host = host;
   }
 
-  /** The tools that are not as they were approved, as far as that is known: only a server that runs can be asked. */
+  /** The tools that differ from the approved ones, as far as known: only a running server can be asked. */
   get differing(): readonly string[] {
     const listed = this.#listed;
     if (listed === undefined) return [];
@@ -73,8 +73,8 @@ export class ServerConnection {
   }
 
   /**
-   * Runs `work` with the open connection; its requests look at `signal` themselves. Rejects with words for a model: which
-   * server, what went wrong, what to do.
+   * Runs `work` with the open connection; its requests handle `signal` themselves. Rejects with a message for a model:
+   * the server, the problem, the next step.
    */
   async use<T>(
     signal: AbortSignal | undefined,
@@ -95,8 +95,8 @@ export class ServerConnection {
   }
 
   /**
-   * Something else is approved now. If a server that runs had other tools when it was asked last, it is asked again; if it
-   * still has them, it is an older one than the user looked at, and is ended: the next call starts it as it is now.
+   * Applies a new approval. If the running server had other tools when it was last asked, it is asked again; if it
+   * still has them, it is older than the one the user approved, and is stopped: the next call starts the current one.
    */
   async reconsider(): Promise<void> {
     const opened = this.#opened;
@@ -108,7 +108,7 @@ export class ServerConnection {
     this.#endOutdated();
   }
 
-  /** Ends the server and everything it started. */
+  /** Stops the server and everything it started. */
   async dispose(): Promise<void> {
     this.#ended.abort(new Error("the agent is ending"));
     this.#opened = undefined;
@@ -139,9 +139,9 @@ export class ServerConnection {
     return opening;
   }
 
-  /** `isCurrent` says whether the connection is still the one in use. */
+  /** `isCurrent` returns whether the connection is still the one in use. */
   async #connect(isCurrent: () => boolean): Promise<OpenServer> {
-    // What the last process left behind must be gone before the next one starts.
+    // The processes of the previous start must have exited before the next one.
     await this.#closing;
     return await openServer({
       name: this.#server.name,
@@ -160,7 +160,7 @@ export class ServerConnection {
     });
   }
 
-  /** Ends a server that is outdated, once no request waits for it. */
+  /** Stops an outdated server, once no request waits for it. */
   #endOutdated(): void {
     const opened = this.#opened;
     if (!this.#isOutdated || this.#inFlight > 0 || opened === undefined) return;
@@ -179,7 +179,7 @@ export class ServerConnection {
 
   #lose(): void {
     this.#forget();
-    // A server on HTTP is not started, only connected to again: there is nothing to be sparing with.
+    // A server on HTTP is not started, only reconnected, which needs no limit.
     if (isHttp(this.#server.options)) return;
     this.#deaths++;
     this.#diedAt = performance.now();

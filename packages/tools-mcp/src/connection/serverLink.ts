@@ -17,17 +17,17 @@ export interface LinkParts {
   readonly name: string;
   readonly guard: ProcessGuard;
   readonly log: ErrorLog;
-  /** Where relative directories start. */
+  /** The base of relative directories. */
   readonly directory: string;
   /** Values that must not be shown are added to it. */
   readonly secrets: string[];
-  /** Gives tokens to the requests to a server on HTTP. */
+  /** Provides tokens for the requests to a server on HTTP. */
   readonly auth: AuthProvider | undefined;
 }
 
 /**
- * Opens the way to a server; a program is started. Rejects if a variable the server needs is not set, or the program
- * cannot be started.
+ * Opens the transport to a server; a program is started. Rejects if a variable the server needs is not set, or the
+ * program cannot be started.
  */
 export async function openLink(server: ServerOptions, parts: LinkParts): Promise<ServerLink> {
   if (!isHttp(server)) return await stdioLink(server, parts);
@@ -51,8 +51,8 @@ async function stdioLink(server: StdioServerOptions, parts: LinkParts): Promise<
 }
 
 /**
- * Where a server runs: in the directory of the config if the agent works in it. A config elsewhere, such as the
- * person's own, says nothing about the project.
+ * The working directory of a server: the directory of the config if the agent works in it. A config elsewhere, such as
+ * the user's own, is unrelated to the project.
  */
 function workingDirectory(wanted: string | undefined, directory: string): string {
   if (wanted !== undefined) return resolve(directory, wanted);

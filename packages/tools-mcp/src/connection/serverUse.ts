@@ -6,10 +6,10 @@ import { blockParts, boundedParts, resourceText, resultText } from "../results/t
 import type { Progress } from "./protocolClient.js";
 import type { ServerConnection } from "./serverConnection.js";
 
-// One resource may be answered with several contents, such as those of a directory.
+// One resource may return several contents, such as those of a directory.
 const MAX_CONTENTS = 100;
 
-/** What can be done with a server, each as the agent takes it: results as text, prompts and resources as content. */
+/** The operations of a server, in the form the agent needs: results as text, prompts and resources as content. */
 export class ServerUse {
   readonly #connection: ServerConnection;
   readonly #spill: SpillDirectory;
@@ -23,7 +23,7 @@ export class ServerUse {
     return this.#connection.differing;
   }
 
-  /** Takes that something else is approved now. */
+  /** Applies a new approval. */
   reconsider(): void {
     // It never rejects.
     void this.#connection.reconsider();
@@ -94,7 +94,7 @@ function toProgress({ progress, total, message }: Progress): ToolProgress {
   };
 }
 
-/** What is wrong with the data of a result, by the schema that was approved. */
+/** The problem with the data of a result, by the approved schema. */
 function valueProblem({ outputSchema }: LockedTool, value: unknown): string | undefined {
   if (!isRecord(value)) return "it is not an object";
   return outputSchema && compileSchema(outputSchema, "outputSchema")(value);
@@ -102,7 +102,7 @@ function valueProblem({ outputSchema }: LockedTool, value: unknown): string | un
 
 function toItem(resource: unknown): MentionItem[] {
   if (!isRecord(resource) || typeof resource.uri !== "string") return [];
-  // What cannot be shown as it is cannot be typed either.
+  // What cannot be displayed cannot be typed either.
   if (escapeToLine(resource.uri) !== resource.uri) return [];
   const label = [resource.title, resource.name, resource.description].find((one) => typeof one === "string");
   return [

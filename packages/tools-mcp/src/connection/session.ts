@@ -10,14 +10,14 @@ const MAX_PAGES = 100;
 const MAX_LISTED = 200_000;
 const MAX_LIST_CHARACTERS = 64 * 1024 * 1024;
 
-/** What a tool answered: content of any kind, each part of which is looked at when it is turned into text. */
+/** The answer of a tool: content of any kind, each part of which is checked when it is converted to text. */
 export interface ToolAnswer extends Readonly<Record<string, unknown>> {
   readonly content: readonly unknown[];
 }
 
 export interface SessionOptions {
   readonly server: string;
-  /** The era of the protocol to use. Absent: the client finds it out. */
+  /** The protocol era to use. Absent: the client detects it. */
   readonly era: LockedEra | undefined;
   readonly ask: PackHost["ask"];
   /** Milliseconds a list may take. Default 10,000. */
@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** An open connection to a server: what can be asked of it, each request within its time. */
+/** An open connection to a server, with a time limit for each request. */
 export class ServerSession {
   readonly #client: ProtocolClient;
   readonly #link: ServerLink;
@@ -98,7 +98,7 @@ export class ServerSession {
     return this.#client.capabilities.resources !== undefined;
   }
 
-  /** Everything the server lists as tools, unchecked. Within the time for a list, whatever the server does. */
+  /** Everything the server lists as tools, unchecked, within the time limit for a list. */
   async listTools(signal?: AbortSignal): Promise<unknown[]> {
     if (this.#client.capabilities.tools === undefined) return [];
     return await this.#list("tools/list", "tools", signal);
@@ -193,7 +193,7 @@ export class ServerSession {
   }
 }
 
-/** The list an answer holds. Throws if there is none, or something else in its place. */
+/** The list in an answer. Throws if it is missing or not a list. */
 function listIn(
   result: unknown,
   key: string,
@@ -207,13 +207,13 @@ function listIn(
   return list;
 }
 
-// Without this limit a server that reports progress for ever would keep a request open for ever.
+// Without this limit a server that reports progress forever would keep a request open forever.
 const MOST_EXTENSION = 30;
 
 /**
- * A time limit for one request that progress resets and a question to the user suspends. Progress gets a request thirty
- * times its limit in all, and no more. When the time is over, or the caller's own signal aborts, `signal` aborts and what
- * `race` waits for is left alone.
+ * A time limit for one request that progress resets and a question to the user suspends. With progress a request gets
+ * at most thirty times its limit. When the time is over, or the caller's own signal aborts, `signal` aborts and `race`
+ * no longer waits.
  */
 class CallDeadline {
   readonly #milliseconds: number;
@@ -227,7 +227,7 @@ class CallDeadline {
   #pausedAt = 0;
   #pauses = 0;
 
-  /** `request` names the request in the message, where it is not the call itself. */
+  /** `request` names the request in the message, if it is not the call itself. */
   constructor(milliseconds: number, caller?: AbortSignal, request?: string) {
     this.#milliseconds = milliseconds;
     this.#request = request;
@@ -241,7 +241,7 @@ class CallDeadline {
     return this.#controller.signal;
   }
 
-  /** Settles as `work` does, or rejects at the abort without waiting for it. */
+  /** Settles like `work`, or rejects on abort without waiting for it. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#leave = reject;

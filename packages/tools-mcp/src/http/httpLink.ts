@@ -29,7 +29,7 @@ const RECONNECTION = {
 
 type McpSdk = typeof import("@modelcontextprotocol/client");
 
-/** The way to a server on HTTP, through the official SDK. */
+/** The transport to a server on HTTP, through the official SDK. */
 export class HttpLink implements ServerLink {
   readonly #sdk: McpSdk;
   readonly #name: string;
@@ -83,9 +83,9 @@ export class HttpLink implements ServerLink {
 
 function createClient(sdk: McpSdk, { elicit, onToolsChanged }: ClientEvents): Client {
   const client = new sdk.Client(clientInfo(), {
-    // Neither sampling, roots nor logging: a server gets no model, no list of directories and no log.
+    // Client capabilities: no sampling, roots or logging, so a server gets no model, no list of directories and no log.
     capabilities: elicit ? { elicitation: { form: {}, url: {} } } : {},
-    // No time limit for the probe of the era: a server on HTTP always answers it, however slowly.
+    // No time limit for probing the era: a server on HTTP always answers it, however slowly.
     versionNegotiation: { mode: "auto", probe: { timeoutMs: LONGEST_TIMER_MS } },
     listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
   });
@@ -95,7 +95,7 @@ function createClient(sdk: McpSdk, { elicit, onToolsChanged }: ClientEvents): Cl
   return client;
 }
 
-/** A login that is refused, or has too few permissions, is needed again. */
+/** A login that is refused or lacks permissions is needed again. */
 function asLoginNeeded(sdk: McpSdk, server: string, error: unknown): unknown {
   if (error instanceof sdk.SdkHttpError && error.status === 401) {
     return new LoginNeededError(server, "it refuses the one there is");
@@ -137,8 +137,8 @@ const EVENT_ID = /(?:^|[\r\n])id:/;
 const encoder = new TextEncoder();
 
 /**
- * The event stream that answers the request `id`, with an error as its last event if it ends without the means to go on: the
- * SDK would wait for the deadline of the call. A request that was answered ignores it.
+ * The event stream that answers the request `id`, with an error as its last event if it ends without a way to resume:
+ * the SDK would wait for the deadline of the call. An answered request ignores it.
  */
 function withEnd(
   body: ReadableStream<Uint8Array>,
@@ -152,7 +152,7 @@ function withEnd(
   const end = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     const error = { code: -32000, message: "the connection was cut before the answer came" };
     const event = JSON.stringify({ jsonrpc: "2.0", id, error });
-    // The empty line ends an event that was cut in the middle.
+    // The empty line ends an event that was truncated.
     if (!canResume) controller.enqueue(encoder.encode(`\n\nevent: message\ndata: ${event}\n\n`));
     controller.close();
   };
@@ -174,7 +174,7 @@ function withEnd(
   });
 }
 
-/** The id of the request that a body holds and that is answered immediately; undefined for anything else. */
+/** The id of the request in a body that is answered immediately; `undefined` for anything else. */
 function requestId(body: unknown): string | number | undefined {
   if (typeof body !== "string") return undefined;
   try {
@@ -188,8 +188,8 @@ function requestId(body: unknown): string | number | undefined {
 }
 
 /**
- * The JSON that answers the request `id`. One that answers another request, which was never sent, becomes an error: the
- * SDK would wait for the deadline of the call. What is no JSON is left to the SDK, which says so.
+ * The JSON that answers the request `id`. An answer to another request, which was never sent, becomes an error: the SDK
+ * would wait for the deadline of the call. Invalid JSON is left to the SDK, which reports it.
  */
 function ownAnswer(text: string, id: string | number): string {
   const foreign = foreignId(text, id);
@@ -198,7 +198,7 @@ function ownAnswer(text: string, id: string | number): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message } });
 }
 
-/** The id of an answer that does not fit; undefined if one fits. */
+/** The id of an answer that does not match; `undefined` if one matches. */
 function foreignId(text: string, id: string | number): string | undefined {
   let parsed: unknown;
   try {
@@ -211,7 +211,7 @@ function foreignId(text: string, id: string | number): string | undefined {
     .filter(isRecord)
     .filter((message) => "result" in message || "error" in message);
   if (answers.length === 0 || answers.some((message) => String(message.id) === String(id))) return undefined;
-  // An error without an id is one about the request as a whole, and has its own message.
+  // An error without an id is about the request as a whole, and has its own message.
   const [first] = answers;
   return first?.id === undefined || first.id === null ? undefined : String(first.id);
 }
@@ -230,7 +230,7 @@ class HttpClient implements ProtocolClient {
   readonly #client: Client;
   readonly #explain: (error: unknown) => unknown;
 
-  /** `client` is connected. `explain` turns what it throws into what a user can act on. */
+  /** `client` is connected. `explain` converts its errors to messages that a user can act on. */
   constructor(client: Client, explain: (error: unknown) => unknown) {
     this.#client = client;
     this.#explain = explain;
@@ -271,7 +271,7 @@ class HttpClient implements ProtocolClient {
     }
   }
 
-  /** The SDK listens by itself, but not on a connection whose era was known before. */
+  /** The SDK listens by itself, but not on a connection whose era was already known. */
   #listenForChanges(): void {
     const { tools } = this.capabilities;
     const isListening = this.era.kind === "legacy" || this.#client.autoOpenedSubscription !== undefined;

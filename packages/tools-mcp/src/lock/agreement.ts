@@ -5,11 +5,11 @@ import { schemaTokens } from "../tokens.js";
 import type { Lock, LockedServer } from "./lock.js";
 import { isGenuine, sourceHash } from "./lockFile.js";
 
-/** What a lock says about one server, as far as it holds. */
+/** The valid part of a lock's entry about one server. */
 export interface Agreement {
-  /** What was approved, without tools whose entry was edited. Absent if nothing was. */
+  /** The approved state, without tools whose entry was edited. Absent if nothing was approved. */
   readonly agreed: LockedServer | undefined;
-  /** In words, for `agent doctor`. */
+  /** As text, for `agent doctor`. */
   diagnose(): Diagnosis;
 }
 

@@ -1,6 +1,6 @@
 import type { LockedTool } from "./lock.js";
 
-/** What differs between what was approved and what a server offers now. */
+/** The differences between the approved state and what a server offers now. */
 export interface ToolDifferences {
   readonly added: readonly LockedTool[];
   readonly removed: readonly LockedTool[];

@@ -26,7 +26,7 @@ interface ExaminedTools {
   readonly setAside: readonly SetAside[];
 }
 
-/** Sorts what a server listed into tools that can be used and others, each with its reason. */
+/** Splits a server's list into usable tools and others, each with its reason. */
 export function examineTools(server: string, listed: readonly unknown[]): ExaminedTools {
   const tools: LockedTool[] = [];
   const setAside: SetAside[] = [];
@@ -98,14 +98,14 @@ function shownName(raw: unknown, index: number): string {
   return escapeToLine(truncateUtf8(name, MAX_NAME));
 }
 
-/** What a server says about its use, cut to a few sentences. */
+/** A server's instructions, shortened to a few sentences. */
 export function examineInstructions(instructions: unknown): string | undefined {
   if (typeof instructions !== "string" || instructions.trim() === "") return undefined;
   const text = truncateUtf8(instructions.trim(), MAX_INSTRUCTIONS);
   return text.length < instructions.trim().length ? `${text}…` : text;
 }
 
-/** The prompts of a server that can be commands; the others are left out. */
+/** The prompts of a server that can be commands; the others are skipped. */
 export function examinePrompts(listed: readonly unknown[]): LockedPrompt[] {
   const prompts: LockedPrompt[] = [];
   for (const raw of listed.slice(0, MAX_PROMPTS)) {
@@ -137,8 +137,8 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TYPES = ["string", "integer", "boolean"];
 
 /**
- * Throws for a schema that asks for an argument as a header in a way the protocol forbids: clients must not call such
- * a tool. Allowed are names that are header names, each once, on texts, integers and booleans below `properties`.
+ * Throws for a schema that requests an argument as a header in a way the protocol forbids: clients must not call such a
+ * tool. Allowed are valid header names, each once, for strings, integers and booleans below `properties`.
  */
 function assertParameterHeaders(schema: unknown): void {
   visit(schema, true, new Set());

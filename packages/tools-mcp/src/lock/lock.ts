@@ -9,11 +9,11 @@ export interface LockedTool {
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** The schema of the data that a call answers with, if the server has one. */
+  /** The schema of a call's structured result, if the server has one. */
   readonly outputSchema?: JsonSchema;
-  /** What the server claims about the tool. Claims only ever restrict it. */
+  /** The server's own annotations of the tool. They can only restrict it. */
   readonly annotations?: Readonly<Record<string, unknown>>;
-  /** A hash of all fields above except `name`: a tool with another hash is off. */
+  /** A hash of all fields above except `name`: a tool with another hash is disabled. */
   readonly hash: string;
 }
 
@@ -34,7 +34,7 @@ export interface SetAside {
   readonly reason: string;
 }
 
-/** How the server is spoken to: by the handshake up to 2025-11-25, or without one since 2026-07-28. */
+/** The protocol era of the server: with the handshake up to 2025-11-25, or without one since 2026-07-28. */
 export type LockedEra =
   | { readonly kind: "legacy"; readonly version: string }
   | {
@@ -43,9 +43,9 @@ export type LockedEra =
       readonly discover: Readonly<Record<string, unknown>>;
     };
 
-/** All that was approved about one server. */
+/** Everything that was approved about one server. */
 export interface LockedServer {
-  /** A hash of how it is reached; the lock does not hold for another program or address. */
+  /** A hash of how it is reached; the lock is not valid for another program or URL. */
   readonly source: string;
   readonly era: LockedEra;
   readonly info?: { readonly name: string; readonly version: string };
@@ -53,7 +53,7 @@ export interface LockedServer {
   readonly prompts: readonly LockedPrompt[];
   /** Whether it has resources, which can be mentioned in the chat. */
   readonly hasResources: boolean;
-  /** What the server says about its use, for the model. */
+  /** The server's instructions for the model. */
   readonly instructions?: string;
   readonly setAside: readonly SetAside[];
 }

@@ -10,12 +10,12 @@ import { toolName } from "./toolName.js";
 const DEFAULT_NAME = "mcp.lock.json";
 const EMPTY: Lock = { lockVersion: 1, servers: {} };
 
-/** Where the lock of these options is. `directory` is the one of the config. */
+/** The path of the lock for these options. `directory` is that of the config. */
 export function lockPath(options: McpOptions, directory: string): string {
   return nodePath.resolve(directory, options.lockFile ?? DEFAULT_NAME);
 }
 
-/** How a server is reached, as a hash: a lock made for one program does not hold for another. */
+/** A hash of how a server is reached: a lock created for one program is not valid for another. */
 export function sourceHash(server: ServerOptions): string {
   return hashOf(
     isHttp(server) ? { url: server.url } : { command: server.command, args: server.args, cwd: server.cwd },
@@ -25,7 +25,7 @@ export function sourceHash(server: ServerOptions): string {
 /** A lock on disk, which another process may change at any time. */
 export class LockFile {
   readonly #path: string;
-  /** Tells one state of the file from another. */
+  /** Identifies one state of the file. */
   #version = "";
   #problem: string | undefined;
 
@@ -33,7 +33,7 @@ export class LockFile {
     this.#path = path;
   }
 
-  /** Throws as `readLock` does. */
+  /** Throws like `readLock`. */
   read(): Lock {
     this.#version = versionOf(this.#path);
     try {
@@ -46,12 +46,12 @@ export class LockFile {
     }
   }
 
-  /** The lock if the file has changed since it was read last. Throws as `readLock` does, once for each change. */
+  /** The lock if the file has changed since it was last read. Throws like `readLock`, once per change. */
   readChanged(): Lock | undefined {
     return versionOf(this.#path) === this.#version ? undefined : this.read();
   }
 
-  /** Says that the file cannot be read any more: what it said before still counts. */
+  /** Reports that the file cannot be read any more: its previous content stays in effect. */
   diagnose(): Diagnosis[] {
     if (this.#problem === undefined) return [];
     return [{ subject: "lock of MCP servers", ok: false, detail: this.#problem }];
@@ -63,7 +63,7 @@ function versionOf(path: string): string {
   return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
 }
 
-/** Reads a lock; one that is not there is empty. Throws for one that cannot be read, with the path and the cause. */
+/** Reads a lock; a missing one is empty. Throws if it cannot be read, with the path and the cause. */
 export function readLock(path: string): Lock {
   let text: string;
   try {
@@ -91,7 +91,7 @@ export async function writeLock(path: string, lock: Lock): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(lock, undefined, 2)}\n`);
 }
 
-/** Whether a tool of the lock is as it was written: its hash fits, and its name is the one it would get. */
+/** Whether a tool in the lock is unmodified: its hash matches, and its name is the derived one. */
 export function isGenuine(server: string, tool: LockedTool): boolean {
   return toolHash(tool) === tool.hash && toolName(server, tool.tool) === tool.name;
 }

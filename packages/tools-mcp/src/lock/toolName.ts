@@ -17,8 +17,8 @@ export function toolName(server: string, tool: string): string {
 }
 
 /**
- * The name under which a user runs a server's prompt in the chat: `github:review`. What cannot be typed as one word
- * is left out, and a hash tells two such names apart.
+ * The name under which a user runs a server's prompt in the chat: `github:review`. Characters that cannot be typed in
+ * one word are removed, and a hash keeps such names unique.
  */
 export function commandName(server: string, prompt: string): string {
   const plain = prompt.replace(/[^A-Za-z0-9_-]+/g, "-");

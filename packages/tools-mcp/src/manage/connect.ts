@@ -6,12 +6,12 @@ import { createConnectionHost } from "../connection/connectionHost.js";
 import type { LockedServer, SetAside } from "../lock/lock.js";
 import { inspectServer } from "./inspect.js";
 
-/** How many tools of a server that cannot be used are named; the others are counted. */
+/** How many unusable tools of a server are named; the others are counted. */
 const MOST_NAMED = 5;
 
 /**
- * Adds servers that someone has just approved by naming them, such as those of an editor, without a lock file: they
- * are asked for their tools now. Resolves to what is wrong with single servers and tools; the others work.
+ * Adds servers that the user has just approved by naming them, such as those of an editor, without a lock file: they
+ * are asked for their tools now. Resolves to the problems of single servers and tools; the others work.
  */
 export async function connectServers(
   registry: ToolRegistry,

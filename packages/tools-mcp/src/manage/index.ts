@@ -1,4 +1,4 @@
-/** What a program needs to look after MCP servers: look into them, approve their tools, log in. */
+/** The API for managing MCP servers: inspect them, approve their tools, log in. */
 export { checkedOptions, checkServerOptions, isHttp } from "../config/options.js";
 export { type ConnectionHost, createConnectionHost } from "../connection/connectionHost.js";
 export { compareTools, type DifferingPart, differingParts, type ToolDifferences } from "../lock/compare.js";

@@ -10,7 +10,7 @@ import { sourceHash } from "../lock/lockFile.js";
 import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 
-/** What a server offers now, in the form in which it would be locked. */
+/** A server's current offer, in the form in which it would be locked. */
 export interface InspectedServer {
   readonly locked: LockedServer;
   /** Milliseconds from its start until the first answer, and for listing everything. */
@@ -21,13 +21,16 @@ export interface InspectedServer {
 export interface InspectOptions {
   readonly signal?: AbortSignal;
   readonly auth?: AuthProvider;
-  /** Milliseconds its start may take. Default: as its options say, or 15,000. More where a program has to be downloaded first. */
+  /**
+   * Milliseconds the start may take. Default: from its options, or 15,000. Use more if a program has to be downloaded
+   * first.
+   */
   readonly startMs?: number;
 }
 
 /**
- * Starts a server, asks for everything it has and ends it. Rejects with what went wrong in words;
- * with a `LoginNeededError` if someone has to log in first.
+ * Starts a server, lists everything it has and stops it. Rejects with an error message; with a `LoginNeededError` if
+ * the user has to log in first.
  */
 export async function inspectServer(
   name: string,
@@ -40,7 +43,7 @@ export async function inspectServer(
   try {
     return await inspectIn(undefined, name, server, host, auth, options);
   } catch (error) {
-    // Servers built on some SDKs end when the first thing they get is not the handshake.
+    // Servers built on some SDKs exit if the first message is not the handshake.
     if (isHttp(server) || !(error instanceof EndedError)) throw inWords(error, host);
   }
   try {
@@ -50,7 +53,7 @@ export async function inspectServer(
   }
 }
 
-/** The server ended while it was being asked. */
+/** The server exited while it was being asked. */
 class EndedError extends Error {}
 
 async function inspectIn(
@@ -65,7 +68,7 @@ async function inspectIn(
   const log = new ErrorLog(redact);
   const link = await openLink(server, { name, guard, log, directory, secrets, auth });
   const timer = AbortSignal.timeout(startMs);
-  // A login waits for a user, and has its own limit.
+  // A login waits for a user, and has its own time limit.
   const signal = AbortSignal.any([
     ...(auth instanceof LoginProvider || !auth ? [timer] : []),
     ...(caller ? [caller] : []),

@@ -5,14 +5,14 @@ import { LoginNeededError } from "../oauth/provider.js";
 import { type InspectedServer, inspectServer } from "./inspect.js";
 
 export interface LoginRequest {
-  /** Shows or opens the address where the user agrees. */
+  /** Shows or opens the URL where the user approves. */
   readonly openBrowser: (url: URL) => void | Promise<void>;
   /** More permissions than the server asks for. */
   readonly scope?: string;
   readonly signal: AbortSignal;
 }
 
-/** Logs a user in to a server, and shows that it worked by asking the server for its tools. */
+/** Logs a user in to a server, and verifies it by asking the server for its tools. */
 export async function loginServer(
   name: string,
   server: HttpServerOptions,

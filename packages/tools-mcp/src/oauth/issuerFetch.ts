@@ -7,7 +7,7 @@ type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
-/** Addresses of this machine and of the networks around it. */
+/** Addresses of this machine and of private networks. */
 const internalAddresses = lazyConstant(() => {
   const list = new nodeNet.BlockList();
   list.addSubnet("0.0.0.0", 8, "ipv4");
@@ -25,9 +25,9 @@ const internalAddresses = lazyConstant(() => {
 });
 
 /**
- * `fetch` for what a server says about logins. It carries none of the headers that are meant for the server, goes only
- * to addresses that `assertLoginAddress` accepts, also where it is redirected, and reads no answer without an end. What
- * is posted, such as a code or a secret, is redirected nowhere.
+ * `fetch` for a server's login metadata. It sends none of the headers that are meant for the server, connects only to
+ * URLs that `assertLoginAddress` accepts, including after redirects, and limits the size of answers. POST requests,
+ * which contain a code or a secret, are not redirected.
  */
 export function issuerFetch(server: string): Fetch {
   return async (input, init) => {
@@ -50,8 +50,8 @@ export function issuerFetch(server: string): Fetch {
 }
 
 /**
- * Throws for an address of a login that no honest server names: one that is not of the web, one that is not encrypted
- * and not on the server's own host, or one inside the user's own network when the server is outside of it.
+ * Throws for a login URL that no honest server uses: one that is not HTTP(S), one that is neither encrypted nor on the
+ * server's own host, or one inside the user's own network when the server is outside of it.
  */
 export function assertLoginAddress(address: string | URL, server: string): void {
   const [wanted, own] = [new URL(address), new URL(server)];

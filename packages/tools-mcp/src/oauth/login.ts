@@ -27,16 +27,16 @@ export interface LoginOptions {
   readonly url: string;
   readonly oauth: OAuthOptions;
   readonly store: LoginStore;
-  /** Values that are never shown; those of the login are added. */
+  /** Values that are redacted; those of the login are added. */
   readonly secrets: string[];
-  /** More scopes than the login has, as a server asked for them. */
+  /** Additional scopes that a server requested. */
   readonly scope?: string | undefined;
-  /** Shows or opens the address where the user agrees. */
+  /** Shows or opens the URL where the user approves. */
   readonly openBrowser: (url: URL) => void | Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Logs a user in when a server asks for it: the whole authorization code flow with PKCE, once. */
+/** Logs a user in when a server requests it: the whole authorization code flow with PKCE, once. */
 export class InteractiveLogin implements AuthProvider {
   readonly #options: LoginOptions;
   #isDone = false;
@@ -46,7 +46,7 @@ export class InteractiveLogin implements AuthProvider {
     this.#options = options;
   }
 
-  /** No token before the login, so that the server says which login it wants. */
+  /** No token before the login, so that the server reports which login it needs. */
   async token(): Promise<string | undefined> {
     return this.#token;
   }
@@ -91,7 +91,7 @@ export class InteractiveLogin implements AuthProvider {
   }
 }
 
-/** What the SDK asks and tells during a flow, bound to the store. */
+/** The SDK's callbacks during a flow, bound to the store. */
 class LoginFlow implements OAuthClientProvider {
   readonly #options: LoginOptions;
   readonly #callback: Callback;
@@ -143,7 +143,7 @@ class LoginFlow implements OAuthClientProvider {
   async saveTokens(tokens: StoredOAuthTokens, context?: { issuer?: string }): Promise<void> {
     const { store, url, oauth } = this.#options;
     const issuer = tokens.issuer ?? context?.issuer ?? "";
-    // A client of the options stays there: its secret must be in no file.
+    // A client from the options is not stored: its secret must be in no file.
     const client = oauth.clientId === undefined ? this.#client : undefined;
     // Take the lock only now, not while the user logs in: chats that refresh the old login must not wait for that.
     await store.exclusively(() =>
@@ -185,13 +185,13 @@ class LoginFlow implements OAuthClientProvider {
   }
 }
 
-/** The address on this machine to which the browser comes back, for one answer. */
+/** The redirect URL on this machine, for one answer. */
 class Callback {
   readonly state = randomBytes(24).toString("base64url");
-  /** The parameters of the answer whose state fits. Rejects on abort. */
+  /** The parameters of the answer with the matching state. Rejects on abort. */
   readonly answer: Promise<URLSearchParams>;
   readonly #server = createServer((request, response) => {
-    // Everybody on this machine can send a request: one that is no address must not end the login.
+    // Anyone on this machine can send a request: an invalid URL must not end the login.
     const target = `http://localhost${request.url ?? "/"}`;
     const url = URL.canParse(target) ? new URL(target) : undefined;
     if (url?.pathname !== CALLBACK_PATH || !isSame(url.searchParams.get("state") ?? "", this.state)) {
@@ -232,8 +232,8 @@ class Callback {
 }
 
 /**
- * Throws for an answer of another issuer than the one that was asked (RFC 9207). The message repeats nothing of the
- * answer: an attacker may have written it.
+ * Throws for an answer of another issuer than the one that was asked (RFC 9207). The message does not quote the answer:
+ * an attacker may have written it.
  */
 function checkIssuer(answer: URLSearchParams, discovered: OAuthDiscoveryState | undefined): void {
   const metadata = discovered?.authorizationServerMetadata;

@@ -1,8 +1,8 @@
 import type { OAuthOptions } from "../config/options.js";
 
 /**
- * The client that the options name, with its secret from the environment; undefined if they name none. The secret is
- * read each time, stored nowhere, and added to `secrets`, which are never shown. Throws if its variable is not set.
+ * The client from the options, with its secret from the environment; `undefined` if there is none. The secret is read
+ * each time, stored nowhere, and added to `secrets`, which are redacted. Throws if its variable is not set.
  */
 export function ownClient(
   { clientId, clientSecretVariable }: OAuthOptions,

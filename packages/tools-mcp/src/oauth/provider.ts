@@ -6,20 +6,20 @@ import { issuerFetch } from "./issuerFetch.js";
 import { ownClient } from "./ownClient.js";
 import type { Login, LoginStore } from "./store.js";
 
-/** A token is refreshed this long before it ends, so that no request is made with one that ends on its way. */
+/** A token is refreshed this long before it expires, so that no request is made with one that expires on its way. */
 const REFRESH_BEFORE_MS = 60_000;
 
-/** How long an issuer may take to refresh one: other processes wait meanwhile, for not much longer than this. */
+/** The time limit of an issuer to refresh a token: other processes wait meanwhile, not much longer than this. */
 const LONGEST_REFRESH_MS = 20_000;
 
 // The scope is printed in a command to paste into a shell: only harmless characters are allowed.
 const PLAIN_SCOPE = /^[\w:./ -]{1,300}$/;
 
-/** A server wants a user to log in. `agent mcp login` does it. */
+/** A server requires the user to log in. `agent mcp login` does it. */
 export class LoginNeededError extends Error {
   override readonly name = "LoginNeededError";
 
-  /** `scope` are permissions the login before did not have. */
+  /** `scope` are permissions the previous login did not have. */
   constructor(
     readonly server: string,
     why: string,
@@ -35,8 +35,8 @@ export class LoginNeededError extends Error {
 type LoginServer = Pick<HttpServerOptions, "url" | "oauth" | "timeoutMs">;
 
 /**
- * Gives every request the token of the stored login, refreshed in time and by one process at a time. Never asks
- * anybody: without a login that works it fails and says what to run.
+ * Adds the token of the stored login to every request, refreshed in time and by one process at a time. Never asks the
+ * user: without a working login it fails and names the command to run.
  */
 export class LoginProvider implements AuthProvider {
   readonly #name: string;
@@ -47,7 +47,7 @@ export class LoginProvider implements AuthProvider {
   readonly #secrets: string[];
   #used: string | undefined;
 
-  /** Tokens are added to `secrets`, which are never shown. */
+  /** Tokens are added to `secrets`, which are redacted. */
   constructor(
     name: string,
     { url, oauth = {}, timeoutMs = LONGEST_REFRESH_MS }: LoginServer,
@@ -71,7 +71,7 @@ export class LoginProvider implements AuthProvider {
     return this.#used;
   }
 
-  /** The server refused the token. Another process may have a newer one; otherwise it is refreshed. */
+  /** Handles a refused token. Another process may have a newer one; otherwise it is refreshed. */
   async onUnauthorized(): Promise<void> {
     const login = this.#store.read(this.#url);
     if (login?.tokens === undefined) throw new LoginNeededError(this.#name, "no one has logged in yet");
@@ -80,7 +80,7 @@ export class LoginProvider implements AuthProvider {
     await this.#refresh(login.tokens.access_token);
   }
 
-  /** Replaces `oldToken`, unless another process did so while this one waited for its turn. */
+  /** Replaces `oldToken`, unless another process did so while this one waited for the lock. */
   async #refresh(oldToken: string): Promise<Login> {
     return await this.#store.exclusively(async () => {
       const login = this.#store.read(this.#url);
@@ -112,7 +112,7 @@ export class LoginProvider implements AuthProvider {
     } catch (error) {
       // Keep the stored login: the issuer's failure may be temporary.
       if (error instanceof OAuthError) {
-        // An issuer may repeat what it was sent.
+        // An issuer may echo what it was sent.
         const said = createRedactor(() => this.#secrets)(error.message);
         throw new LoginNeededError(this.#name, `the issuer refused it (${quote(said)})`);
       }
@@ -127,7 +127,7 @@ export class LoginProvider implements AuthProvider {
   }
 }
 
-/** When a token that was just issued ends. */
+/** When a token that was just issued expires. */
 export function expiry(seconds: number | undefined): { expiresAt?: number } {
   return seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1000 };
 }

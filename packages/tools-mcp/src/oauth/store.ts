@@ -19,12 +19,12 @@ import { nodeFs } from "../nodeModules.js";
 const LOCK_POLL_MS = 25;
 const LOCK_WAIT_MS = 30_000;
 
-/** What is kept for one server at one issuer of tokens. */
+/** The stored login for one server at one token issuer. */
 export interface Login {
   readonly issuer: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
-  /** When the access token ends, in milliseconds since the epoch. Absent if the issuer did not say. */
+  /** When the access token expires, in milliseconds since the epoch. Absent if the issuer did not report it. */
   readonly expiresAt?: number;
   readonly discovery?: OAuthDiscoveryState;
   readonly resource?: string;
@@ -41,7 +41,7 @@ interface LoginFile {
   readonly servers: Readonly<Record<string, ServerLogins>>;
 }
 
-/** `loginFile` of the options, or the place in the user's configuration directory. */
+/** `loginFile` of the options, or the default in the user's configuration directory. */
 export function loginPath(loginFile: string | undefined, directory: string): string {
   if (loginFile !== undefined) return resolve(directory, loginFile);
   const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
@@ -67,8 +67,8 @@ export class LoginStore {
   }
 
   /**
-   * Replaces the login of a server at its issuer, which becomes the one in use. Nothing of the one before is left: its end
-   * would be taken for that of the new token. Call it inside `exclusively`.
+   * Replaces the login of a server at its issuer, which becomes the current one. Nothing of the previous one is kept:
+   * its expiry would be mistaken for that of the new token. Call it inside `exclusively`.
    */
   async write(server: string, login: Login): Promise<void> {
     const file = this.#load();
@@ -125,7 +125,7 @@ export class LoginStore {
     throw new Error(`The logins in ${quotePath(this.path)} are damaged. Delete the file and log in again.`);
   }
 
-  /** A file that was there before, or came with a backup, may have any mode: writing it keeps that. */
+  /** An existing file, or one from a backup, may have any mode: writing it keeps that. */
   #assertPrivate(): void {
     const info = nodeFs.statSync(this.path, { throwIfNoEntry: false });
     if (info === undefined || process.platform === "win32" || (info.mode & 0o077) === 0) return;

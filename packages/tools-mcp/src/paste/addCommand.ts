@@ -1,6 +1,6 @@
 import type { PasteOptions } from "./pastedServers.js";
 
-// Options of other tools' `mcp add` that take a value, by what they are called here; the others are dropped.
+// Options of other tools' `mcp add` that take a value, with our names; the others are dropped.
 const WITH_VALUE: Readonly<Record<string, "env" | "header" | "transport" | "url" | "bearer" | "dropped">> = {
   "-e": "env",
   "--env": "env",
@@ -15,15 +15,15 @@ const WITH_VALUE: Readonly<Record<string, "env" | "header" | "transport" | "url"
   "--timeout": "dropped",
 };
 
-/** What another tool's command adds. */
+/** The server that another tool's command adds. */
 export interface AddCommand {
   readonly words: readonly string[];
   readonly options: PasteOptions;
 }
 
 /**
- * Reads `claude mcp add NAME -e KEY=value -- npx …`, `code --add-mcp '{…}'` and their like of other tools; undefined
- * for anything else.
+ * Parses `claude mcp add NAME -e KEY=value -- npx …`, `code --add-mcp '{…}'` and similar commands of other tools;
+ * `undefined` for anything else.
  */
 export function readAddCommand(line: readonly string[]): AddCommand | undefined {
   const [tool = "", mcp, verb = ""] = line;
@@ -43,7 +43,7 @@ export function readAddCommand(line: readonly string[]): AddCommand | undefined 
     const [, flag = word, inline] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
     const kind = Object.hasOwn(WITH_VALUE, flag) ? WITH_VALUE[flag] : undefined;
     if (kind === undefined) {
-      // What follows the program belongs to it, options included.
+      // Everything after the program belongs to it, including options.
       if (!word.startsWith("-") || plain.length > 1) plain.push(word);
       continue;
     }
@@ -59,7 +59,7 @@ export function readAddCommand(line: readonly string[]): AddCommand | undefined 
   return { words, options: { name, env: orNone(env), headers: orNone(headers), transport } };
 }
 
-/** `KEY=value` or `Key: value` as an entry; a name alone stands for the variable of that name. */
+/** Parses `KEY=value` or `Key: value` as an entry; a name alone refers to the variable of that name. */
 export function keyValue(text: string, separator: "=" | ":"): Record<string, string> {
   const at = text.indexOf(separator);
   return at === -1 ? { [text]: `\${${text}}` } : { [text.slice(0, at).trim()]: text.slice(at + 1).trim() };

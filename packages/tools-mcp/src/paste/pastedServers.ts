@@ -17,22 +17,22 @@ export interface PastedServer {
   readonly options: ServerOptions;
   /** Variables that have to be set where the agent runs. */
   readonly variables: readonly string[];
-  /** Values that were pasted for them; they are in no config. */
+  /** Values that were pasted for them; they are not written to a config. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Keys of the pasted block that mean nothing here. */
+  /** Keys of the pasted block that have no meaning here. */
   readonly ignored: readonly string[];
 }
 
-/** What was said besides the pasted text itself. */
+/** Arguments besides the pasted text itself. */
 export interface PasteOptions {
   readonly name?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How another tool's command says that the server is reached. */
+  /** The transport that another tool's command names. */
   readonly transport?: string | undefined;
 }
 
-/** Where tools keep their servers: Claude, Cursor, Windsurf; VS Code; Zed; Codex; opencode. */
+/** The keys under which tools keep their servers: Claude, Cursor, Windsurf; VS Code; Zed; Codex; opencode. */
 const GROUPS = ["mcpServers", "servers", "context_servers", "mcp_servers", "mcp"];
 const KNOWN_KEYS = new Set([
   "command",
@@ -57,9 +57,9 @@ const KNOWN_KEYS = new Set([
 ]);
 
 /**
- * Understands what people paste: a command line, an address, a block of another tool's settings, a link that installs
- * a server in an editor, or another tool's command to add one. Secrets in it become names of variables. Throws with
- * what is wrong and what would be understood.
+ * Parses what people paste: a command line, a URL, a block of another tool's settings, a link that installs a server in
+ * an editor, or another tool's command to add one. Secrets in it are replaced with names of variables. Throws with the
+ * problem and the accepted forms.
  */
 export function readPasted(words: readonly string[], options: PasteOptions = {}): PastedServer[] {
   const [first = "", second] = words;
@@ -70,7 +70,7 @@ export function readPasted(words: readonly string[], options: PasteOptions = {})
   const added = readAddCommand(line);
   if (added) return readPasted(added.words, { ...added.options, ...defined(options) });
   if (line.length === 0) throw new Error("Nothing was pasted.");
-  // `docs -- npx …` and `docs https://…`: the name first, as other tools have it.
+  // `docs -- npx …` and `docs https://…`: the name first, as in other tools.
   if (second === "--") return readPasted(words.slice(2), { name: first, ...defined(options) });
   if (words.length === 2 && second !== undefined && isAddress(second)) {
     return readPasted([second], { name: first, ...defined(options) });
@@ -82,7 +82,7 @@ export function readPasted(words: readonly string[], options: PasteOptions = {})
   return [toServer(options.name, commandOf(line, options))];
 }
 
-/** The settings that a text holds; undefined for a text that is none. */
+/** The settings in a text; `undefined` if it contains none. */
 function blockIn(text: string): unknown {
   if (/^\[(?!\s*[{"])[^\]\n]+\]/m.test(text) && text.includes("=")) return readToml(text);
   if (/^[{["]/.test(text) && /[}\]]$/.test(text)) return parseLooseJson(text);
@@ -182,7 +182,7 @@ function toHttp(
 }
 
 function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Omit<PastedServer, "ignored"> {
-  // Zed had the program in its own object, opencode has a list.
+  // Zed has the program in a separate object, opencode has a list.
   const nested = isRecord(raw.command) ? { ...raw.command, command: raw.command.path } : raw;
   const list = Array.isArray(nested.command) ? nested.command.map(String) : [String(nested.command)];
   const args = [...list.slice(1), ...(Array.isArray(nested.args) ? nested.args.map(String) : [])];
@@ -209,7 +209,7 @@ function toProgram(wanted: string | undefined, raw: Record<string, unknown>): Om
   return { name: allowedName(wanted ?? nameOfCommand([command, ...words])), options, variables, secrets };
 }
 
-/** The headers of an entry, with those that Codex writes as names of variables. */
+/** The headers of an entry, including those that Codex writes as names of variables. */
 function headersOf(raw: Record<string, unknown>): Record<string, string> {
   const named = Object.entries(textMap(raw.env_http_headers)).map(([name, variable]) => [
     name,
@@ -230,7 +230,7 @@ function namesOf(value: unknown): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `\${${name}}`]));
 }
 
-/** Editors' variable for the project's directory, where the agent runs anyway. */
+/** Editors' variable for the project's directory, in which the agent runs anyway. */
 function withoutFolder(word: string): string {
   return word.replace(/\$\{(?:workspaceFolder|workspaceRoot)\}/g, ".");
 }
@@ -260,11 +260,11 @@ function readInstallLink(text: string): Record<string, unknown> | undefined {
 }
 
 const FENCE = /^```\w*\n([\s\S]*?)\n?```$/;
-// Words that mean something to a shell alone: operators anywhere, its own commands at the front.
+// Words that only a shell understands: operators anywhere, its own commands at the front.
 const OPERATOR = /^(?:&&?|\|\|?|;|[<>]{1,2})$/;
 const BUILTIN = /^(?:export|set|cd|source|alias)$/;
 
-/** The text without what surrounds it on a page: a fence, quotes of code, a shell's prompt, a list's comma. */
+/** Removes what surrounds a text on a page: a fence, code quotes, a shell's prompt, a trailing comma. */
 function withoutDecoration(text: string): string {
   const plain = text.trim();
   const [, inner = plain] =
@@ -275,7 +275,7 @@ function withoutDecoration(text: string): string {
     .replace(/,$/, "");
 }
 
-/** A command that goes over several lines as one line. Throws for lines that are no command. */
+/** Joins a command of several lines. Throws for lines that are not a command. */
 function oneLine(text: string): string {
   const joined = text.replace(/\\\r?\n\s*/g, " ");
   if (/\n/.test(joined)) {
@@ -291,7 +291,7 @@ function assertNoShell(words: readonly string[]): void {
   throw new Error(`"${found}" needs a shell. Paste the command that starts the server alone.`);
 }
 
-/** Takes the variables off the front of a command: `KEY=value npx …` and `env KEY=value npx …`. */
+/** Removes leading variables of a command: `KEY=value npx …` and `env KEY=value npx …`. */
 function leadingVariables(words: readonly string[]): {
   readonly env: Readonly<Record<string, string>>;
   readonly rest: readonly string[];
@@ -308,7 +308,7 @@ function leadingVariables(words: readonly string[]): {
 }
 
 const MAX_LENGTH = 32;
-/** Words that say nothing about which server it is. */
+/** Words that do not identify a server. */
 const EMPTY_WORDS = new Set([
   "mcp",
   "server",
@@ -323,7 +323,7 @@ const EMPTY_WORDS = new Set([
   "ai",
   "sh",
 ]);
-/** Programs that start other programs: the server is named after what follows. */
+/** Programs that start other programs: the server is named after the following word. */
 const LAUNCHERS = new Set([
   "npx",
   "bunx",
@@ -343,7 +343,7 @@ const LAUNCHERS = new Set([
 /** Subcommands of launchers: the name of the server comes later. */
 const VERBS = new Set(["run", "exec", "dlx", "x", "tool", "start"]);
 
-/** A pasted name as one that is allowed: letters, digits, "-" and single "_". */
+/** Converts a pasted name to an allowed one: letters, digits, "-" and single "_". */
 function allowedName(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9_-]+/g, "-")
@@ -361,7 +361,7 @@ function nameOfCommand(words: readonly string[]): string {
   if (!LAUNCHERS.has(base) && !isContainer(base)) return fromWords(base);
   const named = rest.filter((word) => !word.startsWith("-") && !word.includes("=") && !VERBS.has(word));
   const subject = (isContainer(base) ? imageOf(rest) : named[0]) ?? base;
-  // Without version, tag, directory and extension; the scope names the server where the rest says nothing.
+  // Without version, tag, directory and extension; the scope names the server if the rest is generic.
   const path = subject.replace(/^(@[^/]+\/[^@]+|[^@]+)@.*$/, "$1").split(/[\\/]/);
   const last = (path.at(-1) ?? base).replace(/:[^:]*$/, "").replace(/\.[cm]?[jt]s$|\.py$/, "");
   const [scope = ""] = path;
@@ -400,7 +400,7 @@ function isContainer(program: string): boolean {
   return ENGINES.has(program.split(/[\\/]/).at(-1) ?? program);
 }
 
-/** The image of `run`: the first word that is no option and no value of one. */
+/** The image of `run`: the first word that is neither an option nor an option's value. */
 function imageOf(words: readonly string[]): string | undefined {
   const from = words.indexOf("run") + 1;
   for (let index = from; index < words.length; index++) {
@@ -412,8 +412,8 @@ function imageOf(words: readonly string[]): string | undefined {
 }
 
 /**
- * The variables that `-e` hands to a container. The client of the engine needs them itself, and a secret among them
- * must not be an argument: `-e KEY=value` becomes `-e KEY`.
+ * The variables that `-e` passes to a container. The engine's client needs them itself, and a secret among them must
+ * not be an argument: `-e KEY=value` becomes `-e KEY`.
  */
 function containerVariables(words: readonly string[]): {
   readonly words: readonly string[];
@@ -431,13 +431,13 @@ function containerVariables(words: readonly string[]): {
   return { words: kept, env };
 }
 
-// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas. A comment
-// without an end goes to the end: to look for it again from each of its beginnings would take minutes.
+// Matches a whole string, or what JSON in editors' settings has in addition: comments and trailing commas. An unclosed
+// comment extends to the end: searching again from each of its starts would take minutes.
 const EXTRA = /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)|,(?=\s*[}\]])/g;
 
 /**
- * Reads JSON as people paste it: with comments and surplus commas, and also without the braces around it, as when one
- * entry was copied out of a file. Throws with what is wrong.
+ * Parses JSON as people paste it: with comments and trailing commas, and also without the surrounding braces, as when
+ * one entry was copied out of a file. Throws with the problem.
  */
 function parseLooseJson(text: string): unknown {
   const strip = (from: string): string => from.replace(EXTRA, (_, string?: string) => string ?? "");

@@ -1,16 +1,16 @@
 import { isSecretName, isSecretValue, quote } from "@agent/core/toolkit";
 import type { HttpServerOptions, StdioServerOptions } from "../config/options.js";
 
-/** More than a secret is called elsewhere: what is pasted is for a file, and a server's variables are few. */
+/** More names than elsewhere count as secrets: the text is written to a file, and a server has few variables. */
 const MAY_BE_SECRET = /session|private|cert|connection/i;
 const LONG_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{24,}$/;
-// With a space behind the colon, or a name that is a header's alone: `image:tag` is none.
+// With a space after the colon, or a name that only a header has: `image:tag` is not one.
 const HEADER = /^((?:proxy-)?authorization|cookie|[\w-]+(?=:\s)):\s*(.*)$/is;
-/** A placeholder of documentation, or a reference to a variable in another tool's syntax. */
+/** A placeholder in documentation, or a reference to a variable in another tool's syntax. */
 const REFERENCE = /^\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(?::-[^}]*)?\}$|^\$([A-Za-z_]\w*)$/;
 const ANY_REFERENCE = /\$\{(?:env:|input:)?([A-Za-z_][\w-]*)(:-[^}]*)?\}/g;
 
-/** A config part in which every secret is the name of a variable, and what was taken out. */
+/** A part of a config in which every secret is replaced with the name of a variable, and the secrets. */
 export interface Withheld<T> {
   readonly value: T;
   /** The variables the server needs. */
@@ -66,7 +66,7 @@ export function withoutSecretHeaders(
   return { value: kept, variables, secrets };
 }
 
-/** Throws for a secret in an argument list, which everybody on the machine can read, or in an address. */
+/** Throws for a secret in an argument list, which everyone on the machine can read, or in a URL. */
 export function assertNoSecretArguments(args: readonly string[]): void {
   for (const [index, word] of args.entries()) {
     const [, flag, inline] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
@@ -81,7 +81,7 @@ export function assertNoSecretArguments(args: readonly string[]): void {
   }
 }
 
-/** Throws for a key in an address: it would be in the config and in logs. */
+/** Throws for a key in a URL: it would be in the config and in logs. */
 export function assertNoSecretAddress(url: URL): void {
   const found = [...url.searchParams].find(([name, value]) => value !== "" && isSecret(name, value));
   if (found) {
@@ -91,7 +91,7 @@ export function assertNoSecretAddress(url: URL): void {
   }
 }
 
-/** Whether a value must not be in a file or an argument list, by its name or its look. */
+/** Whether a value must not be in a file or an argument list, by its name or its format. */
 export function isSecret(name: string, value: string): boolean {
   const isNamed = isSecretName(name) || MAY_BE_SECRET.test(name);
   return isNamed || isSecretValue(value) || LONG_RANDOM.test(value);
@@ -103,7 +103,7 @@ function isSecretHeader(word: string): boolean {
   return value !== "" && !value.includes("$") && isSecret(name, value);
 }
 
-/** Numbers and switches are no secrets, whatever they are called: `--max-tokens 100`. */
+/** Numbers and booleans are not secrets, whatever their name: `--max-tokens 100`. */
 function isOrdinary(value: string): boolean {
   return /^(?:\d{1,9}|true|false|on|off|yes|no)$/i.test(value);
 }
@@ -112,7 +112,7 @@ function isPlaceholder(value: string): boolean {
   return value === "" || /^<.*>$|^\[.*\]$|your|xxx|\.\.\.|…|placeholder|changeme|example/i.test(value);
 }
 
-/** `${env:NAME}` and `${input:name}` of other tools as `${NAME}`. */
+/** Converts `${env:NAME}` and `${input:name}` of other tools to `${NAME}`. */
 function toOwnReferences(text: string, variables: string[]): string {
   return text.replace(ANY_REFERENCE, (_, name: string, fallback = "") => {
     const own = variableName(name);

@@ -5,14 +5,17 @@ import { nodeFs } from "../nodeModules.js";
 
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
-/** Files for what does not fit into a result, in a directory only the user can read, removed with the registration. */
+/**
+ * Files for output that does not fit into a result, in a directory only the user can read, removed with the
+ * registration.
+ */
 export class SpillDirectory {
   #path: string | undefined;
   #count = 0;
   #bytes = 0;
   readonly #onExit = (): void => this.dispose();
 
-  /** Writes a file and returns its path; undefined if there is no room for it. */
+  /** Writes a file and returns its path; `undefined` if there is no space for it. */
   write(name: string, content: string | Uint8Array): string | undefined {
     this.#bytes += content.length;
     if (this.#bytes > MAX_TOTAL_BYTES) return undefined;

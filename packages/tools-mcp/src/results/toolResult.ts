@@ -3,16 +3,19 @@ import { errorMessage, isRecord, truncateMiddle } from "@agent/core/toolkit";
 import type { ToolAnswer } from "../connection/session.js";
 import type { SpillDirectory } from "./spill.js";
 
-/** What one result may hold as text: as much as the output of a shell command. */
+/** The maximum text of one result: as much as the output of a shell command. */
 const MAX_TEXT_BYTES = 50 * 1024;
 
-/** What a prompt or a resource may bring into a message: as much as a file that is mentioned. */
+/** The maximum text of a prompt or a resource in a message: as much as a mentioned file. */
 const MAX_MENTIONED_BYTES = 64 * 1024;
 
-/** How many blocks of one result are looked at: a server can send millions of empty ones. */
+/** How many blocks of one result are examined: a server can send millions of empty ones. */
 const MAX_BLOCKS = 1000;
 
-/** The text a model reads, with images and files handed to `attach`. What is too long goes to a file that is named. */
+/**
+ * The text a model reads; images and files are passed to `attach`. Text that is too long goes to a file, which is
+ * named.
+ */
 export function resultText(
   name: string,
   result: ToolAnswer,
@@ -41,7 +44,10 @@ export function blockParts(blocks: readonly unknown[]): ContentPart[] {
   return parts;
 }
 
-/** Message parts whose texts have the limit for a mentioned file together: the first are kept, and the rest is counted. */
+/**
+ * Limits the texts of message parts to the limit for a mentioned file together: the first are kept, and the rest is
+ * counted.
+ */
 export function boundedParts(parts: readonly ContentPart[]): ContentPart[] {
   let room = MAX_MENTIONED_BYTES;
   const kept = parts.flatMap((part): ContentPart[] => {
@@ -75,7 +81,7 @@ function blockText(block: unknown, attach: ToolCall["attach"]): string {
   return `[content of the type ${JSON.stringify(type)} is not supported]`;
 }
 
-/** A resource's content as text, or as a part where it is binary. */
+/** A resource's content as text, or as a part if it is binary. */
 export function resourceText(resource: Record<string, unknown>, attach: ToolCall["attach"]): string {
   const { uri, text, blob, mimeType } = resource;
   if (typeof text === "string") return `[${String(uri)}]\n${text}`;

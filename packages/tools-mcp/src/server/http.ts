@@ -19,24 +19,24 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export interface HttpOptions {
   /** Default: any free port. */
   readonly port?: number;
-  /** The address to listen on. Default: this machine alone. */
+  /** The address to listen on. Default: loopback only. */
   readonly host?: string;
-  /** What clients must send as `Authorization: Bearer …`. Default: a random one. `false` lets everybody in. */
+  /** The token clients must send as `Authorization: Bearer …`. Default: a random one. `false` accepts everyone. */
   readonly token?: string | false;
-  /** Host names under which clients may reach the server, besides those of this machine. */
+  /** Additional host names under which clients may reach the server. */
   readonly allowedHosts?: readonly string[];
 }
 
 export interface HttpServerHandle {
   readonly url: string;
-  /** What clients must send; absent if everybody is let in. */
+  /** The token clients must send; absent if everyone is accepted. */
   readonly token?: string;
   close(): Promise<void>;
 }
 
 /**
- * Serves MCP on HTTP. A request must name a known host, which a page that rebinds its own name to this machine does
- * not, come from no foreign page, and have the token.
+ * Serves MCP on HTTP. A request must name a known host (against DNS rebinding), must not come from a foreign page, and
+ * must have the token.
  */
 export async function listenHttp(factory: McpServerFactory, options: HttpOptions): Promise<HttpServerHandle> {
   const { port = 0, host = LOOPBACK, allowedHosts = [] } = options;

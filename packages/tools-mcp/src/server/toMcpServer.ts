@@ -43,21 +43,21 @@ const NO_VALUE = {
 } as const;
 
 export interface McpServerOptions {
-  /** What clients are told. Default `agent`. */
+  /** The server's name for clients. Default `agent`. */
   readonly name?: string;
-  /** What the tools are good for, told to the client's model. */
+  /** Instructions about the tools for the client's model. */
   readonly instructions?: string;
-  /** Decides about a call. Default: all are allowed. What goes beyond the access rules is asked about in any case. */
+  /** Decides about a call. Default: all are allowed. Access beyond the access rules is asked about in any case. */
   readonly decide?: (
     call: PreparedCall & { readonly description: DescribedCall },
   ) => CallDecision | Promise<CallDecision>;
-  /** Milliseconds in which that yes must come. Default 60,000. */
+  /** Milliseconds for the approval. Default 60,000. */
   readonly confirmTimeoutMs?: number;
   /** Which enabled tools are offered. Default: all but core's own. */
   readonly offer?: (tool: ToolInfo) => boolean;
 }
 
-/** `ask`: the call runs only after the client's person said yes. `deny` is the reason, which the client is informed. */
+/** `ask`: the call runs only after the client's user approved it. `deny` is the reason, which is sent to the client. */
 export type CallDecision = "allow" | "ask" | { readonly deny: string };
 
 const OPTIONS: OptionChecks<McpServerOptions> = {
@@ -68,7 +68,7 @@ const OPTIONS: OptionChecks<McpServerOptions> = {
   offer: check.function,
 };
 
-/** A writable stream of Node, declared by its shape, so that users need no types of Node. */
+/** A writable stream of Node, declared structurally, so that users need no Node types. */
 interface StreamOutput {
   write(chunk: string | Uint8Array): boolean;
 }
@@ -76,19 +76,20 @@ interface StreamOutput {
 /** Tools served over MCP. */
 export interface McpToolServer {
   /**
-   * Serves the client at the other end of this process's standard input and output. Resolves when it has gone.
-   * `output` is for a program that keeps standard output for itself.
+   * Serves the client on this process's standard input and output. Resolves when it has disconnected. `output` is for a
+   * program that reserves standard output.
    */
   serveStdio(output?: StreamOutput): Promise<void>;
-  /** Serves clients on HTTP: on this machine and with a token, unless said otherwise. */
+  /** Serves clients on HTTP: by default on loopback and with a token. */
   listen(options?: HttpOptions): Promise<HttpServerHandle>;
-  /** Makes a server of the SDK, for your own transport. */
+  /** Creates a server of the SDK, for your own transport. */
   readonly factory: McpServerFactory;
 }
 
 /**
- * The enabled tools of a registry as an MCP server, in both eras of the protocol. A tool that is off is neither listed
- * nor run. Calls that need approval ask the client's person; where that is not possible, or takes too long, they are denied.
+ * Serves the enabled tools of a registry as an MCP server, in both eras of the protocol. A disabled tool is neither
+ * listed nor run. Calls that need approval ask the client's user; if that is not possible, or takes too long, they are
+ * denied.
  */
 export function toMcpServer(registry: ToolRegistry, options: McpServerOptions = {}): McpToolServer {
   if (typeof registry?.prepare !== "function") throw invalidArgument("registry", "a ToolRegistry", registry);
@@ -184,7 +185,7 @@ function ask(prepared: PreparedCall, confirmations: Confirmations, { mcpReq }: S
   return confirmations.check(prepared, mcpReq.inputResponses, typeof state === "string" ? state : undefined);
 }
 
-/** Whether the client can put a question to its person. */
+/** Whether the client can ask its user a question. */
 function canAsk(server: Server, { mcpReq }: ServerContext): boolean {
   const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
@@ -244,18 +245,17 @@ function failure(text: string): CallToolResult {
 const KEY = "confirm";
 const MAX_SHOWN_BYTES = 16 * 1024;
 
-/** The answer of the client's person, or the question to ask them. */
+/** The answer of the client's user, or the question to ask them. */
 type Confirmation = "yes" | "no" | InputRequiredResult;
 
 /**
- * Asks the client's person before a call. The question carries a signed state with the call and its end, so that a
- * yes counts for this very call, once, within the time, and for nothing else: revision 2026-07-28 has no connection
- * that could remember it.
+ * Asks the client's user before a call. The question contains a signed state with the call and its expiry, so that an
+ * approval is valid for this call only, once and in time: revision 2026-07-28 has no connection that could remember it.
  */
 export class Confirmations {
   readonly #secret = randomBytes(32);
   readonly #timeoutMs: number;
-  /** The states that were answered and are still in time, each with its end. */
+  /** The answered states that have not expired, each with its expiry. */
   readonly #answered = new Map<string, number>();
 
   constructor(timeoutMs: number) {

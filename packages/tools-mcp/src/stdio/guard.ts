@@ -18,8 +18,8 @@ export class ProcessGuard {
   };
 
   /**
-   * A variable for the environment of the next server, by which everything it starts can be found. The watchdog knows
-   * it before the server starts: an agent that is killed in between leaves nothing behind either.
+   * A variable for the environment of the next server, by which its processes can be found. The watchdog gets it before
+   * the server starts, so nothing is left behind if the agent is killed in between.
    */
   newMark(): { readonly name: string; readonly value: string } {
     this.#id ||= nodeCrypto.randomUUID();
@@ -41,7 +41,7 @@ export class ProcessGuard {
     this.rest();
   }
 
-  /** Ends the watchdog if no server runs, for example after a server could not be started. */
+  /** Stops the watchdog if no server runs, for example after a server could not be started. */
   rest(): void {
     if (this.#watched.size > 0) return;
     this.#watchdog?.dismiss();

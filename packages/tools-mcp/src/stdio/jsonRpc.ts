@@ -4,16 +4,16 @@ import type { Progress, RequestOptions } from "../connection/protocolClient.js";
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
 
-/** Handles messages that the other side sends by itself. */
+/** Handles messages that the other side sends on its own initiative. */
 export interface PeerHandlers {
-  /** Answers a request; undefined: there is no such method. */
+  /** Answers a request; `undefined`: there is no such method. */
   readonly onRequest: (
     method: string,
     params: unknown,
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, unknown>>> | undefined;
   readonly onNotification: (method: string) => void;
-  /** An answer came to something that was never asked. A late or second answer is not one. */
+  /** Called for an answer to a request that was never sent. A late or second answer does not count. */
   readonly onForeignAnswer: (id: string, problem: string) => void;
 }
 
@@ -23,7 +23,7 @@ interface PendingRequest {
   readonly onProgress: RequestOptions["onProgress"];
 }
 
-/** One end of a JSON-RPC 2.0 conversation: requests in both directions, their progress and their cancellation. */
+/** One end of a JSON-RPC 2.0 connection: requests in both directions, their progress and their cancellation. */
 export class JsonRpcPeer {
   readonly #send: (message: Readonly<Record<string, unknown>>) => void;
   readonly #handlers: PeerHandlers;
@@ -33,7 +33,7 @@ export class JsonRpcPeer {
   /** Ids count up: every id up to this one was sent. */
   #lastId = 0;
 
-  /** `send` writes one message; what it throws, the request rejects with. */
+  /** `send` writes one message; if it throws, the request rejects with that error. */
   constructor(send: (message: Readonly<Record<string, unknown>>) => void, handlers: PeerHandlers) {
     this.#send = send;
     this.#handlers = handlers;
@@ -74,12 +74,12 @@ export class JsonRpcPeer {
     });
   }
 
-  /** Sends what needs no answer. A connection that is gone is noticed elsewhere. */
+  /** Sends a notification. A lost connection is detected elsewhere. */
   notify(method: string, params: Readonly<Record<string, unknown>> = {}): void {
     this.#try({ jsonrpc: "2.0", method, params });
   }
 
-  /** Takes one message of the other side. */
+  /** Handles one message of the other side. */
   receive(message: Readonly<Record<string, unknown>>): void {
     const { id, method, params, result, error } = message;
     if (typeof method === "string") {
@@ -90,7 +90,7 @@ export class JsonRpcPeer {
     }
   }
 
-  /** Ends everything that is under way. */
+  /** Rejects everything in progress. */
   close(reason: Error): void {
     for (const { reject } of this.#pending.values()) reject(reason);
     this.#pending.clear();
@@ -100,7 +100,7 @@ export class JsonRpcPeer {
   #receiveNotification(method: string, params: Readonly<Record<string, unknown>>): void {
     if (method === "notifications/progress") {
       const progress = toProgress(params);
-      // Some servers send the token back as a text.
+      // Some servers send the token back as a string.
       if (progress) this.#pending.get(Number(params.progressToken))?.onProgress?.(progress);
     } else if (method === "notifications/cancelled") {
       this.#answering.get(params.requestId)?.abort(new Error("the server took its request back"));
@@ -111,7 +111,7 @@ export class JsonRpcPeer {
 
   #receiveAnswer(id: unknown, result: unknown, error: unknown): void {
     const { code, message } = isRecord(error) ? error : {};
-    // Some servers send the id back as a text.
+    // Some servers send the id back as a string.
     const number = typeof id === "string" || typeof id === "number" ? Number(id) : Number.NaN;
     if (!Number.isInteger(number) || number < 1 || number > this.#lastId) {
       this.#handlers.onForeignAnswer(String(id), error === undefined ? "" : String(message));

@@ -1,9 +1,9 @@
-/** What one message may weigh. Servers send images and whole files as one line. */
+/** The maximum size of one message. Servers send images and whole files as one line. */
 export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Cuts a stream of bytes into lines. Memory is bounded by the longest line allowed. */
+/** Splits a stream of bytes into lines. Memory is bounded by the maximum line length. */
 export class LineSplitter {
   readonly #onLine: (line: string) => void;
   readonly #onTooLong: () => void;

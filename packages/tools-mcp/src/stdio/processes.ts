@@ -2,7 +2,10 @@ import { delay, killWindowsTree } from "@agent/core/toolkit";
 import { nodeFs } from "../nodeModules.js";
 
 const POLL_MS = 10;
-/** How long a server has after its input ended, and again after SIGTERM. Together with the kill below two seconds. */
+/**
+ * How long a server has to exit after its input ended, and again after SIGTERM. Together with the kill less than two
+ * seconds.
+ */
 const GRACE_MS = 500;
 const KILL_ROUNDS = 60;
 const SYNC_KILL_ROUNDS = 5;
@@ -15,9 +18,9 @@ interface ProcessEntry {
 }
 
 /**
- * Everything a server started: its process group and session, their descendants, and what left both (`setsid`, a
- * double fork) but still has the mark in its environment. Where there is no /proc only the group can be found; on
- * Windows, what the server started and did not leave behind.
+ * Everything a server started: its process group and session, their descendants, and processes that left both
+ * (`setsid`, a double fork) but still have the mark in their environment. Without /proc only the group can be found; on
+ * Windows, the descendants that are still attached.
  */
 export class ServerProcesses {
   readonly #leader: number;
@@ -29,7 +32,7 @@ export class ServerProcesses {
     this.#mark = mark;
   }
 
-  /** Waits for a voluntary end, then asks with SIGTERM, then kills. Resolves once nothing is left. */
+  /** Waits for a voluntary exit, then sends SIGTERM, then kills. Resolves once nothing is left. */
   async end(hasLeaderEnded: () => boolean): Promise<void> {
     if (await within(GRACE_MS, hasLeaderEnded)) {
       // The leader may have left children behind, and the group may still hold them.
@@ -48,7 +51,7 @@ export class ServerProcesses {
     }
   }
 
-  /** Kills without waiting, for the moment in which the agent itself ends. */
+  /** Kills without waiting, for the moment when the agent itself exits. */
   kill(): void {
     if (process.platform === "win32") {
       void killWindowsTree(this.#leader, true);
@@ -73,7 +76,7 @@ export class ServerProcesses {
     }
   }
 
-  /** The living members; undefined where there is no process table to read. */
+  /** The living members; `undefined` without a readable process table. */
   #members(): ProcessEntry[] | undefined {
     const table = readProcesses();
     if (table === undefined) return undefined;
@@ -93,7 +96,7 @@ export class ServerProcesses {
   }
 }
 
-/** All living processes but this one. A zombie has ended, so it is left out. */
+/** All living processes but this one. Zombies are omitted. */
 function readProcesses(): ProcessEntry[] | undefined {
   try {
     const entries: ProcessEntry[] = [];
@@ -110,12 +113,12 @@ function readProcesses(): ProcessEntry[] | undefined {
 function readProcess(pid: number): ProcessEntry | undefined {
   try {
     const stat = nodeFs.readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold spaces and parentheses: what follows the last one is safe.
+    // The name in parentheses may contain spaces and parentheses: parse only what follows the last one.
     const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "Z" || state === "X") return undefined;
     return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
   } catch {
-    return undefined; // it ended meanwhile
+    return undefined; // it exited meanwhile
   }
 }
 
@@ -123,7 +126,7 @@ function hasInEnvironment(pid: number, text: string): boolean {
   try {
     return nodeFs.readFileSync(`/proc/${pid}/environ`).includes(text);
   } catch {
-    return false; // it ended meanwhile, or belongs to someone else
+    return false; // it exited meanwhile, or belongs to another user
   }
 }
 

@@ -10,15 +10,15 @@ import { clientInfo } from "../version.js";
 import { JsonRpcPeer } from "./jsonRpc.js";
 import type { StdioTransport } from "./transport.js";
 
-// Without this limit a server that keeps asking would keep a call open for ever.
+// Without this limit a server that keeps asking would keep a call open forever.
 const MAX_ROUNDS = 10;
 /** The pause between two rounds without a question: the server only asks for the request to be repeated later. */
 const ROUND_MS = 250;
 const ELICITATION = "elicitation/create";
 
 /**
- * The client of a server on this machine. Own code: loading the official SDK takes longer than most servers take to
- * start, and a conversation over two pipes needs nothing else of it.
+ * The client of a local server. Our own code: loading the official SDK takes longer than most servers take to start,
+ * and a connection over two pipes needs nothing else of it.
  */
 export class StdioClient implements ProtocolClient {
   readonly era: OpenedEra["era"];
@@ -41,7 +41,7 @@ export class StdioClient implements ProtocolClient {
     this.#meta = era.kind === "modern" ? requestMeta(offered(events)) : undefined;
   }
 
-  /** Speaks to the program of `transport`. Rejects if it ends before, or once `signal` aborts. */
+  /** Connects to the program of `transport`. Rejects if it exits before, or once `signal` aborts. */
   static async connect(
     transport: StdioTransport,
     { era, events }: ConnectRequest,
@@ -92,7 +92,7 @@ export class StdioClient implements ProtocolClient {
     return await this.request("tools/call", { name: tool, arguments: args }, options);
   }
 
-  /** In the new era a server tells of changes only while a request for them is open. An answer would end it. */
+  /** In the new era a server reports changes only while a request for them is open. An answer would end it. */
   #listenForChanges(): void {
     const { tools } = this.capabilities;
     if (this.#meta === undefined || !isRecord(tools) || tools.listChanged !== true) return;
@@ -100,7 +100,7 @@ export class StdioClient implements ProtocolClient {
     this.#peer.request("subscriptions/listen", params, {}).catch(() => undefined);
   }
 
-  /** What a request has to be repeated with: the answers to the server's questions, and its own state. */
+  /** The additions for repeating a request: the answers to the server's questions, and its own state. */
   async #answerQuestions(
     { inputRequests, requestState }: Readonly<Record<string, unknown>>,
     signal: AbortSignal = new AbortController().signal,
@@ -124,7 +124,7 @@ export class StdioClient implements ProtocolClient {
   }
 }
 
-/** What the server sees that this client can do: neither sampling, roots nor logging. */
+/** Client capabilities sent to the server. No sampling, roots or logging. */
 function offered({ elicit }: ClientEvents): Readonly<Record<string, unknown>> {
   return elicit ? { elicitation: { form: {}, url: {} } } : {};
 }
@@ -139,24 +139,24 @@ function answer(
   return method === ELICITATION ? elicit?.(params, signal) : undefined;
 }
 
-/** The revision without a handshake: each request says who asks and what the client can do. */
+/** The revision without a handshake: each request names the client and its capabilities. */
 const MODERN_VERSION = "2026-07-28";
 /** The revisions with a handshake, newest first: that one is offered. */
 const HANDSHAKE_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
-// A program that does not know the probe may not answer it at all, so it has a time limit.
+// A program that does not support the probe may not answer it at all, so it has a time limit.
 const PROBE_MS = 5000;
 const META = "io.modelcontextprotocol";
 
-/** What is known about a server once it is spoken to. */
+/** The facts about a connected server. */
 interface OpenedEra {
   readonly era: LockedEra;
   readonly info: { readonly name: string; readonly version: string } | undefined;
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** What the server says about its use, unchecked. */
+  /** The server's instructions, unchecked. */
   readonly instructions: unknown;
 }
 
-/** What each request of the new era carries about the client. */
+/** The client information in each request of the new era. */
 function requestMeta(capabilities: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return {
     [`${META}/protocolVersion`]: MODERN_VERSION,
@@ -165,7 +165,7 @@ function requestMeta(capabilities: Readonly<Record<string, unknown>>): Record<st
   };
 }
 
-/** Opens the conversation in the era that is known, or finds out which one it is. */
+/** Starts the session in the known era, or detects the era. */
 async function openEra(
   peer: JsonRpcPeer,
   known: LockedEra | undefined,
@@ -188,7 +188,7 @@ function discoveredBefore(era: LockedEra): Readonly<Record<string, unknown>> | u
   return era.kind === "modern" ? era.discover : undefined;
 }
 
-/** What a server of the new era says about itself; undefined for any other. */
+/** The self-description of a server of the new era; `undefined` for any other. */
 async function probe(
   peer: JsonRpcPeer,
   capabilities: Readonly<Record<string, unknown>>,
@@ -205,7 +205,7 @@ async function probe(
       ? result
       : undefined;
   } catch {
-    // An error or no answer means that the server does not know the probe. The handshake shows whether it is alive.
+    // An error or no answer means that the server does not support the probe. The handshake shows whether it is alive.
     return undefined;
   }
 }
@@ -226,7 +226,7 @@ async function handshake(
   signal: AbortSignal,
 ): Promise<OpenedEra> {
   const params = { protocolVersion: HANDSHAKE_VERSIONS[0], capabilities, clientInfo: clientInfo() };
-  // Not given the signal: the protocol forbids to cancel this request.
+  // Without the signal: the protocol forbids cancelling this request.
   const result = await orAborted(peer.request("initialize", params, {}), signal);
   if (!isRecord(result)) throw new Error(`its answer to the handshake is ${describeValue(result)}`);
   const version = String(result.protocolVersion);

@@ -25,10 +25,10 @@ export interface ServerProgram {
 }
 
 /**
- * A program that is spoken to over its standard input and output, one JSON message a line.
+ * A program with which we exchange messages over its standard input and output, one line of JSON each.
  *
- * Contract: after `close` nothing the program started is left. The end is reported exactly once, and `reason` then says
- * in words why the connection ended.
+ * Contract: after `close` no process of the program is left. The end is reported exactly once, and `reason` then
+ * explains why the connection ended.
  */
 export class StdioTransport {
   /** Why the connection ended; empty while it is open. */
@@ -50,7 +50,7 @@ export class StdioTransport {
     this.#log = log;
   }
 
-  /** Receives the messages, and is told of the end. */
+  /** Receives the messages, and is notified of the end. */
   listen(onMessage: (message: Record<string, unknown>) => void, onClose: () => void): void {
     this.#onMessage = onMessage;
     this.#onClose = onClose;
@@ -72,7 +72,7 @@ export class StdioTransport {
           ...program.options,
           cwd,
           env: { ...env, [mark.name]: mark.value },
-          detached: process.platform !== "win32", // a group and session of its own, which can be ended as one
+          detached: process.platform !== "win32", // a separate group and session, which can be killed as one
           stdio: ["pipe", "pipe", "pipe"],
         });
         child.once("error", fail);
@@ -93,14 +93,14 @@ export class StdioTransport {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable || this.#ending) throw new Error(this.reason || "The connection is closed.");
     if (stdin.writableLength > MAX_UNREAD_BYTES) {
-      // A server that asks and asks, and reads no answer, must not fill the memory.
+      // A server that keeps asking, and reads no answer, must not fill the memory.
       void this.end(`It does not read its input: ${MAX_UNREAD_BYTES / 1024 / 1024} MiB are waiting.`);
       throw new Error(this.reason);
     }
     stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Ends the connection and everything the program started. */
+  /** Closes the connection and kills everything the program started. */
   async close(): Promise<void> {
     await this.end("");
   }
@@ -131,7 +131,7 @@ export class StdioTransport {
     for (const one of Array.isArray(message) ? message : [message]) if (isRecord(one)) this.#onMessage(one);
   }
 
-  /** Ends the connection for a reason, as text. Only the first reason counts. */
+  /** Ends the connection with a reason. Only the first reason is kept. */
   end(reason: string): Promise<void> {
     if (this.#ending) return this.#ending;
     // Set before the callbacks run: they may call again.
@@ -147,7 +147,7 @@ export class StdioTransport {
     this.reason = reason;
     const child = this.#child;
     child?.stdin?.end();
-    // The callers of pending requests learn of the end now; the processes take up to two seconds.
+    // The callers of pending requests are notified now; stopping the processes takes up to two seconds.
     this.#onClose();
     if (child?.pid === undefined) return;
     await this.#processes?.end(() => this.#hasExited);

@@ -81,7 +81,7 @@ export function callToolTool(tools: readonly McpTool[]) {
   });
 }
 
-/** How well a tool fits: words in its name count most, then in its description, then in its arguments. */
+/** The score of a tool: words in its name count most, then in its description, then in its arguments. */
 function scoreOf({ name, locked }: McpTool, words: readonly string[]): number {
   const title = `${name} ${locked.title ?? ""}`.toLowerCase();
   const description = locked.description.toLowerCase();

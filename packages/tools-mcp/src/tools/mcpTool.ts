@@ -9,11 +9,11 @@ import { escapeInvisible, isRecord, quote } from "@agent/core/toolkit";
 import type { AgreedServer } from "../agreed/agreedServer.js";
 import type { LockedTool } from "../lock/lock.js";
 
-/** A tool of a server, as it is in the lock. Calling it starts the server if need be. */
+/** A tool of a server, as it is in the lock. Calling it starts the server if needed. */
 export interface McpTool extends ExecutableTool {
   readonly locked: LockedTool;
   readonly server: AgreedServer;
-  /** Whether it is on without being named by the user: the server's `enable` says so. */
+  /** Whether the server's `enable` option enables it. */
   readonly isOn: boolean;
 }
 
@@ -24,20 +24,20 @@ export function mcpTool(locked: LockedTool, server: AgreedServer): McpTool {
   const kind = kindOf(capabilities);
   const caution = `the server ${quote(server.name)} says that ${quote(ownName)} may destroy data`;
   const isDestructive = annotations?.destructiveHint === true && kind !== "read";
-  // The values of required arguments that the server names a default for: models leave such arguments out.
+  // The default values of required arguments: models omit such arguments.
   const defaults = defaultsOf(inputSchema);
   const tool = defineTool({
     name,
-    // Invisible and bidirectional characters could show a user something else than the model reads.
+    // Invisible and bidirectional characters could show the user something else than the model reads.
     description: escapeInvisible(description || title || ownName),
     input: withOptional(inputSchema, defaults),
     capabilities,
-    // The capabilities only say what it may do at most, so that no kind follows from them.
+    // The capabilities are only an upper bound, so no kind can be derived from them.
     kind,
     titleFrom: titleArguments(inputSchema),
     // The connection has its own deadline, which progress resets.
     deadlineMs: Number.POSITIVE_INFINITY,
-    // What a call acts on is known to the server alone. Its own words can only make a host more careful.
+    // Only the server knows the targets of a call. Its own annotations can only make a host more careful.
     describe: () => (isDestructive ? { caution } : {}),
     async execute(input, call) {
       const given: Record<string, unknown> = { ...input };
@@ -50,8 +50,8 @@ export function mcpTool(locked: LockedTool, server: AgreedServer): McpTool {
 }
 
 /**
- * What a tool may do: anything, unless the user said that it only reads. What the server says of itself can add to
- * it, never take away.
+ * The capabilities of a tool: everything, unless the user declared it read-only. The server's annotations can add to
+ * it, never remove.
  */
 function capabilitiesOf({ tool, annotations }: LockedTool, readOnly: readonly string[]): ToolCapability[] {
   if (readOnly.includes(tool)) return ["read"];
@@ -63,7 +63,7 @@ function kindOf(capabilities: readonly ToolCapability[]): ToolKind {
   return capabilities.every((one) => one === "read") ? "read" : "other";
 }
 
-/** The arguments that name a call: the first required text, or else the first text. */
+/** The arguments that name a call: the first required string, or else the first string. */
 function titleArguments({ properties, required }: JsonSchema): readonly string[] {
   const texts = Object.entries(isRecord(properties) ? properties : {})
     .filter(([, property]) => isRecord(property) && property.type === "string")
@@ -82,7 +82,7 @@ function defaultsOf({ properties, required }: JsonSchema): ReadonlyMap<string, u
   return defaults;
 }
 
-/** The schema without the arguments that are filled in among the required ones. */
+/** The schema without the filled-in arguments among the required ones. */
 function withOptional(schema: JsonSchema, filled: ReadonlyMap<string, unknown>): JsonSchema {
   if (filled.size === 0 || !Array.isArray(schema.required)) return schema;
   return { ...schema, required: schema.required.filter((name) => !filled.has(String(name))) };
