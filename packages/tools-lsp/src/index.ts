@@ -7,7 +7,7 @@ import { renameTool } from "./tools/rename.js";
 
 export type { LspOptions, ServerOptions } from "./options.js";
 
-/** The tools this pack brings. */
+/** The names of this pack's tools. */
 export type LspToolName =
   | "lsp_diagnostics"
   | "lsp_definition"
@@ -25,8 +25,9 @@ const UNTRUSTED =
   "this project is not trusted, and a language server would run its code. To trust it: agent init";
 
 /**
- * The tools, and the check after edits. Starts no server: the first edit of a language, or the first call of a tool, does. In
- * a project that the host does not trust, nothing is ever started. Throws on an unknown or mistyped option.
+ * Registers the tools, and the check after edits. Starts no server: the first edit of a language, or the first call of
+ * a tool, does. In a project that the host does not trust, nothing is ever started. Throws for an unknown or mistyped
+ * option.
  */
 export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
@@ -51,7 +52,7 @@ export const { packName, packApiVersion, register } = definePack({
   },
 });
 
-/** For each language: the server that would be used for a file in the root, and how it is doing. */
+/** For each language: the server for a file in the root, and its state. */
 function diagnose(servers: Servers): Diagnosis[] {
   const used = servers.list().map((slot): Diagnosis => {
     const { language, program, running, failures, timeouts } = slot;

@@ -3,7 +3,7 @@ import { LANGUAGES, type Language } from "./server/languages.js";
 
 export const PACK_NAME = "@agent/tools-lsp";
 
-/** A server that you describe yourself, or a known one that you change. */
+/** Your own server, or changes to a known one. */
 export interface ServerOptions {
   /** The program and its arguments: `["pyright-langserver", "--stdio"]`. */
   readonly command?: readonly string[];
@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly markers?: readonly string[];
   /** Sent to the server when it starts. */
   readonly initializationOptions?: unknown;
-  /** What the server reads as its configuration, by section: `{ python: { … } }`. */
+  /** The server's configuration, by section: `{ python: { … } }`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Environment variables for the server. */
   readonly env?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface LspOptions {
   readonly diagnostics?: boolean;
   /** Milliseconds that the result of such a call waits for its errors. Default: 1500. */
   readonly waitMs?: number;
-  /** How many errors are added to a result. Default: 10. */
+  /** The maximum number of errors added to a result. Default: 10. */
   readonly maxErrors?: number;
   /** Milliseconds that a server has to start. Default: 30000. */
   readonly startMs?: number;
@@ -39,9 +39,9 @@ export interface LspOptions {
   readonly requestMs?: number;
   /** Milliseconds without use after which a server is stopped. Default: ten minutes. */
   readonly idleMs?: number;
-  /** Megabytes that a server may use, with all that it started. Default: 3072. */
+  /** The memory limit of a server with all its child processes, in megabytes. Default: 3072. */
   readonly memoryMb?: number;
-  /** How many servers may run. The one used least recently is stopped. Default: 4. */
+  /** The maximum number of running servers. The least recently used one is stopped. Default: 4. */
   readonly maxServers?: number;
 }
 
@@ -111,7 +111,7 @@ export function readServers({ root, servers = {}, ...rest }: LspOptions): Checke
     }
     return [describedServer(name, typeof server === "string" ? { command: words(server) } : server)];
   });
-  // A server of the options comes first: it may take files from a known one.
+  // A server of the options comes first: it may take over files of a known one.
   return { root, languages: [...own, ...known], settings };
 }
 

@@ -6,11 +6,11 @@ import { NoPush } from "../server/languageServer.js";
 import { isBelow, type Servers, type Slot } from "../server/servers.js";
 import { diagnosticLine, shownPath } from "./report.js";
 
-/** More files than this in one call are a mass change: checking them would take longer than anyone waits. */
+/** More files than this in one call are a bulk change: checking them would take too long. */
 const MAX_FILES = 20;
 /** Files whose errors are still to be reported. */
 const MAX_PENDING = 100;
-/** A server that takes longer for one check does not answer any more. */
+/** A server that takes longer for one check is considered unresponsive. */
 const HANG_MS = 60_000;
 const HOOK_GRACE_MS = 30_000;
 
@@ -19,7 +19,7 @@ interface PendingFile {
   readonly path: string;
   readonly slot: Slot;
   readonly existed: boolean;
-  /** The errors before the change. Never rejects: without an answer nothing counts as new. */
+  /** The errors before the change. Never rejects: without an answer no error counts as new. */
   readonly before: Promise<CheckedText | undefined>;
 }
 
@@ -29,8 +29,8 @@ interface FileErrors {
 }
 
 /**
- * Adds the new errors of the files that a call has written to its result. The errors before the call are asked for while
- * the call runs. Never fails, and never waits longer than the settings allow: what comes later is reported with the
+ * Adds the new errors of the files that a call has written to its result. The errors before the call are requested
+ * while the call runs. Never fails, and never waits longer than the settings allow: later errors are reported with the
  * next call that writes files of the same server.
  */
 export class AfterEdits {
@@ -59,7 +59,7 @@ export class AfterEdits {
         if (slot && !this.#pending.has(path)) await this.#remember(path, slot);
       }
     } catch {
-      // An edit never fails because of its diagnostics.
+      // An edit must never fail because of its diagnostics.
     }
   }
 
@@ -82,7 +82,7 @@ export class AfterEdits {
     }
   }
 
-  /** The files that a call writes and removes, by its description. Directories and everything unknown are left out. */
+  /** The files that a call writes and removes, by its description. Directories and unknown targets are skipped. */
   async #filesOf(call: HookCall): Promise<{
     readonly written: readonly { readonly path: string; readonly slot: Slot | undefined }[];
     readonly removed: readonly string[];
@@ -125,7 +125,7 @@ export class AfterEdits {
     });
   }
 
-  /** Tells the running servers about files, whatever their language: a configuration may be among them. */
+  /** Notifies the running servers about files, whatever their language: a configuration file may be among them. */
   #announce(written: readonly string[], removed: readonly string[]): void {
     for (const slot of this.#servers.list()) {
       if (!slot.running) continue;
@@ -157,7 +157,7 @@ export class AfterEdits {
       work.catch(() => undefined);
       return { slot, work, isSlow };
     });
-    // A server that has not finished an earlier check is not waited for: one slow server must not slow every edit down.
+    // Does not wait for a server that has not finished an earlier check: one slow server must not slow down every edit.
     const waited = checks.filter(({ isSlow }) => !isSlow).map(({ work }) => work);
     const done = await within(this.#servers.settings.waitMs, Promise.allSettled(waited));
     open = false;
@@ -169,7 +169,7 @@ export class AfterEdits {
     return found;
   }
 
-  /** Checks files one after the other. What is not taken any more stays pending. */
+  /** Checks files one after the other. Files that are not checked in time stay pending. */
   async #checkSlot(files: readonly PendingFile[], take: (found: FileErrors) => boolean): Promise<void> {
     for (const { path, slot, before } of files) {
       const old = await before;
@@ -202,7 +202,7 @@ export class AfterEdits {
   }
 }
 
-/** Whether work ended in time. */
+/** Whether work finished in time. */
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -226,8 +226,8 @@ interface CheckedText {
 const NOTHING: CheckedText = { text: "", diagnostics: [] };
 
 /**
- * The errors that the new text has and the old one had not. Lines move, so errors are compared by their message and
- * the code in their line; an error whose line was edited counts as new only if there are more of its kind than before.
+ * The errors of the new text that the old one did not have. Lines move, so errors are compared by their message and the
+ * code in their line; an error whose line was edited counts as new only if there are more of its kind than before.
  */
 function newErrors(before: CheckedText, after: CheckedText): Diagnostic[] {
   const old = new Map<string, string[]>();

@@ -26,11 +26,11 @@ interface PlannedFile {
 /** Everything that a rename changes. */
 export interface RenamePlan {
   readonly files: readonly PlannedFile[];
-  /** A token for the content that the plan was made from. */
+  /** A token for the content that the plan is based on. */
   readonly basis: string;
 }
 
-/** A server knows another text of a file than the one on disk. */
+/** The server's text of a file differs from the one on disk. */
 export class StaleText extends Error {
   readonly paths: readonly string[];
 
@@ -42,7 +42,7 @@ export class StaleText extends Error {
 }
 
 /**
- * Turns the edits of a server into the new contents of files. Throws, before anything is written, for edits of files
+ * Converts the edits of a server to the new contents of files. Throws, before anything is written, for edits of files
  * that a rename must not change, and for edits that do not replace the symbol.
  */
 export function planRename(
@@ -99,7 +99,7 @@ export function planRename(
   return { files, basis: hash.digest("hex") };
 }
 
-/** Writes all files, or none: if one cannot be written, those before it get their old content back. */
+/** Writes all files, or none: if one cannot be written, the earlier ones are restored. */
 export async function applyRename({ files }: RenamePlan, base: string): Promise<void> {
   for (const { path } of files) accessSync(path, constants.W_OK);
   const written: PlannedFile[] = [];

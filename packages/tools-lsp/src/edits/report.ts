@@ -5,7 +5,7 @@ import type { Diagnostic } from "../protocol/messages.js";
 const MAX_MESSAGE = 300;
 const SEVERITIES = ["", "error", "warning", "information", "hint"];
 
-/** A path as the model reads it: relative to where its own paths start, if it is below. */
+/** A path as the model reads it: relative to the base of its own paths, if it is below. */
 export function shownPath(path: string, base: string): string {
   const way = relative(base, path);
   return way === "" || way.startsWith("..") ? path : way;

@@ -1,7 +1,7 @@
-/** The largest message of a server: the references of a large project are a few megabytes. */
+/** The maximum message size of a server: the references of a large project are a few megabytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_HEADER_BYTES = 4 * 1024;
-/** How much a server may print between two messages that is not a message. */
+/** The maximum size of other output between two messages. */
 const MAX_NOISE_BYTES = 1024 * 1024;
 
 const HEADER =
@@ -15,8 +15,8 @@ export function encodeMessage(message: object): Buffer {
 }
 
 /**
- * Cuts the output of a server into messages. Text between messages is skipped, since some servers print to standard
- * output; a server that prints much of it, or a message that is too large, is reported as broken.
+ * Splits the output of a server into messages. Text between messages is skipped, since some servers print to standard
+ * output; a server that prints too much of it, or sends a message that is too large, is reported as broken.
  */
 export class MessageReader {
   readonly #onMessage: (text: string) => void;
@@ -53,7 +53,7 @@ export class MessageReader {
     return chunk.subarray(part.length);
   }
 
-  /** Looks for a header in what has come so far, and returns what is after it. */
+  /** Searches for a header in the data so far, and returns the data after it. */
   #takeHeader(chunk: Buffer): Buffer {
     // Only a little of the chunk is searched at a time: the rest may be a body of megabytes.
     const taken = chunk.subarray(0, MAX_HEADER_BYTES);

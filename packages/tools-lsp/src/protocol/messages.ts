@@ -41,7 +41,7 @@ function isRange(value: unknown): value is Range {
   return isRecord(value) && isPosition(value.start) && isPosition(value.end);
 }
 
-/** What a server sent as a list of diagnostics. Items that are malformed are left out. */
+/** Parses a list of diagnostics. Malformed items are skipped. */
 export function readDiagnostics(value: unknown, most: number): Diagnostic[] {
   if (!Array.isArray(value)) return [];
   const found: Diagnostic[] = [];
@@ -62,7 +62,7 @@ export function readDiagnostics(value: unknown, most: number): Diagnostic[] {
 /** The severities of tsserver. */
 const CATEGORIES: Readonly<Record<string, number>> = { error: 1, warning: 2, message: 3, suggestion: 4 };
 
-/** What tsserver answered to a request for diagnostics. It counts lines and characters from 1. */
+/** Parses tsserver's answer to a request for diagnostics. It counts lines and characters from 1. */
 export function readTsserverDiagnostics(value: unknown, most: number): Diagnostic[] {
   const items: readonly unknown[] = isRecord(value) && Array.isArray(value.body) ? value.body : [];
   const position = (at: unknown): unknown =>
@@ -82,7 +82,7 @@ export function readTsserverDiagnostics(value: unknown, most: number): Diagnosti
   return readDiagnostics(diagnostics, most);
 }
 
-/** What a server sent as a place or places: `Location`, `Location[]` or `LocationLink[]`. */
+/** Parses one or more locations: `Location`, `Location[]` or `LocationLink[]`. */
 export function readLocations(value: unknown): Location[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   return items.flatMap((item) => {
@@ -102,7 +102,7 @@ export interface CodeSymbol {
   readonly range: Range;
 }
 
-/** What a server sent as symbols: nested or flat ones of a document, or those of a workspace. */
+/** Parses symbols: nested or flat ones of a document, or those of a workspace. */
 export function readSymbols(value: unknown, container = "", depth = 0): CodeSymbol[] {
   if (!Array.isArray(value) || depth > 50) return [];
   return (value as unknown[]).flatMap((item) => {
@@ -129,7 +129,7 @@ export interface DocumentEdits {
   readonly edits: readonly TextEdit[];
 }
 
-/** What a server sent as a `WorkspaceEdit`. Throws if it does more than change the text of files. */
+/** Parses a `WorkspaceEdit`. Throws if it does more than change the text of files. */
 export function readWorkspaceEdit(value: unknown): DocumentEdits[] {
   if (value === null || value === undefined) return [];
   if (!isRecord(value)) throw new Error("the server sent edits that cannot be read");

@@ -71,7 +71,7 @@ export class RpcClient {
     try {
       message = JSON.parse(text);
     } catch {
-      // A request that this was the answer to ends at its time limit.
+      // The request of this answer ends at its time limit.
       return;
     }
     if (!isRecord(message)) return;
@@ -89,7 +89,7 @@ export class RpcClient {
     this.#handlers.send({ jsonrpc: "2.0", id, ...(answer ?? { error }) });
   }
 
-  /** Rejects everything that waits. */
+  /** Rejects all pending requests. */
   close(reason: Error): void {
     this.#closed ??= reason;
     for (const { reject } of [...this.#pending.values()]) reject(reason);

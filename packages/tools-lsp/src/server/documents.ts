@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 
-/** Larger files are generated or data: a server would spend its time on them. */
+/** Larger files are generated or data: a server would waste its time on them. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
 /** A text file as it is on disk. */
@@ -10,7 +10,7 @@ export interface FileText {
   readonly stamp: string;
 }
 
-/** The text of a file; `undefined` if there is none, or if it is not a UTF-8 text of a bounded size. */
+/** The text of a file; `undefined` if it does not exist, or is not a UTF-8 text of a limited size. */
 export async function readText(path: string): Promise<FileText | undefined> {
   try {
     // A FIFO without a writer would block the open.

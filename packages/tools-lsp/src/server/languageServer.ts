@@ -11,15 +11,18 @@ const MAX_DIAGNOSTICS = 1000;
 const MAX_REGISTRATIONS = 100;
 const SHUTDOWN_MS = 500;
 const RETRY_MS = 50;
-/** How long no further push may come before the last one counts. Some servers push syntax errors first. */
+/** How long to wait for further pushes before the last one is used. Some servers push syntax errors first. */
 const QUIET_MS = 30;
-/** The same for pushes that do not say for which version they are. */
+/** The same for pushes without a version. */
 const QUIET_UNVERSIONED_MS = 150;
 /** How long a push may take. Some servers push nothing if nothing has changed. */
 const PUSH_MS = 10_000;
-/** The command by which typescript-language-server, which has no pull of its own, passes a request to tsserver. */
+/**
+ * The command by which typescript-language-server, which does not support pull diagnostics, passes a request to
+ * tsserver.
+ */
 const TSSERVER_REQUEST = "typescript.tsserverRequest";
-/** RequestCancelled, ContentModified and ServerCancelled: the server wants to be asked again. */
+/** RequestCancelled, ContentModified and ServerCancelled: the request should be retried. */
 const ASK_AGAIN = new Set([-32800, -32801, -32802]);
 
 const CREATED = 1;
@@ -50,7 +53,7 @@ const CLIENT_CAPABILITIES = {
 export interface ServerStart extends ServerCommand {
   /** Sent with `initialize`. */
   readonly initialization: unknown;
-  /** What the server gets when it asks for its configuration, by section. */
+  /** The configuration the server can request, by section. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly startMs: number;
 }
@@ -71,7 +74,7 @@ interface Push {
   readonly number: number;
 }
 
-/** A server that sends diagnostics by itself has sent none for the last text. */
+/** A server that pushes diagnostics has sent none for the last text. */
 export class NoPush extends Error {
   constructor() {
     super(`The language server has reported nothing about the file within ${PUSH_MS} ms.`);
@@ -80,7 +83,7 @@ export class NoPush extends Error {
 
 /** A running language server: its documents, its diagnostics and its answers. */
 export class LanguageServer {
-  /** Resolves to the reason once the server has ended. */
+  /** Resolves to the reason once the server has exited. */
   readonly ended: Promise<string>;
   /** Resolves when the server answers requests. */
   readonly ready: Promise<void>;
@@ -158,7 +161,7 @@ export class LanguageServer {
     }
   }
 
-  /** Whether work is under way. */
+  /** Whether work is in progress. */
   get isBusy(): boolean {
     return this.#queued > 0 || this.#rpc.isBusy;
   }
@@ -202,7 +205,7 @@ export class LanguageServer {
       const textDocument = { uri, version: document.version };
       this.#rpc.notify("textDocument/didChange", { textDocument, contentChanges: [{ text: file.text }] });
       this.#rpc.notify("textDocument/didSave", { textDocument: { uri } });
-      // The document that was used last is closed last.
+      // The most recently used document is closed last.
       this.#documents.delete(uri);
       this.#documents.set(uri, document);
       return;
@@ -241,7 +244,7 @@ export class LanguageServer {
     }
   }
 
-  /** Announces files that were written or removed, for what the server knows of them besides open documents. */
+  /** Announces files that were written or removed, for the server's index beyond open documents. */
   announceFiles(written: readonly string[], created: readonly string[], removed: readonly string[]): void {
     const changes = [
       ...written.map((path) => ({ uri: uriOf(path), type: CHANGED })),
@@ -252,7 +255,7 @@ export class LanguageServer {
     if (changes.length > 0) this.#rpc.notify("workspace/didChangeWatchedFiles", { changes });
   }
 
-  /** The diagnostics of the text that was shown last. Rejects with `NoPush` if the server has not sent any. */
+  /** The diagnostics of the last sent text. Rejects with `NoPush` if the server has not sent any. */
   async diagnostics(path: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
     await this.ready;
     const uri = uriOf(path);
@@ -289,14 +292,14 @@ export class LanguageServer {
 
   async end(reason: string): Promise<void> {
     if (this.#hasEnded) return;
-    // Not `AbortSignal.timeout`: its timer lets the process exit before the server has ended.
+    // Not `AbortSignal.timeout`: its timer lets the process exit before the server has.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), SHUTDOWN_MS);
     try {
       await this.#rpc.request("shutdown", undefined, late.signal);
       this.#rpc.notify("exit", undefined);
     } catch {
-      // It is killed if it does not end by itself.
+      // It is killed if it does not exit by itself.
     } finally {
       clearTimeout(timer);
     }
@@ -313,7 +316,7 @@ export class LanguageServer {
     this.#rpc.notify("textDocument/didClose", { textDocument: { uri } });
   }
 
-  /** Waits for a push about the version that was sent last, and a moment longer for further ones. */
+  /** Waits for a push about the last sent version, and a moment longer for further ones. */
   async #pushed(uri: string, signal: AbortSignal): Promise<readonly Diagnostic[]> {
     for (;;) {
       const push = this.#currentPush(uri);
@@ -373,7 +376,7 @@ export class LanguageServer {
     this.#announce();
   }
 
-  /** The address of an open document. Servers write the same one in other ways: `file:///c%3A/x`. */
+  /** The URI of an open document. Servers spell the same one differently: `file:///c%3A/x`. */
   #knownUri(uri: unknown): string | undefined {
     if (typeof uri !== "string") return undefined;
     if (this.#documents.has(uri)) return uri;

@@ -2,7 +2,7 @@
 export interface Candidate {
   readonly program: string;
   readonly args: readonly string[];
-  /** The oldest major version of the npm package that the program belongs to: older ones have no server. */
+  /** The minimum major version of the program's npm package: older ones have no server. */
   readonly package?: { readonly name: string; readonly major: number };
 }
 
@@ -11,11 +11,11 @@ export interface Language {
   readonly name: string;
   /** The protocol's language id for each extension. */
   readonly extensions: Readonly<Record<string, string>>;
-  /** Files that mark the root of a project. Without any, the root is that of the pack. */
+  /** Files that mark the root of a project. Without any, the pack's root is used. */
   readonly markers?: readonly string[];
   /** Whether the root is the outermost directory with a marker. Default: the nearest one. */
   readonly outermost?: boolean;
-  /** The ways to start it, the best first. */
+  /** The ways to start it, best first. */
   readonly candidates: readonly Candidate[];
   readonly initialization?: unknown;
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ const TSC = {
   package: { name: "typescript", major: 7 },
 };
 
-/** The servers that are known by name. One is used only if the machine or the project has it. */
+/** The known servers. One is used only if the machine or the project has it. */
 export const LANGUAGES: readonly Language[] = [
   {
     name: "typescript",
@@ -67,7 +67,7 @@ export const LANGUAGES: readonly Language[] = [
     extensions: { ".go": "go" },
     markers: ["go.work", "go.mod"],
     candidates: [{ program: "gopls", args: [] }],
-    // Newer versions can be asked; older ones ignore it.
+    // Newer versions support pull diagnostics; older ones ignore it.
     initialization: { pullDiagnostics: true },
     hint: "go install golang.org/x/tools/gopls@latest",
   },

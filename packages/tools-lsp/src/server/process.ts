@@ -5,7 +5,7 @@ import { errorMessage, escapeInvisible, killWindowsTree, startableProgram } from
 const MEMORY_CHECK_MS = 500;
 const END_GRACE_MS = 1000;
 const MAX_ERROR_CHARACTERS = 4000;
-/** What may wait to be read by a server. A server that does not read its input would fill the memory of the agent. */
+/** The maximum unread input of a server. A server that does not read its input would fill the memory of the agent. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 export interface ServerCommand {
@@ -17,8 +17,8 @@ export interface ServerCommand {
 }
 
 /**
- * The process of a language server, in its own process group. It ends with the agent: a small shell, whose input closes
- * when the agent is gone, kills the group then.
+ * The process of a language server, in its own process group. It is killed with the agent: a small shell, whose input
+ * closes when the agent exits, kills the group then.
  */
 export class ServerProcess {
   /** Resolves to the reason once the process has ended. Never rejects. */
@@ -31,7 +31,7 @@ export class ServerProcess {
   #isRunning = true;
 
   constructor({ program, args, cwd, env, memoryBytes }: ServerCommand, onOutput: (chunk: Buffer) => void) {
-    // `detached` makes it the leader of a group, so that everything it started ends with it.
+    // `detached` makes it the leader of a group, so that everything it started is killed with it.
     const isWindows = process.platform === "win32";
     const start = startableProgram(program, args, { env, cwd });
     this.#child = spawn(start.file, start.args, {
@@ -53,7 +53,7 @@ export class ServerProcess {
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = (this.#errors + text).slice(-MAX_ERROR_CHARACTERS);
     });
-    // A write to a server that is gone; `ended` says why.
+    // A write to an exited server; `ended` has the reason.
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
       stream?.on("error", () => undefined);
     this.#memory = setInterval(() => this.#checkMemory(memoryBytes), MEMORY_CHECK_MS);
@@ -73,10 +73,10 @@ export class ServerProcess {
     else stdin.write(bytes);
   }
 
-  /** Waits for the process to end by itself, then kills it. */
+  /** Waits for the process to exit by itself, then kills it. */
   async end(reason: string): Promise<void> {
     this.#reason ??= reason;
-    // Now the event loop has to wait for the end of the process.
+    // Now the event loop has to wait for the process to exit.
     this.#child.ref();
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.kill(reason), END_GRACE_MS);
@@ -95,18 +95,18 @@ export class ServerProcess {
         if (this.#isRunning) void killWindowsTree(pid, true);
       } else process.kill(-pid, "SIGKILL");
     } catch {
-      // Nothing of the group is left.
+      // No process of the group is left.
     }
   }
 
-  /** An agent that has nothing else to do may end: the watchdog ends the server. */
+  /** Lets an agent with nothing else to do exit: the watchdog kills the server. */
   #unref(): void {
     this.#child.unref();
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr])
       (stream as { unref?: () => void } | null)?.unref?.();
   }
 
-  /** Kills the group when the agent is gone, however it ended: then the shell reads the end of its input. */
+  /** Kills the group when the agent exits, however it exited: then the shell reads the end of its input. */
   #watch(): void {
     const { pid } = this.#child;
     if (pid === undefined || process.platform === "win32") return;
@@ -126,7 +126,7 @@ export class ServerProcess {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     clearInterval(this.#memory);
-    // Killed before its input closes: the number of the group may belong to another one later.
+    // Killed before its input closes: the group id may be reused later.
     this.#watchdog?.kill("SIGKILL");
     this.kill();
   }

@@ -7,7 +7,7 @@ import { type FileText, readText } from "./documents.js";
 import { LanguageServer } from "./languageServer.js";
 import type { Candidate, Language } from "./languages.js";
 
-/** A server that ended unexpectedly is started once more. */
+/** A server that exited unexpectedly is restarted once. */
 const MAX_FAILURES = 2;
 /** How long a directory without a server is not searched again: one may be installed in the meantime. */
 const LOOK_AGAIN_MS = 30_000;
@@ -23,7 +23,7 @@ interface Lookup {
   readonly until: number;
 }
 
-/** All servers of one registration: one for each language and root, started when it is first needed. */
+/** All servers of one registration: one for each language and root, started on demand. */
 export class Servers {
   readonly settings: LspSettings;
   readonly languages: readonly Language[];
@@ -137,7 +137,7 @@ interface SlotHost {
   readonly beforeStart: () => void;
 }
 
-/** The place of one server: started by its first use, stopped when idle, started once more if it fails. */
+/** The slot of one server: started by its first use, stopped when idle, restarted once if it fails. */
 export class Slot {
   readonly language: Language;
   readonly root: string;
@@ -145,7 +145,7 @@ export class Slot {
   /** The running server, if there is one. */
   running: LanguageServer | undefined;
   usedAt = 0;
-  /** Edits whose errors came too late to be reported. */
+  /** Edits whose errors arrived too late to be reported. */
   timeouts = 0;
   /** A check that the result of an edit no longer waits for. */
   late: Promise<unknown> | undefined;
@@ -169,7 +169,7 @@ export class Slot {
     this.#host = host;
   }
 
-  /** Why the server is not started any more; `undefined` while it may be. */
+  /** Why the server is no longer started; `undefined` if it may be. */
   get broken(): string | undefined {
     return this.#failures.length >= MAX_FAILURES ? this.#failures.at(-1) : undefined;
   }
@@ -204,7 +204,7 @@ export class Slot {
     return this.language.extensions[extname(path).toLowerCase()] ?? this.language.name;
   }
 
-  /** Shows the server a file as it is on disk, and all other open files that have changed. */
+  /** Syncs a file with the server as it is on disk, and all other open files that have changed. */
   async show(path: string, file?: FileText): Promise<LanguageServer> {
     const server = this.use();
     await server.refresh();
@@ -223,7 +223,7 @@ export class Slot {
     await server.end(reason);
   }
 
-  /** Ends a server that does not answer. Counts as a failure. */
+  /** Kills a server that does not answer. Counts as a failure. */
   fail(reason: string): void {
     this.running?.kill(reason);
   }
@@ -264,7 +264,7 @@ interface FoundProgram {
 /** Finds a server: in the project from the directory of the file up to the root, then on the search path. */
 function findProgram({ candidates }: Language, directory: string, root: string): FoundProgram | undefined {
   const inProject = upwards(directory, root).flatMap((one) => PROJECT_FOLDERS.map((name) => join(one, name)));
-  // A relative entry of the search path would mean whatever directory the agent works in.
+  // A relative entry of PATH would depend on the agent's working directory.
   const onMachine = (process.env.PATH ?? "").split(delimiter).filter((one) => isAbsolute(one));
   for (const folders of [inProject, onMachine]) {
     for (const candidate of candidates) {
@@ -285,7 +285,7 @@ function findRoot({ markers = [], outermost = false }: Language, directory: stri
   return (outermost ? marked.at(-1) : marked[0]) ?? root;
 }
 
-/** A directory and those above it, up to the root. */
+/** A directory and its parents, up to the root. */
 function upwards(directory: string, root: string): string[] {
   const found: string[] = [];
   for (let one = directory; one.startsWith(root); one = dirname(one)) {

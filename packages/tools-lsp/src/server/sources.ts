@@ -5,7 +5,7 @@ import type { Servers } from "./servers.js";
 const MAX_ENTRIES = 5000;
 const SKIPPED = new Set(["node_modules", "vendor", "target", "dist", "build", "venv", "__pycache__"]);
 
-/** The first file of each language in the project, from the root downwards. Looks at a bounded number of files. */
+/** The first file of each language in the project, from the root downwards. Examines a limited number of files. */
 export async function findSources(servers: Servers): Promise<string[]> {
   const found = new Map<string, string>();
   const directories = [servers.root];

@@ -33,7 +33,7 @@ const KINDS =
     " ",
   );
 
-/** The tools that only read. */
+/** The read-only tools. */
 export function readingTools(servers: Servers) {
   return [
     diagnosticsTool(servers),
@@ -181,7 +181,7 @@ async function fileSymbols(
     .map((symbol) => ({ ...symbol, uri }));
 }
 
-/** Asks all servers that run, or else those of the languages that the project has. */
+/** Asks all running servers, or else those of the languages that the project has. */
 async function projectSymbols(servers: Servers, query: string, signal: AbortSignal): Promise<CodeSymbol[]> {
   const slots = await projectSlots(servers);
   const answers = await Promise.allSettled(
@@ -204,7 +204,7 @@ async function projectSlots(servers: Servers): Promise<Slot[]> {
   for (const path of sources) {
     const slot = servers.find(path);
     if (!slot || slots.includes(slot)) continue;
-    // A server looks at a project once a file of it is open.
+    // A server indexes a project once a file of it is open.
     await slot.use().inOrder(() => slot.show(path));
     slots.push(slot);
   }

@@ -17,7 +17,7 @@ export function findSymbol(text: string, line: number, symbol: string): Position
   if (content === undefined) throw new Error(`"line" is ${line}, and the file has ${lines.length} lines.`);
   const column = columns(content);
   if (column !== -1) {
-    // Of "module.name" the last part is meant.
+    // For "module.name" the last part is used.
     const last = Math.max(symbol.lastIndexOf("."), symbol.lastIndexOf(":"), symbol.lastIndexOf(">"));
     return { line: line - 1, character: column + last + 1 };
   }
@@ -37,7 +37,7 @@ export function findSymbol(text: string, line: number, symbol: string): Position
 
 const WORD = /[\p{L}\p{N}_$]/u;
 
-/** Where a symbol stands as a whole word; -1 if it does not. */
+/** The position of a symbol as a whole word; -1 if it does not occur. */
 function columnOf(content: string, symbol: string): number {
   for (let at = content.indexOf(symbol); at !== -1; at = content.indexOf(symbol, at + 1)) {
     const before = at === 0 ? "" : (content.slice(0, at).match(/.$/su)?.[0] ?? "");
@@ -56,8 +56,8 @@ export interface ShownPlace {
 }
 
 /**
- * Places as lines of text, each with its code. Only files inside the root are read; of others the name is shown, since
- * a server may name any file of the machine.
+ * Formats places as lines of text, each with its code. Only files inside the root are read; for others only the name is
+ * shown, since a server may name any file of the machine.
  */
 export async function showPlaces(
   servers: Servers,

@@ -45,7 +45,7 @@ export function describeRead(servers: Servers, path: string, line?: number): Cal
   }
 }
 
-/** Runs work with a server within the time that a tool has. Says what is wrong if the server does not answer. */
+/** Runs work with a server within a tool's time limit. Throws with the reason if the server does not answer. */
 export async function withinRequestTime<T>(
   servers: Servers,
   signal: AbortSignal,

@@ -72,7 +72,7 @@ export function renameTool(servers: Servers, host: RenameHost) {
   });
 }
 
-/** The files that would change. A rename that cannot be made is refused before anyone is asked. */
+/** The files that would change. An impossible rename is refused before the user is asked. */
 async function describe(
   servers: Servers,
   host: RenameHost,
@@ -121,7 +121,7 @@ async function plan(
     result = first.plan();
   } catch (error) {
     if (!(error instanceof StaleText)) throw error;
-    // Another program changed files that the server has read: it is asked once more after it was notified.
+    // Another program changed files that the server has read: it is asked again after it was notified.
     first.found.server.announceFiles(error.paths, [], []);
     result = (await ask()).plan();
   }
