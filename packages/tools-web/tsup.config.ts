@@ -1,4 +1,4 @@
 import { packageBuild } from "../../tsup.base.ts";
 
-// Splitting keeps what only a call needs (HTTP, the HTML parser) out of what the start of an agent loads.
+// Splitting keeps code that only a call needs (HTTP, the HTML parser) out of the start of an agent.
 export default packageBuild({ entry: ["src/index.ts"], splitting: true });

@@ -13,7 +13,7 @@ export interface FetchedPage extends Page {
   readonly fetchedAt: number;
 }
 
-/** The pages of a session, so that reading on does not fetch again. Bounded in time and size. */
+/** The pages of a session, so that continued reading does not fetch again. Limited in time and size. */
 export class PageCache {
   readonly #pages = new Map<string, FetchedPage>();
   #bytes = 0;

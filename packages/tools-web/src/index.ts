@@ -9,7 +9,7 @@ import { createWebSearch } from "./tools/webSearch.js";
 export type { SearchOptions, WebOptions } from "./options.js";
 export type { SearchEngine, SearchRequest, SearchResult } from "./search/engine.js";
 
-/** The tools this pack brings. */
+/** The names of this pack's tools. */
 export type WebToolName = "web_fetch" | "web_search";
 
 declare module "@agent/core" {
@@ -19,8 +19,8 @@ declare module "@agent/core" {
 }
 
 /**
- * `web_fetch` and `web_search`. Both reach the network, so they stay off until the user opts in; `web_search` is withheld
- * while no engine is configured. Throws for an unknown or mistyped option.
+ * Registers `web_fetch` and `web_search`. Both use the network, so they stay disabled until the user opts in;
+ * `web_search` is withheld while no engine is configured. Throws for an unknown or mistyped option.
  */
 export const { packName, packApiVersion, secrets, register } = definePack({
   name: PACK_NAME,

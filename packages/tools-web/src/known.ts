@@ -15,8 +15,8 @@ const TRAILING = /[.,;:!?'"*_~…»”’]+$/;
 type Message = ToolContext["sessionContext"][number];
 
 /**
- * The addresses that may be fetched without a question in auto mode: those that the user wrote, that a search returned,
- * and that a fetched page links to on its own host. All were fixed before the model could put data into them.
+ * The URLs that may be fetched without asking in auto mode: those that the user wrote, that a search returned, and that
+ * a fetched page links to on its own host. All were fixed before the model could put data into them.
  */
 export class KnownAddresses {
   readonly #context: Pick<ToolContext, "sessionContext"> | undefined;
@@ -34,7 +34,7 @@ export class KnownAddresses {
   add(addresses: readonly string[]): void {
     const keys = addresses.map(keyOf);
     for (const key of keys) {
-      // The oldest go first: they are asked about again.
+      // The oldest are dropped first: they are asked about again.
       this.#found.delete(key);
       this.#found.add(key);
     }
@@ -50,7 +50,7 @@ export class KnownAddresses {
     return this.#found.has(key) || this.#isWritten(key) || this.#kept().includes(digest(key));
   }
 
-  /** Keeps the newest addresses with the session, so that they are known when it is resumed. */
+  /** Stores the newest URLs with the session, so that they are known when it is resumed. */
   #keep(keys: readonly string[]): void {
     if (this.#state === undefined) return;
     const kept = new Set(this.#kept());
@@ -79,7 +79,7 @@ export class KnownAddresses {
   }
 }
 
-/** What two spellings of one address have in common: HTTP or HTTPS, with or without a slash at the end of the path. */
+/** Normalises the spellings of one URL: HTTP or HTTPS, with or without a trailing slash. */
 function keyOf(href: string): string {
   const key = href.slice(href.indexOf("//") + 2);
   const query = key.indexOf("?");
@@ -105,7 +105,7 @@ function addressesIn(content: Extract<Message, { role: "user" }>["content"]): Re
     const whole = Array.from(searched.matchAll(WITH_SCHEME), ([address]) => address);
     const bare = Array.from(searched.matchAll(BARE), ([, address]) => `https://${address}`);
     for (const address of [...whole, ...bare]) {
-      // A sentence or a bracket may end after an address: "(see https://example.com/a)."
+      // A sentence or a bracket may end after a URL: "(see https://example.com/a)."
       for (let rest = address, cuts = 0; cuts < MAX_CUTS && rest !== ""; cuts++) {
         add(rest);
         rest = rest.replace(TRAILING, "");

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
 /**
- * Puts text from the web between two lines with a mark that the text cannot contain, because it is chosen afterwards.
- * What stands outside of them is the tool's own.
+ * Puts text from the web between two lines with a random mark that the text cannot contain. Text outside of them is the
+ * tool's own.
  */
 export function markedAsData(text: string, origin: string): string {
   const mark = randomBytes(6).toString("hex");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What servers are told about the program that asks. */
+/** The user agent of requests. */
 export function userAgent(): string {
   return `agent-tools-web${version()} (+https://github.com/agent/agent)`;
 }

@@ -6,7 +6,7 @@ import * as pack from "../src/index.js";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server on this machine that answers by path and records what it was asked. */
+/** A local server that answers by path and records its requests. */
 export class WebServer {
   readonly requests: { path: string; headers: IncomingMessage["headers"]; body: string }[] = [];
   readonly #answers = new Map<string, Answer>();
@@ -85,7 +85,7 @@ export function webRegistry(options: pack.WebOptions, host: Partial<PackHost> = 
   return registry;
 }
 
-/** What stands between the two lines with the mark. */
+/** The text between the two lines with the mark. */
 export function dataOf(text: string): string {
   const [, , data] = /\n--- ([0-9a-f]{12})\n([\s\S]*)\n--- \1(?:\n|$)/.exec(text) ?? [];
   if (data === undefined) throw new Error(`no marked data in: ${text}`);

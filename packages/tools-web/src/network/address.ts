@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Where an address leads. Only `public` addresses are connected to without permission. */
+/** The kind of an address. Only `public` ones are connected to without permission. */
 export type AddressKind = "public" | "loopback" | "private" | "link-local" | "metadata" | "reserved";
 
 type Range = readonly [address: string, prefixLength: number, kind: AddressKind];
 
-// The special-purpose registries of IANA. The first range that contains an address counts.
+// The special-purpose registries of IANA. The first range that contains an address applies.
 const IPV4: readonly Range[] = [
-  // The metadata services of clouds. Most are link-local; these are those that are not.
+  // The metadata services of clouds. Most are link-local; these are the others.
   ["168.63.129.16", 32, "metadata"],
   ["100.100.100.200", 32, "metadata"],
   ["192.0.0.192", 32, "metadata"],
@@ -18,7 +18,7 @@ const IPV4: readonly Range[] = [
   ["100.64.0.0", 10, "private"],
   ["172.16.0.0", 12, "private"],
   ["192.168.0.0", 16, "private"],
-  // Benchmarking, and what some VPN clients answer for every name.
+  // Benchmarking, and the answer of some VPN clients for every name.
   ["198.18.0.0", 15, "private"],
   ["192.0.0.0", 24, "reserved"],
   ["192.0.2.0", 24, "reserved"],

@@ -10,7 +10,7 @@ export interface CheckedAddress {
   readonly family: number;
 }
 
-/** Resolves the host of a URL and resolves to its addresses if all of them may be connected to. Rejects otherwise. */
+/** Resolves the host of a URL, and resolves to its addresses if all of them may be connected to. Rejects otherwise. */
 export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<readonly CheckedAddress[]>;
 
 export interface GuardOptions {
@@ -29,7 +29,7 @@ const PLACES: Readonly<Record<Exclude<AddressKind, "public">, string>> = {
   reserved: "an address that is not public",
 };
 
-// A user can answer for these. Link-local and metadata addresses must be named in the configuration.
+// A user can approve these. Link-local and metadata addresses must be named in the configuration.
 const ASKED = new Set<AddressKind>(["loopback", "private"]);
 
 /**

@@ -11,7 +11,7 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface RequestLimits {
-  /** The most bytes of a body that are read, after decompression. */
+  /** The maximum size of a body, after decompression. */
   readonly maxBytes: number;
   /** How long the whole request may take, redirects included. */
   readonly timeoutMs: number;
@@ -41,7 +41,7 @@ export interface PageAnswer {
   readonly totalBytes?: number;
 }
 
-/** A redirect that is not followed, because another host must be decided about anew. */
+/** A redirect that is not followed, because another host needs a new decision. */
 export interface Redirection {
   readonly redirect: URL;
   readonly url: URL;
@@ -141,7 +141,7 @@ function send(
     // A new connection for each request: neither an agent with a proxy nor an open connection of another check is used.
     agent: false,
     lookup: pinned(addresses),
-    // Also if NODE_TLS_REJECT_UNAUTHORIZED is set to 0.
+    // Even if NODE_TLS_REJECT_UNAUTHORIZED is 0.
     rejectUnauthorized: true,
     signal,
   };
@@ -205,7 +205,7 @@ async function readBody(
   return { body: body.subarray(0, maxBytes), ...(cut !== undefined && { cut }) };
 }
 
-/** The decompressed body. Only one encoding is accepted: several compress a bomb once more. */
+/** The decompressed body. Only one encoding is accepted: several could compress a bomb repeatedly. */
 async function decompressed(response: IncomingMessage): Promise<Readable> {
   const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
   if (encoding === "" || encoding === "identity") return response;

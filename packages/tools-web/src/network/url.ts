@@ -44,7 +44,7 @@ export function bareHost(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 }
 
-/** The port, also if it is the default one of the protocol. */
+/** The port, including the default one of the protocol. */
 export function portOf(url: URL): string {
   return url.port || (url.protocol === "https:" ? "443" : "80");
 }

@@ -5,7 +5,7 @@ import { parseHtml } from "./tree.js";
 
 const MAX_FRAMES = 5;
 
-/** An HTML page as Markdown. Loaded with the first such page: it brings the parser. */
+/** Converts an HTML page to Markdown. Loaded with the first such page, because of the parser. */
 export interface HtmlPage {
   readonly text: string;
   readonly notes: readonly string[];
@@ -54,7 +54,7 @@ function baseOf(href: string | undefined, url: URL): URL {
   }
 }
 
-/** Resolves the links of a page. Each is parsed once: that takes a part of the time of a page with many links. */
+/** Resolves the links of a page. Each is parsed once, since that takes much of the time for a page with many links. */
 function createResolver(base: URL): (href: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (href) => {

@@ -15,7 +15,7 @@ const BOILERPLATE_CLASS =
 const HIDDEN_STYLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0*)?\s*(?:;|$)|font-size\s*:\s*0(?:px|em|%)?\s*(?:;|$))/i;
 const WIDE = /^(?:div|section|article|main|center|td|table|tbody|tr|font|span)$/;
-// A page with less text than this is shown whole: there is no main content to tell from the rest.
+// A page with less text than this is shown whole: its main content cannot be distinguished.
 const SMALL_PAGE = 1500;
 // The share of a text that its main part must have.
 const DECLARED_SHARE = 0.3;
@@ -24,13 +24,13 @@ const DOMINANT_SHARE = 0.75;
 const LINK_WEIGHT = 0.3;
 
 /**
- * Finds the element that holds the content of a page: what the page declares as such (`<main>`, one `<article>`), or
- * else the innermost element with most of the text. Marks navigation as skipped.
+ * Finds the element with the content of a page: the declared one (`<main>`, one `<article>`), or else the innermost
+ * element with most of the text. Marks navigation as skipped.
  */
 export function findMainContent({ root, mains, boilerplate }: PageTree): MainContent {
   const whole = root.visible;
   if (whole <= SMALL_PAGE) return { element: root, outside: 0 };
-  // Something that has most of the page in it is not a side part, whatever it is called.
+  // An element that contains most of the page is not a side part, whatever its name.
   const skipped = boilerplate.filter(({ visible }) => visible < whole / 2);
   for (const element of skipped) element.isSkipped = true;
   let best: Element | undefined;
@@ -60,7 +60,7 @@ function score({ isSkipped, visible, linked }: Element): number {
   return isSkipped ? 0 : visible - linked * (1 - LINK_WEIGHT);
 }
 
-/** The characters of an element without those of the elements in it that are skipped. */
+/** The number of characters of an element without skipped elements in it. */
 function shownText(element: Element, skipped: readonly Element[]): number {
   let shown = element.visible;
   for (const one of skipped) {
@@ -71,7 +71,7 @@ function shownText(element: Element, skipped: readonly Element[]): number {
   return shown;
 }
 
-/** Whether a reader of the page does not see an element. */
+/** Whether an element is invisible to a reader of the page. */
 export function isHidden({ attributes }: Element): boolean {
   if (attributes === undefined) return false;
   return (
@@ -95,7 +95,7 @@ function isSideName(names: string | undefined): boolean {
   return names !== undefined && BOILERPLATE_CLASS.test(names.length > 500 ? names.slice(0, 500) : names);
 }
 
-/** Whether the page says that an element is its content. */
+/** Whether the page declares an element as its content. */
 export function isDeclaredMain({ name, attributes }: Element): boolean {
   if (name === "main" || name === "article") return true;
   return attributes?.role === "main";

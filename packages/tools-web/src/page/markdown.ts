@@ -14,7 +14,7 @@ const BLOCKS = new Set(
 );
 // Deeper lists and quotes are not indented further, so that a line never consists of indentation.
 const MAX_INDENT = 8;
-// A table that is wider, or whose cells are longer, arranges a page and holds no data.
+// A table that is wider, or whose cells are longer, is a layout table without data.
 const MAX_COLUMNS = 40;
 const MAX_CELL = 2000;
 // Further links are written as text: resolving hundreds of thousands takes seconds.
@@ -31,20 +31,20 @@ export function toMarkdown(root: Element, resolve: (href: string) => string | un
 }
 
 /**
- * Collects text. Blanks collapse as in HTML; breaks between blocks and the marks of emphasis and links are written only
- * when text follows them.
+ * Collects text. Whitespace collapses as in HTML; breaks between blocks and the markup of emphasis and links are
+ * written only when text follows.
  */
 class Writer {
   #text = "";
   #prefixes: string[] = [];
-  /** What the next line begins with instead of the innermost prefix: the bullet of a list item. */
+  /** The start of the next line instead of the innermost prefix: the bullet of a list item. */
   #bullet: string | undefined;
   /** Line breaks before the next text. */
   #breaks = 0;
   #isEmpty = true;
   #space = false;
   #opening: string[] = [];
-  /** Above 0 where blocks follow each other on one line: in a link, a heading, a cell. */
+  /** Above 0 if blocks follow each other on one line: in a link, a heading, a cell. */
   oneLine: number;
 
   constructor(oneLine = 0) {
@@ -72,13 +72,13 @@ class Writer {
     this.#space = isBlank(text, text.length - 1);
   }
 
-  /** Text in which every character counts, on one line. */
+  /** Text in which every character matters, on one line. */
   verbatim(text: string): void {
     this.#start();
     this.#text += text;
   }
 
-  /** Lines that keep their form. */
+  /** Preformatted lines. */
   lines(lines: readonly string[]): void {
     for (const line of lines) {
       this.breakLine();
@@ -106,7 +106,7 @@ class Writer {
     }
   }
 
-  /** What a blank line inside of quotes begins with. */
+  /** The start of a blank line inside of quotes. */
   #emptyLine(): string {
     const quotes = this.#prefixes.slice(0, MAX_INDENT).filter((prefix) => prefix === "> ");
     return quotes.join("").trimEnd();
@@ -137,18 +137,18 @@ class Writer {
   }
 
   outdent(): void {
-    // An empty item leaves no bullet to the next text.
+    // An empty item must not leave its bullet to the next text.
     this.#bullet = undefined;
     this.#prefixes.pop();
   }
 
-  /** Writes a mark before the next text. Returns what `close` needs. */
+  /** Writes an opening mark before the next text. Returns the argument for `close`. */
   open(mark: string): number {
     this.#opening.push(mark);
     return this.#text.length;
   }
 
-  /** Writes the other mark, or neither if there was no text since `open`. */
+  /** Writes the closing mark, or neither if there was no text since `open`. */
   close(opened: number, mark: string): void {
     if (this.#text.length > opened) this.#text += mark;
     else this.#opening.pop();
@@ -157,7 +157,7 @@ class Writer {
 
 class Renderer {
   writer = new Writer();
-  /** A cell is written apart from its table. There are no tables in cells of data. */
+  /** A cell is rendered separately from its table. Cells of data contain no tables. */
   readonly #cellWriter = new Writer(1);
   readonly #resolveUrl: (href: string) => string | undefined;
   hasHeading = false;
@@ -313,7 +313,7 @@ class Renderer {
     const href = element.attributes?.href;
     const target = href === undefined || this.#isInLink ? undefined : this.#resolve(href);
     if (target === undefined) {
-      // The sign next to a heading that links to the heading itself.
+      // The symbol next to a heading that links to the heading itself.
       if (!href?.startsWith("#") || textOf(element).trim().length > 1) this.children(element);
       return;
     }
@@ -325,7 +325,10 @@ class Renderer {
     this.#isInLink = false;
   }
 
-  /** The absolute URL of a link, or `undefined` for one that leads nowhere else: a fragment, a script, a mail address. */
+  /**
+   * The absolute URL of a link, or `undefined` for one that does not lead to another page: a fragment, a script, a mail
+   * address.
+   */
   #resolve(href: string): string | undefined {
     if (href.startsWith("#") || href.length > 4000 || this.#links++ > MAX_LINKS) return undefined;
     const url = this.#resolveUrl(href);
@@ -428,7 +431,7 @@ class Renderer {
   }
 }
 
-/** The cells of a table of data. `undefined` for a table that arranges a page. */
+/** The cells of a data table. `undefined` for a layout table. */
 function rowsOf(table: Element): (Element | undefined)[][] | undefined {
   if (table.attributes?.role === "presentation") return undefined;
   const rows: (Element | undefined)[][] = [];
@@ -487,7 +490,7 @@ function hasBlocks(element: Element): boolean {
   return false;
 }
 
-/** The text of an element as it is written. */
+/** The verbatim text of an element. */
 function textOf(element: Element, isCode = false): string {
   let text = element.text;
   for (let child = element.first; child; child = child.next) {

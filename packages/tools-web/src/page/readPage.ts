@@ -7,7 +7,7 @@ export interface Page {
   readonly text: string;
   /** A picture or a document in place of text. */
   readonly part?: ContentPart;
-  /** What was left out, or is unusual: sentences for the end of a result. */
+  /** Notes about what was omitted or is unusual: sentences for the end of a result. */
   readonly notes: readonly string[];
   /** The links to other pages of the same host. */
   readonly links: readonly string[];
@@ -23,8 +23,8 @@ const NEEDS_SCRIPT =
   /\b(?:enable|requires?|turn on|activate|needs?)\s+(?:\w+\s+){0,3}javascript|javascript\s+(?:is\s+)?(?:disabled|required)/i;
 const FEW_CHARACTERS = 400;
 
-// Control and format characters: a page can hide instructions in them or reorder text. Line breaks, tabs, joiners and the
-// signs of the Arabic script stay.
+// Control and format characters: a page can hide instructions in them or reorder text. Line breaks, tabs, joiners and
+// the signs of the Arabic script are kept.
 const INVISIBLE = /[\p{Cc}\p{Cf}](?<![\t\n\r\u0600-\u0605\u200c-\u200d\u06dd\u08e2])/gu;
 
 const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) => boolean])[] = [
@@ -38,7 +38,7 @@ const SIGNATURES: readonly (readonly [mediaType: string, test: (body: Buffer) =>
   ],
 ];
 
-/** Makes a page of an answer by its type. Throws an `Error` for the model if there is nothing it could read. */
+/** Converts an answer to a page by its type. Throws an `Error` for the model if there is nothing it could read. */
 export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise<Page> {
   const { body, headers, url, cut } = answer;
   const type = headers["content-type"] ?? "";
@@ -57,7 +57,7 @@ export async function readPage(answer: PageAnswer, signal: AbortSignal): Promise
   }
   const { text, encoding, invalid } = decodeBody(body, type, cut !== undefined);
   const notes = invalid > 0 ? [`${invalid} characters could not be decoded as ${encoding}.`] : [];
-  // UTF-16 without a declaration, and files of programs: text has no NUL.
+  // UTF-16 without a declaration, and binary files: text contains no NUL.
   if (text.slice(0, 4096).includes("\0")) {
     throw new Error(
       `The answer says that it is ${quote(mediaType || "nothing particular")}, but it is binary data.`,
@@ -84,7 +84,7 @@ function plainPage(text: string, notes: readonly string[]): Page {
 function visible(text: string): { readonly text: string; readonly notes: readonly string[] } {
   let removed = 0;
   const clean = text.replace(INVISIBLE, (character) => {
-    // Soft hyphens and marks at the start of a text are ordinary.
+    // Soft hyphens and byte order marks at the start of a text are ordinary.
     if (character !== "\u00ad" && character !== "\ufeff") removed++;
     return "";
   });
@@ -130,12 +130,12 @@ const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)/i;
 interface Decoded {
   readonly text: string;
   readonly encoding: string;
-  /** The number of characters that stand for bytes that are not valid in this encoding. */
+  /** The number of replacement characters for bytes that are invalid in this encoding. */
   readonly invalid: number;
 }
 
 /**
- * Decodes a body as browsers do: by its byte order mark, then by the header, then by what its start declares. Without
+ * Decodes a body like browsers: by its byte order mark, then by the header, then by a declaration at its start. Without
  * any of them it is UTF-8 if it is valid UTF-8, else Windows-1252. `isCut`: the end may be half a character.
  */
 function decodeBody(body: Uint8Array, contentType: string, isCut: boolean): Decoded {
@@ -157,7 +157,7 @@ function byteOrderMark([first, second, third]: Uint8Array): string | undefined {
   return first === 0xff && second === 0xfe ? "utf-16le" : undefined;
 }
 
-/** The name of an encoding that can be decoded. A label that no one knows counts as absent. */
+/** The name of a supported encoding. An unknown label counts as absent. */
 function decoderLabel(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -167,7 +167,7 @@ function decoderLabel(label: string | undefined): string | undefined {
   }
 }
 
-/** A declaration that could be read as ASCII is not UTF-16; the HTML standard takes it as UTF-8. */
+/** A declaration that is readable as ASCII is not UTF-16; the HTML standard treats it as UTF-8. */
 function withoutUtf16(encoding: string | undefined): string | undefined {
   return encoding?.startsWith("utf-16") ? "utf-8" : encoding;
 }

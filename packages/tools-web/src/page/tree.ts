@@ -17,7 +17,7 @@ export interface Element {
   /** Characters of visible text inside the element, and how many of them are in links. */
   visible: number;
   linked: number;
-  /** Whether the element is not part of the content: a reader does not see it, or it is navigation. */
+  /** Whether the element is not part of the content: it is invisible, or navigation. */
   isSkipped: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface PageTree {
   readonly frames: readonly string[];
   /** The text of `<noscript>`. */
   readonly noscript: string;
-  /** Whether the page has more elements than are kept. The text of the others is kept. */
+  /** Whether the page has more elements than are stored. The text of the others is kept. */
   readonly isFlattened: boolean;
 }
 
@@ -51,17 +51,17 @@ const MAX_NAMES = 1000;
 const MAX_HREFS = 5000;
 const MAX_NOSCRIPT = 2000;
 
-/** How the parser treats elements of a name. */
+/** How the parser treats elements with a name. */
 interface TagRules {
   /** They have no content and no end tag. */
   readonly isVoid: boolean;
-  /** They have no text for a reader. The content of frames and of `noscript` is for other browsers. */
+  /** Elements without text for a reader. The content of frames and of `noscript` is for other browsers. */
   readonly isSkipped: boolean;
   /** A start tag ends a paragraph. */
   readonly endsParagraph: boolean;
   /** An end tag inside a cell ends elements around it. */
   readonly isTablePart: boolean;
-  /** Which open elements a start tag ends, and where the search for them stops. */
+  /** Which open elements a start tag closes, and where the search for them stops. */
   readonly ends: readonly string[];
   readonly endsWithin: readonly string[];
 }
@@ -111,8 +111,8 @@ const KEPT_ATTRIBUTES = new Map(
 
 /**
  * Parses HTML into a tree with htmlparser2's tokenizer. The tree is built here, because the parser of that package
- * searches and shifts its stack of open elements for every tag, which is quadratic on deeply nested pages. Other work
- * runs between the slices of a long page.
+ * searches and shifts its stack of open elements for every tag, which is quadratic on deeply nested pages. A long page
+ * is parsed in slices, so that other work can run.
  */
 export async function parseHtml(html: string, signal: AbortSignal): Promise<PageTree> {
   const builder = new TreeBuilder(html);
@@ -129,14 +129,14 @@ export async function parseHtml(html: string, signal: AbortSignal): Promise<Page
 }
 
 const NO_SCOPE: readonly string[] = [];
-/** An end tag inside a cell ends nothing around the table. */
+/** An end tag inside a cell closes nothing around the table. */
 const CELL_SCOPE: readonly string[] = ["table", "td", "th"];
 
 /** The tags of one name on a page. */
 interface Tag {
   readonly name: string;
   readonly rules: TagRules;
-  /** How many elements are open: most end tags that match nothing are found without a search. */
+  /** How many elements are open: most unmatched end tags are detected without a search. */
   open: number;
 }
 
@@ -230,7 +230,7 @@ class TreeBuilder implements TokenizerCallbacks {
   onattribend(): void {
     if (this.#attribute === undefined) return;
     this.#attributes ??= {};
-    // Of two attributes of one name the first counts.
+    // If an attribute occurs twice, the first one is used.
     this.#attributes[this.#attribute] ??= this.#value;
   }
 

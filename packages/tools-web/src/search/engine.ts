@@ -7,7 +7,7 @@ export interface SearchResult {
 }
 
 export interface SearchRequest {
-  /** The most results that are wanted. */
+  /** The maximum number of results. */
   readonly count: number;
   /** Only pages of this host and its subdomains. */
   readonly site?: string;
@@ -18,7 +18,7 @@ export interface SearchRequest {
 export interface SearchEngine {
   /** Named in every result, so that the user knows who saw the query. */
   readonly name: string;
-  /** Where queries are sent, for rules such as `net.fetch(api.example.com)`. */
+  /** The host that queries are sent to, for rules such as `net.fetch(api.example.com)`. */
   readonly url?: string;
   search(query: string, request: SearchRequest): Promise<readonly SearchResult[]>;
 }

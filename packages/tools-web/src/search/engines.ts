@@ -9,10 +9,10 @@ const TIMEOUT_MS = 30_000;
 const HOSTED_TIMEOUT_MS = 120_000;
 const MAX_ERROR = 300;
 
-/** What is sent to a service, and how its answer is read. */
+/** The request to a service, and how its answer is parsed. */
 interface Adapter {
   readonly name: string;
-  /** Absent: the user has to state it. */
+  /** Absent: the user has to provide it. */
   readonly url?: string;
   /** The variable with the key. Absent: the service needs none. */
   readonly key?: string;
@@ -20,7 +20,7 @@ interface Adapter {
   request(query: string, request: SearchRequest, key: string, options: SearchOptions): AdapterRequest;
   /** Returns the results of an answer. Entries without a URL are dropped afterwards. */
   read(answer: Readonly<Record<string, unknown>>): readonly Loose[];
-  /** What to do about a status, if there is something to do. */
+  /** What to do about a status, if anything. */
   cure?(status: number): string | undefined;
 }
 
@@ -155,7 +155,7 @@ const ADAPTERS: Readonly<Record<SearchOptions["engine"], Adapter>> = {
       const items = records(output);
       const sources = items.flatMap(({ action }) => records(isRecord(action) ? action.sources : undefined));
       const texts = items.flatMap(({ content }) => records(content));
-      // The answer cites what it used, with titles; the sources are all that was found.
+      // The answer cites what it used, with titles; the sources are everything it found.
       const cited = texts.flatMap(({ annotations, text }) =>
         records(annotations)
           .filter(({ type }) => type === "url_citation")
@@ -177,7 +177,7 @@ const ADAPTERS: Readonly<Record<SearchOptions["engine"], Adapter>> = {
         tools: [{ google_search: {} }],
       },
     }),
-    // The addresses are links of Google that lead to the pages.
+    // The URLs are Google's redirect links to the pages.
     read: ({ candidates }) =>
       records(candidates).flatMap(({ groundingMetadata: found }) => {
         const { groundingChunks, groundingSupports } = isRecord(found) ? found : {};
@@ -202,10 +202,7 @@ const HOW_TO_CONFIGURE = [
   `packs: [["@agent/tools-web", { search: { engine: "brave" } }]]  // with ${ADAPTERS.brave.key} in the environment; also tavily, exa, kagi`,
 ].join("\n");
 
-/**
- * Creates the engine that the options name. Returns why there is none if its key is not set. Throws for options that
- * are wrong.
- */
+/** Creates the engine in the options. Returns why there is none if its key is not set. Throws for invalid options. */
 export function createSearchEngine(
   packName: string,
   options: unknown,
@@ -280,7 +277,7 @@ async function ask(
     signal: request.signal,
     maxBytes: MAX_BYTES,
     timeoutMs: adapter.timeoutMs ?? TIMEOUT_MS,
-    // A key must not travel to where a redirect leads.
+    // A key must not be sent to a redirect target.
     follow: false,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });

@@ -19,11 +19,11 @@ export interface WebFetchParts extends RequestLimits {
 
 const DEFAULT_LIMIT = 30_000;
 const MAX_LIMIT = 100_000;
-/** What a reader of a page gets, if the size of its context is not known. */
+/** The size of the text for a page reader whose context size is unknown. */
 const READER_CHARACTERS = 200_000;
 const MAX_READER_CHARACTERS = 600_000;
 const MAX_ERROR_PAGE = 2000;
-// More at the same time would hold several times the size limit in memory.
+// More concurrent ones would hold several times the size limit in memory.
 const MAX_REQUESTS = 6;
 const ACCEPT =
   "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5";
@@ -32,7 +32,7 @@ const READER_PROMPT =
 const UNKNOWN =
   "you did not write this address, no search returned it, and no page of its host that was read links to it: it may carry data out";
 
-/** Makes `web_fetch`. Its cache lives as long as the registration. */
+/** Creates `web_fetch`. Its cache lives as long as the registration. */
 export function createWebFetch(parts: WebFetchParts) {
   const { known, unknown } = parts;
   const cache = new PageCache();
@@ -119,7 +119,7 @@ export function createWebFetch(parts: WebFetchParts) {
   });
 }
 
-/** The pattern of a rule for a host. A rule that names only the host allows every port of it. */
+/** The rule pattern for a host. A rule with only the host allows every port of it. */
 function rulePattern({ hostname, port, origin }: URL): string {
   return port === "" && !hostname.startsWith("[") ? hostname : `${origin}/*`;
 }
@@ -174,7 +174,7 @@ function redirected(
   known: KnownAddresses,
   call: DefinedToolCall,
 ): string {
-  // The same site under its other name was asked for as much as this one.
+  // The same site under its other name was requested as well.
   if (siteOf(url) === siteOf(redirect)) known.add([redirect.href]);
   call.report({ summary: `redirects to ${redirect.host}` });
   return `${url.href} redirects (HTTP ${status}) to another host or a less secure protocol:\n${redirect.href}\nNothing was fetched from there. Call web_fetch with that URL if it is what you need.`;
@@ -222,7 +222,7 @@ async function answer(
   contextTokens: number | undefined,
   call: DefinedToolCall,
 ): Promise<string> {
-  // Half of the context, at two characters a token: dense text such as code or Chinese fits too.
+  // Half of the context, at two characters per token: dense text such as code or Chinese fits too.
   const room =
     contextTokens === undefined ? READER_CHARACTERS : Math.min(contextTokens, MAX_READER_CHARACTERS);
   const [start, end] = windowOf(page.text, offset, room);

@@ -17,7 +17,7 @@ const MAX_TITLE = 300;
 const MAX_TEXT = 600;
 const HOST = /^(?:[a-z0-9-]{1,63}\.)+[a-z0-9-]{2,63}$/i;
 
-/** Makes `web_search`. */
+/** Creates `web_search`. */
 export function createWebSearch({ engine, known }: WebSearchParts) {
   return defineTool({
     name: "web_search",
@@ -77,7 +77,7 @@ function format({ url, title, text, date }: SearchResult, index: number): string
   ].join("\n");
 }
 
-/** Engines mark what they found with tags. */
+/** Engines highlight matches with tags. */
 function oneLine(text: string, length: number): string {
   const plain = text
     .slice(0, 4 * length)
