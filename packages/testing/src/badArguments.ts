@@ -26,7 +26,7 @@ export function refusedCalls(schema: JsonSchema): SampleCall[] {
   return [...missing, ...mistyped].filter((args) => refuses(args));
 }
 
-/** Calls that the schema accepts, with one argument of the sample replaced by a hostile value. */
+/** Calls that the schema accepts, with one argument of the sample replaced with a hostile value. */
 export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall[] {
   const { properties } = parametersOf(schema);
   const refuses = refusal(schema);
@@ -39,7 +39,9 @@ export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall
     .filter((args) => !refuses(args));
 }
 
-/** Whether a misspelt argument would be accepted. An explicit `additionalProperties: true` is taken as intended. */
+/**
+ * Whether a misspelt argument would be accepted. An explicit `additionalProperties: true` is considered intentional.
+ */
 export function ignoresUnknownArguments(schema: JsonSchema): boolean {
   return !["additionalProperties", "patternProperties", "propertyNames"].some((keyword) => keyword in schema);
 }

@@ -22,7 +22,7 @@ export const CHECKS: readonly Check[] = [...LOADING_CHECKS, ...DECLARATION_CHECK
 const NONE: LateTools = { tools: [], failures: [] };
 
 const OPTIONS: OptionChecks<CheckPackOptions> = {
-  // Accept any options: the pack itself accepts or refuses them.
+  // Accept any options: the pack itself validates them.
   options: () => undefined,
   samples: check.object,
   slowSamples: check.object,
@@ -34,8 +34,8 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
 };
 
 /**
- * Checks that a built pack does what hosts rely on. The pack runs in separate processes, in empty directories, so that it
- * cannot affect the caller. Rejects only for a wrong parameter; a broken pack gives a report.
+ * Checks that a built pack does what hosts rely on. The pack runs in separate processes, in empty directories, so that
+ * it cannot affect the caller. Rejects only for an invalid parameter; a broken pack is reported.
  *
  * @example
  * ```ts
@@ -64,8 +64,8 @@ export async function checkPack(location: PackLocation, options: CheckPackOption
 }
 
 /**
- * Lists what a pack brings, without checking it. Loads it in a separate process; a broken pack has a `problem`. With `late`,
- * tools that the pack announces for later are loaded as well, which may start what they come from.
+ * Lists the content of a pack, without checking it. Loads it in a separate process; a broken pack has a `problem`. With
+ * `late`, tools that the pack announces for later are loaded as well, which may start their servers.
  */
 export async function inspectPack(
   location: PackLocation,
@@ -83,14 +83,14 @@ export async function inspectPack(
     ...(typeof packName === "string" && { packName }),
     tools: [...(first?.tools ?? []), ...late.tools].map(packTool),
     secrets: first?.secrets ?? [],
-    // A pack may provide more where the host can do more.
+    // A pack may provide more if the host offers more.
     services: [...new Set([...(first?.services ?? []), ...(whole?.services ?? [])])],
     lateProblems: late.failures,
     ...(problem !== undefined && { problem }),
   };
 }
 
-/** Loads the tools that come later, in its own process: what they come from may print and leave files. */
+/** Loads late tools in a separate process: their servers may print and create files. */
 async function loadLate(module: string, options: CheckPackOptions): Promise<LateTools> {
   const { answer, crash = "no answer" } = await runProbe(newTask("loadLate", module, options), options);
   return answer?.late ?? { tools: [], failures: [crash] };

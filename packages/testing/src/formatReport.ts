@@ -5,7 +5,7 @@ import type { CheckResult, CheckStatus, Finding, PackReport } from "./types.js";
 
 const MARKS: Readonly<Record<CheckStatus, string>> = { passed: "ok", failed: "FAIL", not_checked: "--" };
 
-/** The report as plain text: one line per check; below a failed check, what is wrong and how to fix it. */
+/** Formats the report as plain text: one line per check; below a failed check, the problem and how to fix it. */
 export function formatReport(report: PackReport | ProviderReport): string {
   check.object("report", report);
   if (!Array.isArray(report.checks) || !("provider" in report || Array.isArray(report.tools))) {
@@ -43,7 +43,7 @@ function formatCheck({ id, title, status, findings, notes, remarks = [] }: Check
   ];
 }
 
-/** A finding on a few lines: what is wrong and what to do. Escapes text of the pack: it must not control the terminal. */
+/** A finding on a few lines: the problem and what to do. Escapes text of the pack: it must not control the terminal. */
 export function formatFinding({ tool, expected, got, cure }: Finding): string {
   const where = tool === undefined ? "" : `${tool}: `;
   return escapeInvisible(`     ${where}expected ${expected}\n       got: ${got}\n       cure: ${cure}`);

@@ -34,8 +34,8 @@ export type {
 const LONGEST_MS = 5 * 60 * 1000;
 
 /**
- * Declares one test for each check of the kit. Give it `describe` and `test` of your runner; without them
- * it takes the global ones.
+ * Declares one test for each check of the kit. Pass `describe` and `test` of your runner; by default it uses the global
+ * ones.
  *
  * @example
  * ```ts

@@ -10,7 +10,7 @@ const POLL_MS = 50;
 /** Whether this system shows the environment of processes. Otherwise leftover processes cannot be found. */
 export const canFindLeftovers = process.platform === "linux";
 
-/** Waits a moment for marked processes to end; ends those that do not and returns their command lines. */
+/** Waits a moment for marked processes to exit; kills those that do not and returns their command lines. */
 export async function endLeftovers(mark: string): Promise<string[]> {
   const deadline = Date.now() + GRACE_MS;
   let found = findMarked(mark);

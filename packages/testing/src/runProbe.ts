@@ -10,8 +10,8 @@ import type { Answer, Task } from "./probe/messages.js";
 import { temporaryWorkspace } from "./temporaryWorkspace.js";
 import type { CheckPackOptions } from "./types.js";
 
-// Only guards against a hang. A process waits up to ten seconds each (`settleMs`) for tools that come later, for a call, for
-// its end, for handles to close and for dispose(): a bad pack may cause all these waits, and they must fit.
+// Only guards against a hang. A process waits up to ten seconds each (`settleMs`) for late tools, for a call, for its
+// exit, for handles to close and for dispose(): a bad pack may cause all these waits, and they must fit.
 const DEFAULT_TIMEOUT_MS = 90_000;
 const UNREF = { ref: false };
 const KEPT_OUTPUT_BYTES = 2000;
@@ -20,19 +20,19 @@ const DRAIN_MS = 1000;
 /** The result of one task in a separate process. */
 export interface ProbeResult {
   readonly answer?: Answer;
-  /** How the process failed to give an answer: `it exited with code 7`. */
+  /** Why the process gave no answer: `it exited with code 7`. */
   readonly crash?: string;
-  /** Whether it was ended because it took too long. */
+  /** Whether it was killed because it took too long. */
   readonly timedOut?: boolean;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly output: string;
   /** Files the task created in the workspace. */
   readonly newFiles: readonly string[];
-  /** Command lines of the processes that outlived it. They have been ended. */
+  /** Command lines of the processes that outlived it. They have been killed. */
   readonly leftovers: readonly string[];
 }
 
-/** Runs one task in a fresh Node process, in an empty directory, and leaves nothing of either behind. */
+/** Runs one task in a fresh Node process, in an empty directory, and removes both afterwards. */
 export async function runProbe(task: Task, options: CheckPackOptions): Promise<ProbeResult> {
   const workspace = await temporaryWorkspace();
   try {

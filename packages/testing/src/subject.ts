@@ -7,7 +7,7 @@ import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 const DEFAULT_SETTLE_MS = 10_000;
 const ABORT_AFTER_MS = 200;
 
-/** The result of one check: what is wrong, and what it could not check. */
+/** The result of one check: the problems, and what could not be checked. */
 export interface CheckVerdict {
   readonly findings: readonly Finding[];
   readonly notes?: readonly string[];
@@ -25,9 +25,9 @@ export interface Check {
 /** The pack under test. Each call is made once; all checks share its result. */
 export class Subject {
   readonly inspection: Inspection;
-  /** The tools that came after `register` had returned. */
+  /** The tools that were registered after `register` had returned. */
   readonly late: LateTools;
-  /** The process that imported the pack: what it printed and created. */
+  /** The process that imported the pack: its output and files. */
   readonly probe: ProbeResult;
   readonly options: CheckPackOptions;
   readonly #module: string;
@@ -87,7 +87,7 @@ export class Subject {
   }
 }
 
-/** A task that makes no call. */
+/** A task without calls. */
 export function newTask(
   kind: Task["kind"],
   module: string,

@@ -5,7 +5,7 @@ import { check, invalidArgument } from "@agent/core/toolkit";
 import { isInside } from "@agent/internal";
 
 export interface Workspace {
-  /** The directory, as an absolute path without links. */
+  /** The directory, as an absolute path without symlinks. */
   readonly path: string;
   /** Removes it and everything in it. Also called by `await using`. */
   remove(): Promise<void>;

@@ -8,28 +8,28 @@ export interface CheckPackOptions {
   /** The options that the pack is registered with, as in `agent.config.ts`. */
   readonly options?: unknown;
   /**
-   * Calls that are safe to make for real, by tool name: one or several. Without one the checks that need a
-   * running tool report `not checked`. If the tool can produce much output, include a call that does.
+   * Calls that are safe to make for real, by tool name: one or several. Without one the checks that need a running tool
+   * report `not checked`. If the tool can produce much output, include a call that does.
    */
   readonly samples?: Readonly<Record<string, SampleCall | readonly SampleCall[]>>;
   /** Calls that run until they are stopped, by tool name: `{ run_bash: { command: "sleep 60" } }`. */
   readonly slowSamples?: Readonly<Record<string, SampleCall>>;
-  /** Puts what the samples need into the empty directory they run in. Called for each run of a tool. */
+  /** Creates the files that the samples need in their empty directory. Called for each run of a tool. */
   readonly setup?: (workspace: string) => void | Promise<void>;
-  /** The most bytes (UTF-8) of one result. Default: 1 MiB, the limit of the registry. */
+  /** The maximum size of one result in bytes (UTF-8). Default: 1 MiB, the limit of the registry. */
   readonly maxOutputBytes?: number;
   /** How long a tool may take to answer, and to stop after an abort. Default: 10 seconds. */
   readonly settleMs?: number;
   /**
-   * `true` runs the pack as `agent pack add` does: its tools register from a manifest, and its code runs isolated, with what it
-   * declares in `needs`. Where isolation is not enforced, the report says so.
+   * `true` runs the pack like `agent pack add`: its tools register from a manifest, and its code runs isolated, with
+   * what it declares in `needs`. If isolation is not enforced, the report says so.
    */
   readonly isolated?: boolean;
   /** How long one run of the pack in its own process may take. Default: 90 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** One fault: where it is, what was expected, what came, and how to fix it. */
+/** One problem: where it is, the expected and actual result, and how to fix it. */
 export interface Finding {
   readonly tool?: string;
   readonly expected: string;
@@ -46,7 +46,7 @@ export interface CheckResult {
   readonly title: string;
   readonly status: CheckStatus;
   readonly findings: readonly Finding[];
-  /** What the check left out, and why. */
+  /** What the check skipped, and why. */
   readonly notes: readonly string[];
   /** Observations that do not count against the pack, such as what its dependencies do on import. */
   readonly remarks?: readonly string[];
@@ -60,15 +60,15 @@ export interface PackTool {
   readonly description: string;
 }
 
-/** What a pack brings, or why it cannot be loaded. */
+/** The content of a pack, or why it cannot be loaded. */
 export interface PackInspection {
   /** The name it declares. */
   readonly packName?: string;
-  /** Its tools, also those that it registers later. */
+  /** Its tools, including those that it registers later. */
   readonly tools: readonly PackTool[];
   /** The variables that hold its secrets. */
   readonly secrets: readonly string[];
-  /** What it provides besides tools: `hooks`, `command /deploy`, `skill notes`. */
+  /** Its services besides tools: `hooks`, `command /deploy`, `skill notes`. */
   readonly services: readonly string[];
   /** Why tools that were announced for later did not load. */
   readonly lateProblems: readonly string[];
@@ -76,7 +76,7 @@ export interface PackInspection {
 }
 
 export interface PackReport {
-  /** The name the pack states, or where it was loaded from. */
+  /** The name the pack declares, or where it was loaded from. */
   readonly pack: string;
   /** False if any check failed. A check that could not be run does not count. */
   readonly ok: boolean;

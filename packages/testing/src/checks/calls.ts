@@ -10,7 +10,7 @@ const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
 type Problem = Omit<Finding, "tool">;
 
-/** A check of each tool that can be called; it notes the tools that could not be checked. */
+/** A check of each tool that can be called; it lists the tools that could not be checked. */
 function eachCallable(
   examine: (subject: Subject, tool: SeenTool) => Promise<readonly Problem[] | string>,
 ): Check["run"] {

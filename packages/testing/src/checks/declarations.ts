@@ -11,7 +11,7 @@ const RISKY: readonly ToolCapability[] = ["destroy", "execute", "network"];
 
 type Problem = Omit<Finding, "tool">;
 
-/** A check of each tool on its own. */
+/** A check of each tool individually. */
 function eachTool(find: (tool: SeenTool) => readonly Problem[]): Check["run"] {
   return ({ tools }: Subject): CheckVerdict => ({
     findings: tools.flatMap((tool) => find(tool).map((problem) => ({ tool: tool.name, ...problem }))),

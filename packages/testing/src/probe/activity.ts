@@ -28,14 +28,14 @@ const LOADER = /node:internal\/modules\//;
 
 type Patched = Record<string, unknown>;
 
-/** What code of this process did with files outside of its folder, processes and the network, one phrase each. */
+/** Access of this process to files outside of its folder, processes and the network, one phrase each. */
 export class Activity {
   readonly #phrases = new Set<string>();
   readonly #connections = new Set<string>();
   readonly #root: string;
   #isOn = false;
 
-  /** Watches the functions of Node from now on. `module` is the URL of the pack. */
+  /** Intercepts Node's functions from now on. `module` is the URL of the pack. */
   constructor(module: string) {
     this.#root = packageRoot(fileURLToPath(module));
     for (const library of [fs, fs.promises] as unknown as Patched[]) {
@@ -54,7 +54,7 @@ export class Activity {
     syncBuiltinESMExports();
   }
 
-  /** Notes what happens while `work` runs, and resolves to the phrases. */
+  /** Records what happens while `work` runs, and resolves to the phrases. */
   async during(work: () => Promise<unknown>): Promise<string[]> {
     this.#phrases.clear();
     this.#connections.clear();
@@ -84,7 +84,7 @@ export class Activity {
     }
   }
 
-  /** Files of the pack, of packages, and of the empty directory that the pack runs in, which another check looks at. */
+  /** Files of the pack, of packages, and of the empty directory that the pack runs in, which another check examines. */
   #isOwn(file: string): boolean {
     return (
       isInside(this.#root, file) ||
@@ -115,7 +115,7 @@ function pathOf(path: unknown): string | undefined {
   return typeof path === "string" || Buffer.isBuffer(path) ? resolve(String(path)) : undefined;
 }
 
-/** `host:port` of a connection; `undefined` for one that stays on this machine by its nature. */
+/** `host:port` of a connection; `undefined` for one that cannot leave this machine. */
 function destination(args: readonly unknown[]): string | undefined {
   const [first] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
   if (typeof first === "number") return `${typeof args[1] === "string" ? args[1] : "localhost"}:${first}`;

@@ -26,7 +26,7 @@ const UNREF = { ref: false };
 const QUIET_MS = 10_000;
 const POLL_MS = 20;
 
-/** Calls one tool of a pack through a registry, as an agent would, and watches `execute` itself as well. */
+/** Calls one tool of a pack through a registry, like an agent, and observes `execute` itself as well. */
 export async function callTool(task: Task): Promise<Answer> {
   const collection = collectWithState(await loadPack(task), task.options);
   const failures = collection.find(task.tool) ? [] : await collection.loadLate(task.settleMs);
@@ -61,8 +61,8 @@ async function makeCalls(tool: ExecutableTool, collection: Collection, task: Tas
     calls.push({ ...report, ...(connections.length > 0 && { connections }) });
   }
   const movedTo = process.cwd();
-  // Before dispose(): many programs never call it, and must end all the same.
-  // The process of an isolated pack stays until dispose(), and keeps no program alive.
+  // Before dispose(): many programs never call it, and must still exit. The process of an isolated pack stays until
+  // dispose(), and keeps no program alive.
   const resources = task.isolated ? [] : await remainingResources(before);
   return { calls, resources, ...(movedTo !== directory && { movedTo }) };
 }
@@ -178,7 +178,7 @@ const PATTERNS = ["*", "a *", "=a"];
 const MATCHES: readonly unknown[] = ["covers", "touches", "maybe", "none"];
 
 interface Described {
-  /** What is wrong with the description, the preview or the patterns. Core leaves out a wrong one without a word. */
+  /** The problem with the description, the preview or the patterns. Core silently ignores an invalid one. */
   readonly problem?: string;
   readonly targets?: readonly CallTarget[] | undefined;
 }
@@ -202,7 +202,7 @@ async function describeAll(
   return problem === undefined ? { targets } : { problem };
 }
 
-/** What is wrong with the tool's own patterns, tried on the targets of a call. */
+/** The problem with the tool's own patterns, tested on the targets of a call. */
 async function patternProblem(
   permissions: PermissionLanguage | undefined,
   targets: readonly CallTarget[],
@@ -237,7 +237,7 @@ async function patternProblem(
   }
 }
 
-/** The file that a call changed although its targets do not name it. Commands change what they want. */
+/** A file that a call changed although its targets do not name it. Commands may change anything. */
 function undescribedChange(
   targets: readonly CallTarget[] | undefined,
   before: ReadonlyMap<string, string>,
@@ -259,7 +259,7 @@ function changes(target: CallTarget, path: string): boolean {
   return [named, realPath].some((one) => path === one || (tree === true && isInside(one, path)));
 }
 
-/** The files of the working directory, each with what changes when it is written. What the pack stores for itself is left out. */
+/** The files of the working directory, each with a fingerprint. The pack's own storage is excluded. */
 function listFiles(): ReadonlyMap<string, string> {
   const root = realpathSync(process.cwd());
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });
@@ -312,7 +312,7 @@ async function describeOnce(
 
 const MAX_NESTED = 1000;
 
-/** What an agent offers to a call: child agents that answer at once, and calls of the other tools of the pack. */
+/** An agent's services for a call: child agents that answer immediately, and calls of the other tools of the pack. */
 class NestedCalls {
   readonly #collection: Collection;
   #count = 0;

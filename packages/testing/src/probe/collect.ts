@@ -14,7 +14,7 @@ import { createHost } from "./host.js";
 
 const PROJECT_STORAGE = "project-storage";
 const USER_STORAGE = "user-storage";
-/** The directories in the workspace in which packs keep their own files. */
+/** The directories in the workspace for packs' own files. */
 export const STORAGE: readonly string[] = [PROJECT_STORAGE, USER_STORAGE];
 
 /** The tool that every agent has, so that a child agent has one too. */
@@ -26,15 +26,15 @@ export interface CollectedTool {
 }
 
 /**
- * What one registration of a pack brings. Its registry takes any tool, so that one run finds all faults; secrets and
- * services are those of a real one.
+ * The content of one registration of a pack. Its registry accepts any tool, so that one run finds all problems; secrets
+ * and services are real.
  */
 export class Collection {
   readonly tools: CollectedTool[] = [];
   readonly secrets = new Set<string>();
-  /** What it provides besides tools: `hooks`, `command /deploy`. */
+  /** Its services besides tools: `hooks`, `command /deploy`. */
   readonly services = new Set<string>();
-  /** Starts to load what the pack announced for later. */
+  /** Starts loading what the pack announced for later. */
   readonly #late: (() => void)[] = [];
   readonly #host = new ToolRegistry({
     directories: {
@@ -71,7 +71,8 @@ export class Collection {
         for (const name of serviceNames(services)) this.services.add(name);
         host.provide(services, source);
       },
-      // Loading is separate: `register` itself must start nothing, and what a pack's own server does is not its fault.
+      // Loading is separate: `register` itself must start nothing, and the behaviour of a pack's own server is not its
+      // fault.
       registerLater: (description, load) => {
         this.#late.push(() => host.services.load(description, (signal) => load(registry, signal)));
       },
@@ -79,7 +80,7 @@ export class Collection {
     registerPack(registry, pack, packHost);
   }
 
-  /** What is wrong with the text for the prompt and the skills. */
+  /** The problems of the prompt text and the skills. */
   serviceProblems(): string[] {
     const { services } = this.#host;
     const problems: string[] = [];
@@ -102,7 +103,7 @@ export class Collection {
     return this.tools.find(({ tool }) => tool.name === name);
   }
 
-  /** Adds the tools that the pack announced for later. Resolves to the reasons of those that did not come in time. */
+  /** Adds the tools that the pack announced for later. Resolves to the reasons of those that did not load in time. */
   async loadLate(withinMs: number): Promise<readonly string[]> {
     const { services } = this.#host;
     const late = `they did not load within ${withinMs} ms`;
@@ -118,7 +119,7 @@ export class Collection {
     }
   }
 
-  /** Ends what the pack started, as a host does. Rejects with the pack's error, or if it does not end in time. */
+  /** Disposes of the pack, like a host. Rejects with the pack's error, or if it does not finish in time. */
   async dispose(withinMs: number): Promise<void> {
     await withTimeout(this.#host.dispose(), withinMs, () => {
       throw new Error(`it did not end within ${withinMs} ms`);

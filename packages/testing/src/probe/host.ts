@@ -13,7 +13,7 @@ export function createHost(options: unknown): PackHost {
   };
 }
 
-/** A host that provides everything a pack may use if it is there. */
+/** A host that provides everything a pack may use. */
 export function createWholeHost(options: unknown): PackHost {
   const model = { provider: "test", id: "test-model", contextTokens: 100_000 };
   return {

@@ -116,8 +116,8 @@ const RESOLVE_AS = `
 `;
 
 /**
- * Imports the packages that the pack's own files import, before the pack itself: changes they make to the process are not
- * blamed on the pack. Resolves to the changes, one phrase each. Never rejects.
+ * Imports the packages that the pack's own files import, before the pack itself: changes they make to the process are
+ * not attributed to the pack. Resolves to the changes, one phrase each. Never rejects.
  */
 async function importDependencies(module: string): Promise<string[]> {
   const imports = dependenciesOf(module);

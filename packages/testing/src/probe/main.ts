@@ -1,4 +1,4 @@
-// The process a pack is examined in: it gets one task, answers it, and ends.
+// The process in which a pack is examined: it gets one task, answers it, and exits.
 import { setImmediate } from "node:timers/promises";
 import { callTool } from "./call.js";
 import { Collection } from "./collect.js";

@@ -26,7 +26,7 @@ export interface Registration {
 /** The tools that a pack announced with `registerLater`. */
 export interface LateTools {
   readonly tools: readonly SeenTool[];
-  /** Why some did not come: `the tools of the server: fetch failed`. */
+  /** Why some did not load: `the tools of the server: fetch failed`. */
   readonly failures: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface Inspection {
   readonly registerEffects: readonly string[];
   /** A registration with a host that provides everything; the others have a host that provides nothing. */
   readonly whole: Registration;
-  /** What is wrong with the prompt text and the skills of the pack, in either host. */
+  /** The problems of the prompt text and the skills of the pack, in either host. */
   readonly serviceProblems: readonly string[];
   /** Why a made-up option was refused; absent if it was accepted. */
   readonly unknownOptionRefusal?: string;
@@ -60,18 +60,18 @@ export interface CallReport {
   readonly bytes: number;
   /** Whether `execute` settled in time, also after an abort. */
   readonly settled: boolean;
-  /** What is wrong with `describeCall` or `previewCall` for this call. */
+  /** The problem with `describeCall` or `previewCall` for this call. */
   readonly descriptionProblem?: string;
-  /** What is wrong with the calls of other tools that this call made. */
+  /** The problems of the calls of other tools that this call made. */
   readonly nestedProblem?: string;
-  /** Where the call connected to: `example.com:443`. */
+  /** The destinations of the call's connections: `example.com:443`. */
   readonly connections?: readonly string[];
 }
 
 export interface Task {
   readonly kind: "inspect" | "loadLate" | "call" | "abort";
   readonly module: string;
-  /** Whether its code runs in a process of its own, as that of an added pack. */
+  /** Whether its code runs in a separate process, like that of an added pack. */
   readonly isolated: boolean;
   readonly options: unknown;
   readonly tool: string;

@@ -1,4 +1,5 @@
-// Node replaces process.chdir when this module is first loaded. Load it now, so that the pack is not blamed for it.
+// Node replaces process.chdir when this module is first loaded. Load it now, so that this is not attributed to the
+// pack.
 process.getBuiltinModule("node:worker_threads");
 
 const WATCHED: Readonly<Record<string, object>> = {
@@ -23,7 +24,7 @@ const WATCHED: Readonly<Record<string, object>> = {
   "Error.prototype": Error.prototype,
 };
 
-/** The state of this process that a well-behaved module leaves alone. */
+/** The state of this process that a well-behaved module does not change. */
 export interface Snapshot {
   readonly objects: ReadonlyMap<string, PropertyDescriptorMap & Record<symbol, PropertyDescriptor>>;
   readonly environment: Readonly<Record<string, string | undefined>>;

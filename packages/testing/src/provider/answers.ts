@@ -239,10 +239,10 @@ function cacheable(field: unknown): string {
   return text.replace(/[\]}]+$/, "");
 }
 
-/** How long the server waits for the provider to pass on the first text. A good provider does so at once. */
+/** How long the server waits for the provider to pass on the first text. A good provider does so immediately. */
 const PATIENCE_MS = 5000;
 
-/** Lets the server wait until a provider has passed on something that it received. */
+/** Makes the server wait until a provider has passed on something that it received. */
 class Heard {
   #isHeard = false;
   #wake: () => void = () => undefined;

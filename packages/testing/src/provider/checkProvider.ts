@@ -14,8 +14,8 @@ export const PROVIDER_CHECKS: readonly ProviderCheck[] = [
 ];
 
 /**
- * Checks that a provider does what the agent relies on. It talks to real servers on the loopback interface, which answer,
- * fail, fall silent or send wrong data. Rejects only for a wrong parameter; a broken provider gives a report.
+ * Checks that a provider does what the agent relies on. It talks to real servers on the loopback interface, which
+ * answer, fail, fall silent or send wrong data. Rejects only for an invalid parameter; a broken provider is reported.
  *
  * @example
  * ```ts

@@ -6,8 +6,8 @@ import type { ProviderSubject } from "./types.js";
 const LONGEST_MS = 5 * 60 * 1000;
 
 /**
- * Declares one test for each check of the kit for providers. Give it `describe` and `test` of your runner; without
- * them it takes the global ones.
+ * Declares one test for each check of the kit for providers. Pass `describe` and `test` of your runner; by default it
+ * uses the global ones.
  *
  * @example
  * ```ts

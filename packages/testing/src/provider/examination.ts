@@ -12,7 +12,7 @@ const MODES: readonly Mode[] = ["JSON", "streaming"];
 export const KEY = "sk-conformance/Key+0123456789";
 const SETTLE_MS = 20_000;
 
-/** Everything that came of one request. */
+/** The outcome of one request. */
 export interface Asked {
   readonly response: ChatResponse | undefined;
   readonly error: unknown;
@@ -42,7 +42,7 @@ export class Examination {
     this.subject = subject;
   }
 
-  /** An answer in the form that the request asked for. */
+  /** An answer in the format that the request asked for. */
   reply(answer: SampleAnswer): Reply {
     const { dialect } = this.subject;
     return (request, response) => {
@@ -125,7 +125,7 @@ export async function ask(
   }
 }
 
-/** The outcome of a request in words, for a finding. */
+/** The outcome of a request as text, for a finding. */
 export function outcome({ response, error }: Asked): string {
   if (response === undefined) {
     const { code } = (error ?? {}) as { code?: unknown };

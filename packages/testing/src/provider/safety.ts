@@ -31,7 +31,7 @@ const ENCODED_KEYS: readonly string[] = [
   Buffer.from(KEY).toString("hex"),
 ];
 
-// Titles of a web page in which the key begins at different places: a summary of the page may end inside the key.
+// Titles of a web page in which the key begins at different positions: a summary of the page may end inside the key.
 const PAGE_PADDINGS: readonly number[] = [40, 60, 80, 100, 180, 240];
 
 function pageReply(title: string): Reply {
@@ -188,7 +188,7 @@ export const SAFETY_CHECKS: readonly ProviderCheck[] = [
 // An alias, since lint forbids `console`: this file observes the console and prints nothing.
 const printer = globalThis.console;
 
-/** What the process printed while `work` ran. */
+/** The output of the process while `work` ran. */
 async function whilePrinting(work: () => Promise<unknown>): Promise<string> {
   let printed = "";
   const streams = [process.stdout, process.stderr];
@@ -200,7 +200,7 @@ async function whilePrinting(work: () => Promise<unknown>): Promise<string> {
     return true;
   };
   for (const stream of streams) stream.write = keep as typeof stream.write;
-  // A test runner may have replaced these by functions that print elsewhere.
+  // A test runner may have replaced these with functions that print elsewhere.
   for (const name of methods) printer[name] = keep;
   try {
     await work();

@@ -9,7 +9,7 @@ export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Resolves when its connection is gone. */
+  /** Resolves when its connection is closed. */
   readonly closed: Promise<void>;
 }
 
@@ -77,7 +77,10 @@ export function jsonReply(body: unknown, status = 200, headers: Record<string, s
   };
 }
 
-/** A stream in pieces. `end` says what happens to the connection after the last piece; `written` is awaited after each. */
+/**
+ * A stream in pieces. `end` defines what happens to the connection after the last piece; `written` is awaited after
+ * each.
+ */
 export function streamReply(
   pieces: readonly (string | Uint8Array)[],
   end: "clean" | "cut" | "open" = "clean",

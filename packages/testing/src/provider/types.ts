@@ -24,7 +24,7 @@ export interface SampleToolCall {
 export interface ProviderDialect {
   /** The body of an answer that is not streamed. */
   whole(answer: SampleAnswer): unknown;
-  /** The same answer as server-sent events, each as the text that goes over the wire, the end mark included. */
+  /** The same answer as server-sent events, each as raw text, including the end marker. */
   events(answer: SampleAnswer): readonly string[];
   /** The body of an error. */
   error(message: string): unknown;
@@ -38,7 +38,7 @@ export interface ProviderDialect {
   };
 }
 
-/** Where a provider sends its requests in a test. */
+/** The server for a provider in a test. */
 export interface ProviderTarget {
   /** An address on the loopback interface, without a path. */
   readonly baseURL: string;
@@ -52,7 +52,7 @@ export interface ProviderTarget {
 export interface ProviderSubject {
   /** For the report. */
   readonly name: string;
-  /** Makes a provider that sends its requests to the target. */
+  /** Creates a provider that sends its requests to the target. */
   create(target: ProviderTarget): ChatProvider;
   readonly dialect: ProviderDialect;
 }
