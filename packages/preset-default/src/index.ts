@@ -21,16 +21,19 @@ import * as search from "@agent/tools-search";
 export const packName = "@agent/preset-default";
 export const packApiVersion = 1;
 
-/** A root for the file and search tools, and one block of options for each pack. */
+/** A root for the file and search tools, and options for each pack. */
 export interface PresetOptions {
-  /** Confines the file and search tools to this directory, after resolving links. A block's own `root` comes first. */
+  /**
+   * Confines the file and search tools to this directory, after resolving symlinks. A pack's own `root` takes
+   * precedence.
+   */
   readonly root?: string;
   readonly fs?: fs.FsOptions;
   readonly search?: search.SearchOptions;
   readonly bash?: bash.BashOptions;
 }
 
-/** The tools of the three packs, and the question tool. */
+/** The names of the tools of the three packs, and of the question tool. */
 export type PresetToolName = fs.FsToolName | search.SearchToolName | bash.BashToolName | "ask_user";
 
 declare module "@agent/core" {
@@ -47,7 +50,7 @@ const OPTIONS = {
   bash: { type: "object" },
 };
 
-/** Registers the three built-in packs: files, search and shell. Where the host can ask the user, the model can too. */
+/** Registers the three built-in packs: files, search and shell, and the question tool if the host can ask the user. */
 export function register(registry: PackRegistry<PresetToolName>, host?: PackHost<PresetOptions>): void {
   check.registry(registry);
   const { root, ...blocks } = packOptions<PresetOptions>(packName, host?.options, OPTIONS);
@@ -65,7 +68,7 @@ export function register(registry: PackRegistry<PresetToolName>, host?: PackHost
 
 const MOST_CHOICES = 8;
 
-/** `ask_user`: a question of the model with choices, through the host's own way to ask. */
+/** `ask_user`: a question of the model with choices, asked by the host. */
 function askUser(ask: NonNullable<PackHost["ask"]>) {
   return defineTool({
     name: "ask_user",
@@ -92,7 +95,7 @@ function askUser(ask: NonNullable<PackHost["ask"]>) {
     capabilities: ["read"],
     kind: "other",
     titleFrom: "question",
-    // People take their time.
+    // Users take their time.
     deadlineMs: Number.POSITIVE_INFINITY,
     execute: async ({ question, choices = [] }, call) => {
       const options = [...new Set(choices)].map((value) => ({ value }));
@@ -118,7 +121,7 @@ function askUser(ask: NonNullable<PackHost["ask"]>) {
 
 const PRESET = { packName, packApiVersion, register };
 
-/** A registry with all built-in tools. `remove` and `run_bash` stay off until `enable` names them. */
+/** Creates a registry with all built-in tools. `remove` and `run_bash` stay disabled until `enable` names them. */
 export function createDefaultToolRegistry(
   context: ToolContext,
   options?: CreateRegistryOptions<readonly [typeof PRESET]>,
@@ -126,20 +129,20 @@ export function createDefaultToolRegistry(
   return createToolRegistry(context, [PRESET], options);
 }
 
-/** What an agent takes that has the built-in tools besides those of `tools`. */
+/** The options of an agent with the built-in tools besides those of `tools`. */
 export interface PresetAgentOptions<
   Entries extends readonly PackEntry[] = readonly PackEntry[],
   Context = unknown,
 > extends Omit<AgentOptions<Entries, Context>, "only" | "enable" | "disable"> {
-  /** Only these tools run, also among those that come later. */
+  /** Only these tools can run, including tools registered later. */
   readonly only?: readonly (AgentToolNames<Entries> | PresetToolName)[];
-  /** Tools to turn on although their pack declares them disabled: `["run_bash"]`. */
+  /** Tools to enable although their pack disables them by default: `["run_bash"]`. */
   readonly enable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
-  /** Tools to turn off. */
+  /** Tools to disable. */
   readonly disable?: readonly (AgentToolNames<Entries> | PresetToolName)[];
 }
 
-/** An agent that starts with the built-in tools; `options.tools` adds to them. */
+/** Creates an agent with the built-in tools; `options.tools` adds to them. */
 export class Agent<
   const Entries extends readonly PackEntry[] = readonly [],
   Context = unknown,
@@ -154,7 +157,7 @@ function startingWithPreset<Context>(
   options: AgentOptions<readonly PackEntry[], Context>,
 ): AgentOptions<readonly PackEntry[], Context> {
   const { tools = options?.packs ?? [], registry } = options ?? {};
-  // A registry brings its own tools, and what is wrong continues as it is: core says so.
+  // A registry has its own tools, and core reports invalid options.
   if (!isRecord(options) || !Array.isArray(tools) || registry !== undefined) return options;
   // Both were given: core refuses that.
   if (options.tools !== undefined && options.packs !== undefined) return options;

@@ -12,11 +12,11 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 interface ToolEntry {
   readonly name: string;
   readonly description: string;
-  /** How it is called, as TypeScript. */
+  /** Its signature, as TypeScript. */
   readonly signature: string;
 }
 
-/** The tools that scripts can call, as they are now: all that are on, except the one that runs scripts. */
+/** The tools that scripts can currently call: all enabled ones, except the one that runs scripts. */
 export class Catalog {
   readonly #registry: PackRegistry;
   readonly #own: string;
@@ -27,7 +27,7 @@ export class Catalog {
   }
 
   /**
-   * TypeScript declarations of the tools that are on, in the order of registration, within about `tokens`. Tools that the
+   * TypeScript declarations of the enabled tools, in the order of registration, within about `tokens`. Tools that the
    * model has to search for, and tools beyond the budget, are left to `find`.
    */
   declare(tokens: number): string {
@@ -109,7 +109,7 @@ function boundedType(schema: unknown, otherwise: string): string {
   return type.length > MAX_TYPE_CHARACTERS ? otherwise : type;
 }
 
-/** The TypeScript type of a JSON Schema; `unknown` for what it cannot say. */
+/** The TypeScript type of a JSON Schema; `unknown` if it cannot be expressed. */
 function typeOf(schema: unknown, depth: number): string {
   if (!isRecord(schema) || depth > MAX_DEPTH) return "unknown";
   if (schema.const !== undefined) return literal(schema.const);
@@ -166,7 +166,7 @@ function firstSentence(text: string): string {
   return (/^[\s\S]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text).slice(0, 300);
 }
 
-/** How well a tool fits: words in its name count most, then in its description, then in its arguments. */
+/** The score of a tool: words in its name count most, then in its description, then in its arguments. */
 function scoreOf({ name, description, parameters }: ToolDetails, words: readonly string[]): number {
   const title = name.toLowerCase();
   const text = description.toLowerCase();

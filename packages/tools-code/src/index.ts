@@ -9,17 +9,20 @@ import { type ScriptOutcome, ScriptRun } from "./scriptRun.js";
 
 /** Options of the pack. */
 interface CodeOptions {
-  /** Milliseconds in which a script may compute. Waiting for its calls does not count. Default 10000. */
+  /** The CPU time of a script in milliseconds. Waiting for its calls does not count. Default 10000. */
   readonly cpuMs?: number;
   /** Milliseconds until a script is stopped, with everything it waits for. Default 1800000 (30 minutes). */
   readonly timeoutMs?: number;
-  /** Megabytes of memory of a script. Default 64. */
+  /** The memory limit of a script in megabytes. Default 64. */
   readonly memoryMb?: number;
-  /** How many calls a script may make. Default 1000. */
+  /** The maximum number of calls of a script. Default 1000. */
   readonly maxCalls?: number;
-  /** How many characters of output the model gets; all of it goes to a file if there is more. Default 20000. */
+  /** The maximum number of characters of output that the model gets; longer output goes to a file. Default 20000. */
   readonly maxOutput?: number;
-  /** About how many tokens of declarations of tools the model is sent. Further tools are found with `find`. Default 2000. */
+  /**
+   * The approximate number of tokens of tool declarations for the model. Further tools are found with `find`. Default
+   * 2000.
+   */
   readonly declarationTokens?: number;
 }
 
@@ -57,7 +60,7 @@ declare module "@agent/core" {
 }
 
 const RUN_SCRIPT = "run_script";
-// Characters that a script may print and return in all; what is beyond is dropped.
+// The maximum number of characters that a script may print and return; the rest is dropped.
 const MAX_OUTPUT = 8 * 1024 * 1024;
 
 const DESCRIPTION = `Run a JavaScript or TypeScript program that calls your other tools. Use it for many calls, or for results that need filtering, counting or combining: only what the program prints or returns comes back to you.
@@ -79,7 +82,7 @@ export const { packName, packApiVersion, register } = definePack({
       scriptTool(`${DESCRIPTION}${declarations}`, options, catalog, threads, files);
     let isDeclared = false;
     // All packs are registered before the first request. The text never changes afterwards, so that it stays in the
-    // model's cache while tools come and go.
+    // prompt cache when tools change.
     registry.onRefresh?.((later) => {
       if (isDeclared) return;
       isDeclared = true;
@@ -117,12 +120,12 @@ function scriptTool(
       required: ["script"],
       additionalProperties: false,
     },
-    // It does nothing by itself: what its calls do is decided about call by call, by their own capabilities.
+    // The call itself does nothing: its nested calls are decided about individually, by their own capabilities.
     capabilities: ["read"],
     kind: "execute",
     // All its effects are calls. A journal has their results, and the same script makes the same calls again.
     repeatable: true,
-    // The script's own limits end it; a call in it may wait for approval longer than the registry would.
+    // The script's own limits stop it; a nested call may wait for approval longer than the registry would.
     deadlineMs: Number.POSITIVE_INFINITY,
     describe: ({ script }) => ({ title: titleOf(script), targets: [] }),
     async execute({ script }, call) {
@@ -143,7 +146,7 @@ function scriptTool(
   });
 }
 
-/** The first line of a script that says something. */
+/** The first meaningful line of a script. */
 function titleOf(script: string): string {
   const lines = script.split("\n").map((line) => line.replace(/^\s*(\/\/|\/\*+|\*)\s*/, "").trim());
   return (lines.find((line) => line !== "") ?? "").slice(0, 200);
@@ -196,7 +199,7 @@ class OutputFiles {
   }
 }
 
-/** The threads of one registration: a script gets one for itself, and the last one that is free is kept for the next. */
+/** The threads of one registration: a script gets its own, and one free thread is kept for the next. */
 class Threads {
   #spare: Worker | undefined;
   #isDisposed = false;
@@ -206,7 +209,7 @@ class Threads {
     if (!this.#isDisposed) this.#spare ??= startThread();
   }
 
-  /** Runs `work` with its own thread. A thread whose work failed, or which `isReusable` rejects, is stopped. */
+  /** Runs `work` with its own thread. A thread whose work failed, or which `isReusable` rejects, is terminated. */
   async use<T>(work: (worker: Worker) => Promise<T>, isReusable: (result: T) => boolean): Promise<T> {
     const worker = this.#spare ?? startThread();
     this.#spare = undefined;
@@ -240,7 +243,7 @@ function startThread(): Worker {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   worker.unref();
-  // A thread that fails while no script uses it must not end the process.
+  // A thread that fails while no script uses it must not crash the process.
   worker.on("error", () => undefined);
   return worker;
 }

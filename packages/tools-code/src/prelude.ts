@@ -1,7 +1,7 @@
 /**
- * The first program of every sandbox. It gets the three functions of the host, defines what scripts use, and returns two
- * functions: one starts the script, the other settles a call. Only strings and numbers cross the boundary. It keeps the
- * built-in functions that it needs, so that a script that replaces them breaks nothing but itself.
+ * The first program of every sandbox. It gets the three functions of the host, defines the globals of scripts, and
+ * returns two functions: one starts the script, the other settles a call. Only strings and numbers cross the boundary.
+ * It keeps references to the built-in functions it needs, so that a script that replaces them only breaks itself.
  */
 export const PRELUDE = `(function (send, output, finish) {
   "use strict";

@@ -1,6 +1,6 @@
-/** What a script may use. */
+/** The limits of a script. */
 export interface ScriptLimits {
-  /** Milliseconds in which the script computes; waiting for calls does not count. */
+  /** CPU time in milliseconds; waiting for calls does not count. */
   readonly cpuMs: number;
   readonly memoryBytes: number;
   /** Calls of tools, child agents and searches for tools together. */
@@ -40,7 +40,7 @@ export type FromWorker =
   | { readonly type: "calls"; readonly calls: readonly ScriptCall[]; readonly output: string }
   | { readonly type: "end"; readonly end: ScriptEnd; readonly output: string };
 
-/** How a script ended. */
+/** The outcome of a script. */
 export interface ScriptEnd {
   readonly type: "returned" | "threw" | "stopped";
   /** The returned value, the error, or the reason it was stopped. */

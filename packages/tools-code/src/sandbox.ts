@@ -23,9 +23,9 @@ const INTRINSICS = Intrinsics.ALL & ~(Intrinsics.WEAK_REF | Intrinsics.PERFORMAN
 export type StripTypes = (text: string) => string;
 
 /**
- * One script in its own QuickJS machine. The same script with the same answers makes the same calls in the same order:
- * there is no clock, random numbers come from the script's text, and calls are settled in the order in which they were
- * made.
+ * One script in its own QuickJS instance. The same script with the same answers makes the same calls in the same order:
+ * there is no clock, random numbers are seeded with the script's text, and calls are settled in the order in which they
+ * were made.
  */
 export class Sandbox {
   readonly #vm: QuickJS;
@@ -69,7 +69,7 @@ export class Sandbox {
     return sandbox;
   }
 
-  /** Whether the machine has to stop what it does. The script cannot catch that. */
+  /** Whether the engine must stop executing. The script cannot catch that. */
   interrupts(): boolean {
     if (this.#stopped === undefined && this.#spentMs() > this.#limits.cpuMs) {
       this.#stopped = `it computed for more than ${this.#limits.cpuMs} ms`;
@@ -95,7 +95,7 @@ export class Sandbox {
     });
   }
 
-  /** Settles calls, each with everything that follows from it before the next. */
+  /** Settles calls one by one, each with its consequences before the next. */
   answer(answers: readonly AnsweredCall[]): ScriptEnd | undefined {
     return this.#segment(() => {
       const vm = this.#vm;
@@ -111,12 +111,12 @@ export class Sandbox {
     });
   }
 
-  /** Takes the calls that were made since the last time. */
+  /** Takes the calls made since the last time. */
   takeCalls(): ScriptCall[] {
     return this.#calls.splice(0);
   }
 
-  /** Takes what was printed since the last time. */
+  /** Takes the output since the last time. */
   takeOutput(): string {
     return this.#output.splice(0).join("");
   }
@@ -194,14 +194,15 @@ export class Sandbox {
     this.#finished = { type, text: readable };
   }
 
-  /** Lets the script compute, and says how it ended if it did. */
+  /** Runs the script until it waits, and returns its outcome if it has ended. */
   #segment(work: () => void): ScriptEnd | undefined {
     this.#segmentStart = performance.now();
     try {
       work();
       if (!this.#finished) this.#vm.executePendingJobs();
     } catch (error) {
-      // An interruption arrives here as an error; so does memory that ran out where no code of the script could catch it.
+      // An interruption arrives here as an error; so does an out-of-memory error that no code of the script could
+      // catch.
       if (this.#stopped === undefined) this.#finished ??= { type: "threw", text: errorText(error) };
     }
     this.#cpuMs = this.#spentMs();
@@ -217,13 +218,13 @@ export class Sandbox {
   }
 
   #end(how: Pick<ScriptEnd, "type" | "text">): ScriptEnd {
-    // Calls that were made with the last steps of the script never start.
+    // Calls made in the last steps of the script are never started.
     this.#calls = [];
     return { ...how, unawaited: [...this.#running.values()], dropped: this.#dropped };
   }
 }
 
-/** A string that the prelude passed. Anything else cannot come from it. */
+/** A string from the prelude. It passes nothing else. */
 function textOf(handle: JSValueHandle | undefined): string {
   return handle === undefined ? "" : handle.toString();
 }

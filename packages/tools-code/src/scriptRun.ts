@@ -12,12 +12,12 @@ import type {
   ToWorker,
 } from "./protocol.js";
 
-// The machine stops itself at its limit; past this time the thread is stopped from outside.
+// The engine stops itself at its limit; after this time the thread is terminated from outside.
 const STUCK_GRACE_MS = 5000;
-// A script that continues trying what was denied is stopped.
+// A script that keeps retrying denied calls is stopped.
 const MAX_DENIALS = 20;
 
-/** What a script did until it ended. */
+/** The result of a script. */
 export interface ScriptOutcome extends ScriptEnd {
   readonly output: string;
   readonly calls: number;
@@ -55,7 +55,10 @@ export class ScriptRun {
     this.#options = options;
   }
 
-  /** Resolves when the script has ended. Rejects if it must not have a result: it was aborted, or a call of it suspended. */
+  /**
+   * Resolves when the script has ended. Rejects if it must not have a result: it was aborted, or one of its calls was
+   * suspended.
+   */
   async run(): Promise<ScriptOutcome> {
     const { script, limits, timeoutMs, call } = this.#options;
     const worker = this.#worker;
@@ -122,7 +125,7 @@ export class ScriptRun {
     );
   }
 
-  /** Sends the answers that are next. The order never depends on which call was faster. */
+  /** Sends the next answers in order, independent of which call was faster. */
   #answer(): void {
     if (this.#isComputing) return;
     const answers: AnsweredCall[] = [];
@@ -164,7 +167,7 @@ export class ScriptRun {
     this.#attach(result);
     const answer = this.#answerOf(name, result);
     if (result.outcome === "denied") {
-      // The same call is not decided about again: a script that retries must not ask the user for ever.
+      // The same call is not decided about again: a script that retries must not ask the user forever.
       this.#denied.set(key, answer);
       this.#countDenial();
     }
