@@ -1,4 +1,8 @@
+import { literalLines } from "./code.js";
+
 const LONGEST_INDENT = 200;
+// How far above a line the blocks around it are looked for.
+const LONGEST_BLOCK = 100_000;
 
 /** Maps the caller's indentation to the file's. */
 export type IndentMap = ReadonlyMap<string, string>;
@@ -28,12 +32,21 @@ export function indentMap(wanted: readonly string[], actual: readonly string[]):
 export function reindent(text: string, map: IndentMap, file: string): string {
   const lines = text.split("\n");
   const levels = [...map.keys(), ...lines.filter((line) => line.trim() !== "").map(indentOf)];
-  const translate = (line: string): string => {
+  const literals = literalLines(lines);
+  const translate = (line: string, index: number): string => {
     if (line.trim() === "") return line;
     const indent = indentOf(line);
+    const opener = literals[index];
+    if (opener !== undefined && !isShift(map, indent, indentOf(lines[opener] ?? ""))) throw inLiteral(line);
     return (map.get(indent) ?? translateLevel(indent, map, levels, file)) + line.slice(indent.length);
   };
   return lines.map(translate).join("\n");
+}
+
+/** Whether the lines of a literal keep their place relative to the line that opens it. */
+function isShift(map: IndentMap, indent: string, opener: string): boolean {
+  const widths = new Set([...map].map(([from, to]) => to.length - from.length));
+  return indent.startsWith(opener) && widths.size === 1 && isUniform([...map.keys(), ...map.values()]);
 }
 
 /**
@@ -94,23 +107,64 @@ export function tabWriter(
   if (widths.length === 0 || /^\t* {2,}\S/m.test(oldText) || !/^\t/m.test(file)) return undefined;
   const step = smallestStep(widths);
   if (![2, 3, 4, 8].includes(step) || widths.some((width) => width % step !== 0)) return undefined;
-  if (/^\t* {2,}\S/m.test(file)) return undefined;
+  if (/^\t* {2,}\S/m.test(file) || literalLines(newText.split("\n")).some((opener) => opener !== undefined)) {
+    return undefined;
+  }
   return (text) =>
     text.replace(spaced, (_, tabs: string, spaces: string) => tabs + "\t".repeat(spaces.length / step));
 }
 
 /**
- * Throws if a replacement for part of a line continues at the margin although that line is indented: in some languages
- * that starts another block, and usually the caller left out the indentation.
+ * Throws if a replacement for part of a line leaves the block of that line although nothing indicates that this is meant:
+ * usually the caller left out the indentation, and in some languages the lines are then in another block.
  */
 export function checkMargin(replacement: string, text: string, start: number): void {
-  const [, next = ""] = replacement.split("\n");
   const indent = /(?:^|\n)([ \t]+)$/.exec(text.slice(Math.max(0, start - LONGEST_INDENT), start))?.[1];
-  if (indent === undefined || /^\s/.test(replacement) || /^(\s|$)/.test(next)) return;
-  if (/^([)}\]]|end\b|else\b|fi\b|done\b|<\/|#|\/\/)/.test(next)) return;
-  throw new IndentationError(
-    `new_text continues at the margin after a line that is indented by ${JSON.stringify(indent)}; nothing was changed. Write both texts as whole lines with the file's indentation.`,
-  );
+  if (indent === undefined || /^\s/.test(replacement)) return;
+  const lines = replacement.split(/\r?\n/);
+  const literals = literalLines(lines);
+  const [parent = "", ...outer] = outerIndents(text, start, indent);
+  let isAfterBlank = false;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "") isAfterBlank = true;
+    if (index === 0 || line.trim() === "" || literals[index] !== undefined || COMMENT.test(line)) continue;
+    const own = indentOf(line);
+    const isMeant = isAfterBlank || CLOSING.test(line) || (parent === "" && CLAUSE.test(line));
+    // From the margin on, the lines are no longer part of the block.
+    if (own === "" && isMeant) return;
+    if (own === "" || ![parent, ...outer].concat(indent).some((one) => matches(own, one, indent))) {
+      throw new IndentationError(
+        `new_text continues ${own === "" ? "at the margin" : `with ${JSON.stringify(own)}`} after a line that is indented by ${JSON.stringify(indent)}; nothing was changed. Write both texts as whole lines with the file's indentation.`,
+      );
+    }
+    isAfterBlank = false;
+  }
+}
+
+const COMMENT = /^\s*(#|\/\/|--|\/?\*)/;
+const CLOSING = /^([)}\]]|<\/)/;
+const CLAUSE = /^(end|else|elif|elsif|except|finally|catch|rescue|ensure|fi|done|esac)\b/;
+
+/** Whether an indentation is that of the line or deeper, or exactly that of a block around it. */
+function matches(own: string, level: string, indent: string): boolean {
+  return level === indent ? own.startsWith(indent) : own === level;
+}
+
+/** The indentations of the blocks around a line, from the nearest one to the margin. */
+function outerIndents(text: string, start: number, indent: string): string[] {
+  const found: string[] = [];
+  let width = indent.length;
+  const above = text
+    .slice(Math.max(0, start - LONGEST_BLOCK), start)
+    .split("\n")
+    .slice(0, -1);
+  for (const line of above.reverse()) {
+    const own = indentOf(line);
+    if (line.trim() === "" || own.length >= width) continue;
+    found.push(own);
+    width = own.length;
+  }
+  return found;
 }
 
 function isUniform(indents: readonly string[]): boolean {
@@ -120,6 +174,12 @@ function isUniform(indents: readonly string[]): boolean {
 function unclear(indent: string): IndentationError {
   return new IndentationError(
     `new_text has lines indented by ${JSON.stringify(indent)}, which old_text does not show, and the file is indented in another way; nothing was changed. Write both texts with the file's own indentation.`,
+  );
+}
+
+function inLiteral(line: string): IndentationError {
+  return new IndentationError(
+    `new_text has ${JSON.stringify(line.trim())} inside a string of several lines, and the file is indented in another way than old_text; nothing was changed. Write both texts with the file's own indentation.`,
   );
 }
 

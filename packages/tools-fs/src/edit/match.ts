@@ -71,7 +71,9 @@ export function findMatch(
 ): Match {
   const lineBreakAt = lineBreakFinder(text);
   const withBreaks = lineBreakVariants(newText);
-  // The replacement gets the line endings used at its place, unless the caller searched for carriage returns.
+  // The replacement gets the line endings used at its place, unless they are what the edit changes.
+  const changesBreaks =
+    /\r(?!\n)/.test(oldText) || withLineBreaks(oldText, "\n") === withLineBreaks(newText, "\n");
   const region = ({ start, end }: Place, index: number, literal: boolean): Region => {
     const eol = literal || !newText.includes("\n") ? undefined : lineBreakAt(start);
     const replacement = withBreaks(eol);
@@ -79,7 +81,7 @@ export function findMatch(
     return { start, end, replacement };
   };
   const isLiteral = ({ start, end }: Place): boolean => {
-    if (!oldText.includes("\r")) return false;
+    if (!oldText.includes("\r") || !changesBreaks) return false;
     return end - start === oldText.length && text.startsWith(oldText, start);
   };
   const exact = oldText.includes("\r") ? placesOf(text, oldText, limits) : [];
@@ -148,6 +150,8 @@ function originalPositions(text: string): (position: number) => number {
   };
 }
 
+// Each new line is compared with each line of the old text to find blanks for it.
+const MAX_SIMILAR = 200;
 // Every line is kept in memory several times, so their number is limited.
 const MAX_LINES = 500_000;
 
@@ -170,6 +174,8 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
       wanted.map((line) => simplify(plainTypography(line))),
     );
   };
+  const linesAt = (first: number): string[] =>
+    lines.slice(first, first + wanted.length).map(({ start, end }) => text.slice(start, end));
   const lineBreakAt = lineBreakFinder(text);
   let firstPlace: number | undefined;
   const place = (first: number, withBreaks: (eol: string | undefined) => string): Region => {
@@ -181,24 +187,22 @@ function matchLines(text: string, oldText: string, newText: string, limits: Edit
     return { start, end, replacement };
   };
 
-  const trailing = find((line) => line.trimEnd());
-  if (trailing.length > 0) {
-    const withBreaks = lineBreakVariants(newText);
-    return { regions: trailing.map((first) => place(first, withBreaks)), ignoring: "trailing blanks" };
-  }
-  const regions = find((line) => line.trim()).flatMap((first) => {
-    const indents = indentMap(wanted, content.slice(first, first + wanted.length));
-    return indents ? [place(first, lineBreakVariants(reindent(newText, indents, text)))] : [];
-  });
-  if (regions.length > 0) return { regions, ignoring: "indentation" };
-  const spaced = find(withoutSpacing).flatMap((first) => {
-    const actual = lines.slice(first, first + wanted.length).map(({ start, end }) => text.slice(start, end));
-    const indents = indentMap(wanted, actual);
-    if (!indents) return [];
-    const inFile = wanted.map((line) => reindent(line, indents, text));
-    const replacement = keepSpacing(reindent(newText, indents, text), inFile, actual);
-    return [place(first, lineBreakVariants(replacement))];
-  });
+  const trailing = find((line) => line.trimEnd()).map((first) =>
+    place(first, lineBreakVariants(keepLines(newText, wanted, linesAt(first), trimEnd))),
+  );
+  if (trailing.length > 0) return { regions: trailing, ignoring: "trailing blanks" };
+  const fitted = (simplify: (line: string) => string, change?: LineChange): Region[] =>
+    find(simplify === trimEnd ? (line) => line.trim() : simplify).flatMap((first) => {
+      const actual = linesAt(first);
+      const indents = indentMap(wanted, actual);
+      if (!indents) return [];
+      const inFile = wanted.map((line) => reindent(line, indents, text));
+      const replacement = keepLines(reindent(newText, indents, text), inFile, actual, simplify, change);
+      return [place(first, lineBreakVariants(replacement))];
+    });
+  const indented = fitted(trimEnd);
+  if (indented.length > 0) return { regions: indented, ignoring: "indentation" };
+  const spaced = fitted(withoutSpacing, spaceLike);
   return spaced.length > 0 ? { regions: spaced, ignoring: "blanks within lines" } : undefined;
 }
 
@@ -244,25 +248,67 @@ function withoutSpacing(line: string): string {
   return line.trim().replace(/[ \t]+/g, " ");
 }
 
+function trimEnd(line: string): string {
+  return line.trimEnd();
+}
+
+/** Fits a line of the new text that is not in the old text to the file. */
+type LineChange = (line: string, wanted: readonly string[], actual: readonly string[]) => string;
+
 /**
  * New text for lines that matched although their whitespace differs. A line that the edit keeps is written as in the
- * file; a changed line keeps the file's whitespace before and after the change.
+ * file. Throws if lines that look the same in `wanted` differ in the file and it is not clear which one is kept.
  */
-function keepSpacing(newText: string, wanted: readonly string[], actual: readonly string[]): string {
-  const kept = new Map(wanted.map((line, index) => [withoutSpacing(line), actual[index] ?? line]));
-  return newText
-    .split("\n")
+function keepLines(
+  newText: string,
+  wanted: readonly string[],
+  actual: readonly string[],
+  simplify: (line: string) => string,
+  change: LineChange = (line) => line,
+): string {
+  const lines = newText.split("\n");
+  const kept = new Map<string, string[]>();
+  for (const [index, line] of wanted.entries()) {
+    for (const key of [`=${line}`, `~${simplify(line)}`]) {
+      const same = kept.get(key);
+      if (same === undefined) kept.set(key, [actual[index] ?? line]);
+      else same.push(actual[index] ?? line);
+    }
+  }
+  const keyOf = (line: string): string => {
+    const exact = `=${line.replace(/\r$/, "")}`;
+    return kept.has(exact) ? exact : `~${simplify(line)}`;
+  };
+  const differing = new Set<string>();
+  for (const [key, same] of kept) if (same.some((line) => line !== same[0])) differing.add(key);
+  const used = new Map<string, number>();
+  for (const line of lines) used.set(keyOf(line), (used.get(keyOf(line)) ?? 0) + 1);
+  const next = new Map<string, number>();
+  return lines
     .map((line) => {
       if (line.trim() === "") return line;
-      return kept.get(withoutSpacing(line)) ?? spaceLike(line, wanted, actual);
+      const key = keyOf(line);
+      const own = kept.get(key);
+      const [first] = own ?? [];
+      if (own === undefined || first === undefined) return change(line, wanted, actual);
+      if (!differing.has(key)) return first;
+      if (own.length !== used.get(key)) {
+        throw new Error(
+          `The file has ${JSON.stringify(line.trim())} with different blanks in several of these lines; nothing was changed. Write both texts with the file's own blanks.`,
+        );
+      }
+      const at = next.get(key) ?? 0;
+      next.set(key, at + 1);
+      return own[at] ?? line;
     })
     .join("\n");
 }
 
-/** The line with the whitespace of the file's line that shares the most words with it at both ends. */
+/** The line with the whitespace of the file's line that shares the most words with it at both ends. Keeps its indentation. */
 function spaceLike(line: string, wanted: readonly string[], actual: readonly string[]): string {
+  if (wanted.length > MAX_SIMILAR) return line;
   const words = partsOf(line);
-  let best = { shared: 0, text: line };
+  let best = { score: 0, text: line };
   for (const [index, other] of wanted.entries()) {
     const theirs = partsOf(other);
     const file = partsOf(actual[index] ?? "");
@@ -272,7 +318,9 @@ function spaceLike(line: string, wanted: readonly string[], actual: readonly str
     while (head < most && words[head]?.word === theirs[head]?.word) head++;
     let tail = 0;
     while (tail < most - head && words.at(-1 - tail)?.word === theirs.at(-1 - tail)?.word) tail++;
-    if (head + tail <= best.shared) continue;
+    // Of lines with as many words in common, one with the same indentation.
+    const score = (head + tail) * 2 + (words[0]?.blank === theirs[0]?.blank ? 1 : 0);
+    if (head + tail === 0 || score <= best.score) continue;
     const middle = words.slice(head, words.length - tail);
     const end = tail === 0 ? [] : file.slice(-tail);
     const parts = [
@@ -280,7 +328,9 @@ function spaceLike(line: string, wanted: readonly string[], actual: readonly str
       ...middle.map((part, at) => ({ ...part, blank: gap(part, file[head + at]) })),
       ...end,
     ];
-    best = { shared: head + tail, text: parts.map(({ blank, word }) => blank + word).join("") };
+    const [, ...rest] = parts;
+    const spaced = rest.map(({ blank, word }) => blank + word).join("");
+    best = { score, text: (words[0]?.blank ?? "") + (parts[0]?.word ?? "") + spaced };
   }
   return best.text;
 }

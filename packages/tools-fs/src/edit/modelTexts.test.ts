@@ -71,7 +71,12 @@ describe("refuses with a reason", () => {
     ["if (a < b) c();\n", "if (a < b) c();", "if (a &lt; d) c();", /new_text has HTML entities/],
     ['a("b");\n', 'a("b");', 'a(\\"c\\");', /new_text has a backslash before every quote/],
     ["if (a) {\n  b();\n}\n", "b();", "b();\nc();", /continues at the margin/],
-    ["const a = 'It’s';\n", "const a = 'It's';", "const a = 'It's what's';", /new_text has "'" both where/],
+    [
+      "const a = 'It’s';\n",
+      "const a = 'It's';",
+      "const a = 'It's what's';",
+      /new_text has "'" where it is not clear/,
+    ],
   ])("%j %j", async (file, oldText, newText, reason) => {
     const { text, content } = await edit({ path: "a.js", file, oldText, newText });
     expect(text).toMatch(reason);

@@ -1,17 +1,21 @@
 import { countOf, quote } from "@agent/core/toolkit";
+import { type FileKind, literalFinder } from "./code.js";
 import { EditLimits, findMatch, type Match, type Region } from "./match.js";
 import { nearestPlaces } from "./nearestPlaces.js";
 import { findPlaceholder } from "./placeholders.js";
-import { newTextProblem, rewrittenTexts } from "./rewritten.js";
+import { newTextProblem, type Rewritten, rewrittenTexts } from "./rewritten.js";
 import { regionSettler } from "./settle.js";
 import type { TextFile } from "./textFile.js";
-import { newlinesBetween } from "./textLines.js";
+import { lineStart, newlinesBetween } from "./textLines.js";
 
 const MAX_PLACES_NAMED = 10;
 // Each edit searches the whole text. About a second of work.
 const MAX_SEARCHED = 1024 * 1024 * 1024;
 const DOCUMENT = /\.(md|mdx|markdown|txt|text|rst|adoc|asciidoc|org|tex|textile)$/i;
 const MARKUP = /\.(html?|xhtml|xml|svg|vue|svelte|astro|jsx|tsx|rss|plist|xaml|csproj)$/i;
+const DATA = /\.(ya?ml|toml|ini|properties|env|pot?|strings|csv|tsv)$/i;
+/** Languages in which a backslash has a meaning only in strings, regular expressions and comments. */
+const PLAIN_CODE = /\.([cm]?[jt]sx?|pyi?|java|kts?|go|rs|c|h|cc|cpp|hpp|cs|swift|scala|dart|vue|svelte)$/i;
 
 export interface Edit {
   /** The name of the argument, for messages: `old_text`, `edits[2].old_text`. */
@@ -47,7 +51,7 @@ export function planEdits(file: TextFile, edits: readonly Edit[], path: string):
     if (regions.length > 1 && !edit.replaceAll) throw ambiguous(file, edit, regions);
     if (ignoring !== undefined) remarks.add(`${edit.name} matched only after ignoring ${ignoring}.`);
     if (!file.isDecoded) return regions;
-    const settle = regionSettler(file.text, { ...texts, isDocument: DOCUMENT.test(path) }, remarks);
+    const settle = regionSettler(file.text, { ...texts, ...kindOf(file, path, regions) }, remarks);
     return regions.map(settle);
   });
   const regions = found.flat().sort((a, b) => a.start - b.start);
@@ -79,29 +83,59 @@ function findEdit(
   const match = findMatch(file.text, oldText, newText, file.isDecoded, limits);
   if (!file.isDecoded) return { ...match, oldText, newText };
   if (match.regions.length > 0) {
-    checkNewText(file, edit.name, oldText, newText, path);
+    checkNewText(file, edit.name, { ...match, oldText, newText }, path);
     return { ...match, oldText, newText };
   }
-  for (const { without, problem, ...texts } of rewrittenTexts(oldText, newText)) {
+  for (const reading of rewrittenTexts(oldText, newText, DOCUMENT.test(path))) {
+    const { without, problem } = reading;
+    const texts = { oldText: reading.oldText, newText: reading.newText };
     const found = findMatch(file.text, texts.oldText, texts.newText, true, limits);
-    if (found.regions.length === 0) continue;
+    if (
+      found.regions.length === 0 ||
+      !found.regions.every((region) => isReadAt(file.text, reading, region))
+    ) {
+      continue;
+    }
     if (problem !== undefined) throw unclear(edit.name, problem);
     if (texts.oldText === texts.newText) throw unclear(edit.name, `is old_text without ${without}`);
-    checkNewText(file, edit.name, texts.oldText, texts.newText, path);
+    checkNewText(file, edit.name, { ...found, ...texts }, path);
     const ignoring = [found.ignoring, without].filter((one) => one !== undefined).join(" and ");
     return { ...found, ...texts, ignoring };
   }
   return { ...match, oldText, newText };
 }
 
-function checkNewText(file: TextFile, name: string, oldText: string, newText: string, path: string): void {
-  const isDocument = DOCUMENT.test(path);
-  const problem = newTextProblem(oldText, newText, isDocument || MARKUP.test(path));
+/** Whether a reading of the old text may mean this place. */
+function isReadAt(text: string, { isLines, line }: Rewritten, { start, end }: Region): boolean {
+  if (line !== undefined && newlinesBetween(text, 0, start) + 1 !== line) return false;
+  if (!isLines) return true;
+  const isAtStart = text.slice(lineStart(text, start), start).trim() === "";
+  return isAtStart && (text[end - 1] === "\n" || /^$|[\r\n]/.test(text[end] ?? ""));
+}
+
+function checkNewText(
+  file: TextFile,
+  name: string,
+  { oldText, newText, regions }: Match & { readonly oldText: string; readonly newText: string },
+  path: string,
+): void {
+  const kind = kindOf(file, path, regions);
+  const problem = newTextProblem(oldText, newText, kind);
   if (problem !== undefined) throw unclear(name, problem);
-  const placeholder = isDocument ? undefined : findPlaceholder(oldText, newText, file.text);
+  const placeholder = kind.isDocument ? undefined : findPlaceholder(oldText, newText, file.text, path);
   if (placeholder !== undefined) {
     throw unclear(name, `has ${quote(placeholder)} in place of code, which would be deleted`);
   }
+}
+
+/** What the path says about the content of a file at the first place of an edit. */
+function kindOf(file: TextFile, path: string, regions: readonly Region[]): FileKind {
+  return {
+    isDocument: DOCUMENT.test(path),
+    isMarkup: MARKUP.test(path),
+    isData: DATA.test(path),
+    isPlainCode: PLAIN_CODE.test(path) && !literalFinder(file.text)(regions[0]?.start ?? 0),
+  };
 }
 
 function unclear(name: string, problem: string): Error {

@@ -1,25 +1,27 @@
+import { codeOf, type FileKind, literalLines } from "./code.js";
+
 /** Both texts of an edit in another interpretation, and what was changed. */
 export interface Rewritten {
   readonly oldText: string;
   readonly newText: string;
   /** What was removed from both texts: `line numbers`. */
   readonly without: string;
+  /** Whether the texts are whole lines, so that a part of a line is not what they mean. */
+  readonly isLines?: boolean;
+  /** The number of the first line, if it has to be the number of the line in the file. */
+  readonly line?: number;
   /** Why the new text cannot be interpreted the same way, although the old one can. */
   readonly problem?: string;
 }
 
-const NUMBERED = /^[ \t]*(\d{1,7})(?:\t|→|\||│|:[ \t]?)/;
+const NUMBERED = /^[ \t]*(\d{1,7})(?:\t|→|\||│| [|│] ?|(:)[ \t]?)/;
+const CERTAINLY_NUMBERED = /^[ \t]*\d{1,7}(?:\t|→|│)/;
 const FENCED = /^\s*(```+|~~~+)[^\n`]*\n([\s\S]*?)\n?[ \t]*\1\s*$/;
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#34;": '"',
-  "&#39;": "'",
-  "&apos;": "'",
-  "&amp;": "&",
-};
-const ENTITY = /&(?:lt|gt|quot|#34|#39|apos|amp);/g;
+const FENCE_LINE = /^\s*(?:```+|~~~+)[\w+-]*\s*\n|\n[ \t]*(?:```+|~~~+)\s*$/;
+const WRAPPED =
+  /^<{5,} (?:SEARCH|ORIGINAL)|^>{5,} (?:REPLACE|UPDATED)|^\s*<(?:new|old)_(?:text|str|string)>/m;
+const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
+const ENTITY = /&(?:(lt|gt|quot|apos|amp)|#(\d{2,3})|#x([0-9a-f]{2}));/gi;
 const ESCAPES: Readonly<Record<string, string>> = {
   n: "\n",
   t: "\t",
@@ -29,25 +31,33 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\",
 };
 const ESCAPE = /\\([ntr"'\\])/g;
+// codeOf leaves NUL where a string starts, so this finds a backslash before a quote as well.
+const ESCAPE_IN_CODE = /\\(?:[\0ntr`'"]|u[0-9a-f]{4})/i;
 
-/**
- * Other interpretations of an edit whose old text was not found: text that models wrapped or encoded once too often.
- */
-export function rewrittenTexts(oldText: string, newText: string): Rewritten[] {
-  return [withoutNumbers, withoutFences, withoutEntities, withoutEscapes].flatMap(
-    (rewrite) => rewrite(oldText, newText) ?? [],
-  );
+/** Other interpretations of an edit whose old text was not found: text that models wrapped or encoded once too often. */
+export function rewrittenTexts(oldText: string, newText: string, isDocument: boolean): Rewritten[] {
+  // In a document a fence is part of the text.
+  const rewrites = [withoutNumbers, ...(isDocument ? [] : [withoutFences]), withoutEntities, withoutEscapes];
+  return rewrites.flatMap((rewrite) => rewrite(oldText, newText) ?? []);
 }
 
 /** Why a new text should not be written verbatim, if it is clearly not what the caller meant. */
-export function newTextProblem(oldText: string, newText: string, isMarkup: boolean): string | undefined {
-  if (!isMarkup && FENCED.test(newText) && !/```|~~~/.test(oldText)) return "is inside a Markdown fence";
-  if (areNumbered(newText, 2) && !areNumbered(oldText, 1)) return "has line numbers";
-  if (!isMarkup && encodesEntities(oldText, newText))
-    return "has HTML entities where old_text has characters";
-  if (escapesQuotes(oldText, newText)) return "has a backslash before every quote, where old_text has none";
+export function newTextProblem(oldText: string, newText: string, kind: FileKind): string | undefined {
+  const isProse = kind.isDocument || kind.isMarkup;
+  if (!isProse && FENCED.test(newText) && !/```|~~~/.test(oldText)) return "is inside a Markdown fence";
+  if (!isProse && FENCE_LINE.test(newText) && !/```|~~~/.test(oldText)) return "has a Markdown fence";
+  if (!kind.isDocument && WRAPPED.test(newText) && !WRAPPED.test(oldText)) return "has marks around the text";
+  if (!isProse && newText.trimStart().startsWith("<![CDATA[")) return "is inside a CDATA section";
+  if (isDiff(oldText, newText)) return "is a diff";
+  const fewest = CERTAINLY_NUMBERED.test(newText) ? 1 : 2;
+  if (areNumbered(newText, fewest) && !areNumbered(oldText, 1)) return "has line numbers";
+  if (encodesEntities(oldText, newText, isProse)) return "has HTML entities where old_text has characters";
+  if (escapesQuotes(oldText, newText, kind.isPlainCode))
+    return "has a backslash before every quote, where old_text has none";
+  if (doublesBackslashes(oldText, newText)) return "has two backslashes where old_text has one";
   if (escapesBreaks(oldText, newText)) return "has \\n outside of quotes, where a line break is meant";
-  return undefined;
+  const stray = kind.isPlainCode ? escapeInCode(oldText, newText) : undefined;
+  return stray === undefined ? undefined : `has ${stray} outside of strings and comments`;
 }
 
 function withoutNumbers(oldText: string, newText: string): Rewritten | undefined {
@@ -59,10 +69,14 @@ function withoutNumbers(oldText: string, newText: string): Rewritten | undefined
       .join("\n");
   const some = contentLines(newText).some((line) => NUMBERED.test(line));
   const every = contentLines(newText).every((line) => NUMBERED.test(line));
+  const [, first, colon] = NUMBERED.exec(contentLines(oldText)[0] ?? "") ?? [];
   return {
     oldText: strip(oldText),
     newText: every ? strip(newText) : newText,
     without: "line numbers",
+    isLines: true,
+    // "404: x" is more often a key of the file than a line number.
+    ...(colon !== undefined && { line: Number(first) }),
     ...(some && !every && { problem: "has line numbers in some of its lines only" }),
   };
 }
@@ -85,20 +99,47 @@ function contentLines(text: string): string[] {
 function withoutFences(oldText: string, newText: string): Rewritten | undefined {
   const inner = FENCED.exec(oldText)?.[2];
   if (inner === undefined) return undefined;
-  return { oldText: inner, newText: FENCED.exec(newText)?.[2] ?? newText, without: "a Markdown fence" };
+  const newInner = FENCED.exec(newText)?.[2] ?? newText;
+  return { oldText: inner, newText: newInner, without: "a Markdown fence", isLines: true };
+}
+
+/** Whether every line of the new text is marked as added, removed or kept, and the old text is what is not added. */
+function isDiff(oldText: string, newText: string): boolean {
+  const lines = contentLines(newText);
+  if (!lines.every((line) => /^[-+ ]/.test(line)) || !lines.some((line) => line.startsWith("+")))
+    return false;
+  const before = lines.filter((line) => !line.startsWith("+")).map((line) => line.slice(1).trim());
+  return (
+    before.length > 0 &&
+    before.join("\n") ===
+      contentLines(oldText)
+        .map((line) => line.trim())
+        .join("\n")
+  );
+}
+
+function decodeEntities(text: string): string {
+  return text.replace(ENTITY, (_, name?: string, decimal?: string, hex?: string) => {
+    if (name !== undefined) return NAMED[name.toLowerCase()] ?? "";
+    return String.fromCharCode(decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal));
+  });
 }
 
 function withoutEntities(oldText: string, newText: string): Rewritten | undefined {
-  const decode = (text: string): string => text.replace(ENTITY, (entity) => ENTITIES[entity] ?? entity);
-  if (decode(oldText) === oldText) return undefined;
-  // A raw character next to entities: the caller encoded only one part.
-  const isMixed = /&(lt|gt);/.test(newText) && /[<>]/.test(newText);
+  if (decodeEntities(oldText) === oldText) return undefined;
+  // A raw character next to its entity: the caller encoded only one part.
+  const raw = newText.replace(ENTITY, "");
+  const isMixed = entitiesOf(newText).some((character) => character !== "&" && raw.includes(character));
   return {
-    oldText: decode(oldText),
-    newText: decode(newText),
+    oldText: decodeEntities(oldText),
+    newText: decodeEntities(newText),
     without: "HTML entities",
     ...(isMixed && { problem: "has HTML entities and the characters they stand for" }),
   };
+}
+
+function entitiesOf(text: string): string[] {
+  return (text.match(ENTITY) ?? []).map(decodeEntities);
 }
 
 function withoutEscapes(oldText: string, newText: string): Rewritten | undefined {
@@ -116,39 +157,64 @@ function withoutEscapes(oldText: string, newText: string): Rewritten | undefined
 }
 
 /** Whether the new text has entities for characters that the old text contains unencoded. */
-function encodesEntities(oldText: string, newText: string): boolean {
-  if (ENTITY_IN.test(oldText)) return false;
-  return [...newText.matchAll(ENTITY)].some(([entity]) => {
-    const character = ENTITIES[entity] ?? "";
-    return character !== "&"
-      ? oldText.includes(character) && !withoutEntity(newText).includes(character)
-      : false;
+function encodesEntities(oldText: string, newText: string, isProse: boolean): boolean {
+  if (entitiesOf(oldText).length > 0) return false;
+  // Operators have a meaning in scripts only, also in markup.
+  const isOperator = [/=&gt;/, /&amp;&amp;/].some(
+    (operator) => operator.test(newText) && oldText.includes(decodeEntities(operator.source)),
+  );
+  if (isOperator || isProse) return isOperator;
+  const raw = newText.replace(ENTITY, "");
+  const inCode = entitiesOf(
+    newText
+      .split("\n")
+      .map((line) => codeOf(line))
+      .join("\n"),
+  );
+  return (
+    inCode.some((character) => oldText.includes(character)) ||
+    entitiesOf(newText).some(
+      (character) => character !== "&" && oldText.includes(character) && !raw.includes(character),
+    )
+  );
+}
+
+function escapesQuotes(oldText: string, newText: string, isPlainCode: boolean): boolean {
+  return [`"`, "'", "`", ...(isPlainCode ? ["${"] : [])].some((mark) => {
+    const count = (text: string, wanted: string): number => text.split(wanted).length - 1;
+    const escaped = count(newText, `\\${mark}`);
+    const isNew = count(oldText, mark) > 0 && count(oldText, `\\${mark}`) === 0;
+    return isNew && escaped > 0 && escaped === count(newText, mark);
   });
 }
 
-const ENTITY_IN = /&(?:lt|gt|quot|#34|#39|apos|amp);/;
-
-function withoutEntity(text: string): string {
-  return text.replace(ENTITY, "");
-}
-
-function escapesQuotes(oldText: string, newText: string): boolean {
-  return [`"`, "'"].some((mark) => {
-    const has = (text: string, pattern: string): boolean => text.includes(pattern);
-    const bare = new RegExp(`(?<!\\\\)${mark}`);
-    return (
-      has(newText, `\\${mark}`) && !bare.test(newText) && bare.test(oldText) && !has(oldText, `\\${mark}`)
-    );
-  });
+/** Whether the new text writes escapes of the old text with two backslashes, and changes something else as well. */
+function doublesBackslashes(oldText: string, newText: string): boolean {
+  if (newText.replaceAll("\\\\", "\\") === oldText || /\\\\/.test(oldText)) return false;
+  const escapes = new Set([...oldText.matchAll(/\\([a-zA-Z])/g)].map(([, letter]) => letter));
+  const doubled = [...newText.matchAll(/\\\\([a-zA-Z])/g)];
+  return (
+    doubled.some(([, letter]) => escapes.has(letter)) &&
+    !/(?<!\\)\\(?!\\)/.test(newText.replaceAll("\\\\", ""))
+  );
 }
 
 /** A literal `\n` before indentation or a closing bracket, outside of quotes, that the old text does not contain. */
 function escapesBreaks(oldText: string, newText: string): boolean {
   if (/\\n/.test(oldText)) return false;
-  return newText.split("\n").some((line) => {
-    const at = line.search(/\\n(?: {2,}|\\t|\t|[)}\]])/);
-    if (at === -1) return false;
-    const before = line.slice(0, at).replace(/\\./g, "");
-    return [`"`, "'", "`", "/"].every((mark) => (before.split(mark).length - 1) % 2 === 0);
-  });
+  return newText.split("\n").some((line) => /\\n(?: {2,}|\\t|\t|[)}\]])/.test(codeOf(line)));
+}
+
+/** An escape outside of strings and comments, which is a syntax error, if the old text has none. */
+function escapeInCode(oldText: string, newText: string): string | undefined {
+  const find = (text: string): string | undefined => {
+    const lines = text.split("\n");
+    const literals = literalLines(lines);
+    const escapes = lines.map((line, index) => {
+      const at = literals[index] === undefined ? codeOf(line).search(ESCAPE_IN_CODE) : -1;
+      return at === -1 ? undefined : line.slice(at, at + 2);
+    });
+    return escapes.find((found) => found !== undefined);
+  };
+  return find(oldText) === undefined ? find(newText) : undefined;
 }

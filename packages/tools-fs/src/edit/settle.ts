@@ -1,3 +1,4 @@
+import { codeOf, type FileKind, literalFinder } from "./code.js";
 import { checkMargin, tabWriter } from "./indentation.js";
 import type { Region } from "./match.js";
 import { lineBreakFinder } from "./textLines.js";
@@ -5,14 +6,15 @@ import { isTypographic, plainTypography } from "./typography.js";
 
 // Above this many pairs of tokens, only the common prefix and suffix of two texts are compared.
 const MAX_PAIRS = 4_000_000;
+// How much of a line before an edit is read to tell strings from code.
+const LONGEST_BEFORE = 1000;
+const QUOTE = /['"]/;
 const TOKEN = /[\p{L}\p{N}_]+|[^\p{L}\p{N}_]/gu;
 
 /** Both texts of the edit as they were matched. */
-export interface EditTexts {
+export interface EditTexts extends FileKind {
   readonly oldText: string;
   readonly newText: string;
-  /** Whether the file is prose, in which quotes are not part of a language. */
-  readonly isDocument: boolean;
 }
 
 /**
@@ -29,8 +31,9 @@ export function regionSettler(
   const hasReturns = newText.includes("\r\n");
   const tabs = tabWriter(oldText, newText, text);
   const lineBreakAt = lineBreakFinder(text);
+  const isInString = literalFinder(text);
   const isTypographicEdit = isTypographic(newText) || isTypographic(oldText);
-  let last = { found: "", given: "", made: "" };
+  let last = { before: "", found: "", given: "", made: "" };
   return (region) => {
     const { start, end } = region;
     let { replacement } = region;
@@ -39,19 +42,21 @@ export function regionSettler(
       remarks.add("The line breaks of new_text were written as the file has them.");
     }
     if (!edit.isDocument && newText.includes("\n")) checkMargin(replacement, text, start);
-    if (tabs) {
+    if (tabs && !isInString(start)) {
       remarks.add("Spaces that indent new_text were written as tabs, as in the file.");
       replacement = tabs(replacement);
     }
     if (isTypographicEdit || isTypographic(found)) {
-      if (last.found !== found || last.given !== replacement) {
-        last = { found, given: replacement, made: keepTypography(found, replacement, edit, remarks) };
+      const before = beforeInLine(text, start);
+      if (last.before !== before || last.found !== found || last.given !== replacement) {
+        const made = keepTypography(before, found, replacement, edit, remarks);
+        last = { before, found, given: replacement, made };
       }
       replacement = last.made;
     }
-    const isCut =
-      found.endsWith("\n") && replacement !== "" && !replacement.endsWith("\n") && end < text.length;
-    if (isCut && (start === 0 || text[start - 1] === "\n")) {
+    // A blank at the end is where the next line is meant to continue.
+    const isCut = found.endsWith("\n") && isSolid(replacement.at(-1)) && end < text.length;
+    if (isCut && (replacement.includes("\n") || beforeInLine(text, start).trim() === "")) {
       remarks.add("The line break at the end of old_text was kept, so that two lines are not joined.");
       replacement += lineBreakAt(start) ?? "\n";
     }
@@ -59,10 +64,22 @@ export function regionSettler(
   };
 }
 
+function isSolid(character: string | undefined): boolean {
+  return character !== undefined && character.trim() !== "";
+}
+
+/** The last part of the line before a position. A line may be as long as the file, so it is not read as a whole. */
+function beforeInLine(text: string, position: number): string {
+  const before = text.slice(Math.max(0, position - LONGEST_BEFORE), position);
+  return before.slice(before.lastIndexOf("\n") + 1);
+}
+
+/** `before` is the part of the line before `found`. */
 function keepTypography(
+  before: string,
   found: string,
   replacement: string,
-  { oldText, newText, isDocument }: EditTexts,
+  { oldText, newText, isDocument, isMarkup, isData, isPlainCode }: EditTexts,
   remarks: Set<string>,
 ): string {
   // Only such characters change: that is the purpose of the edit.
@@ -70,9 +87,20 @@ function keepTypography(
   const isExact = found === oldText || found.replaceAll("\r\n", "\n") === oldText.replaceAll("\r\n", "\n");
   if (isDocument && isExact) return replacement;
   const [a, b] = [tokensOf(found), tokensOf(replacement)];
+  const isCodeInFile = codeTest(before, found, a, isMarkup);
+  const isCode = codeTest(before, replacement, b, isMarkup);
   const partner = align(a.map(plainTypography), b.map(plainTypography));
+  // Who copied the file exactly sees its characters: a quote that delimits a string is then meant to change if the file
+  // has a typographic one, and one inside a string or a comment if the new one is typographic.
+  const kept = b.map((token, index) => {
+    const at = partner[index];
+    const own = at === undefined ? undefined : a[at];
+    if (at === undefined || own === undefined || own === token || !isExact || isDocument) return own;
+    if (isTypographic(token)) return isCode(index) && !(isData && !QUOTE.test(own)) ? own : token;
+    return isCodeInFile(at) ? token : own;
+  });
   const differing = b.flatMap((token, index) => {
-    const own = a[partner[index] ?? -1];
+    const own = kept[index];
     return own !== undefined && own !== token ? [{ own, token }] : [];
   });
   const old = plainTypography(oldText) === plainTypography(found) ? oldText : "";
@@ -80,23 +108,70 @@ function keepTypography(
     differing.some(({ token }) => isTypographic(token)) || (isTypographic(old) && !isTypographic(found));
   const straightened = differing.filter(({ own }) => isTypographic(own)).map(({ token }) => token);
   const result = b.map((token, index) => {
-    const own = a[partner[index] ?? -1];
+    const own = kept[index];
     if (own !== undefined) return own;
-    if (straightened.includes(token) && /['"]/.test(token) && !isDocument) throw mixedQuotes(token);
-    if (smartened && isTypographic(token)) {
+    if (straightened.includes(token) && QUOTE.test(token) && !isDocument) throw mixedQuotes(token);
+    if (
+      isTypographic(token) &&
+      (smartened || (isPlainCode && !isMarkup && isCode(index))) &&
+      !isApostrophe(b, index)
+    ) {
       if (straightened.length > 0) throw mixedQuotes(token);
       return plainTypography(token);
     }
     return token;
   });
-  const kept = result.join("");
-  if (kept !== replacement) remarks.add("Quotes, dashes and spaces were written as the file has them.");
-  return kept;
+  if (b.some((token, index) => token !== result[index] && /[“”‘’]/.test(token))) checkPairs(b);
+  const text = result.join("");
+  if (text !== replacement) remarks.add("Quotes, dashes and spaces were written as the file has them.");
+  return text;
+}
+
+/** Returns a test whether a token of `text` is code, and not in a string, a comment or the text of markup. */
+function codeTest(
+  before: string,
+  text: string,
+  tokens: readonly string[],
+  isMarkup: boolean,
+): (index: number) => boolean {
+  const code = (before + text)
+    .split("\n")
+    .map((line) => codeOf(line, isMarkup))
+    .join("\n");
+  let end = before.length;
+  const starts = tokens.map((token) => {
+    end += token.length;
+    return end - token.length;
+  });
+  return (index) => code[starts[index] ?? 0] !== "\0" && !isApostrophe(tokens, index);
+}
+
+/** Whether a token is inside a word, as in "it’s". */
+function isApostrophe(tokens: readonly string[], index: number): boolean {
+  const isLetter = (token = ""): boolean => /\p{L}$/u.test(token);
+  return (
+    /['\u2019]/.test(tokens[index] ?? "") && isLetter(tokens[index - 1]) && isLetter(tokens[index + 1]?.[0])
+  );
+}
+
+/** Throws if quotes that become straight are nested or have no partner: straight ones would then end a string too early. */
+function checkPairs(tokens: readonly string[]): void {
+  let open: string[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (token === "\n") open = [];
+    if (isApostrophe(tokens, index)) continue;
+    if (token === "“" || token === "‘") {
+      if (open.includes(token)) throw mixedQuotes(token);
+      open.push(token);
+    }
+    if ((token === "”" || token === "’") && open.pop() !== (token === "”" ? "“" : "‘"))
+      throw mixedQuotes(token);
+  }
 }
 
 function mixedQuotes(token: string): Error {
   return new Error(
-    `new_text has ${JSON.stringify(token)} both where the file has a typographic character and in new words; nothing was changed. Copy the characters of the file, and write new ones as you mean them.`,
+    `new_text has ${JSON.stringify(token)} where it is not clear whether a typographic or a straight character is meant; nothing was changed. Copy the characters of the file, and write new ones as you mean them.`,
   );
 }
 

@@ -32,14 +32,14 @@ const TOLERANCES: readonly {
 
 /**
  * Applies the chunks of a patch in order, each after the previous one. Context lines stay as in the file; added lines
- * get the file's line endings. Throws if a chunk is not found, or is ambiguous without a context. `isDocument` means
- * that text such as `...` belongs to the file.
+ * get the file's line endings. Throws if a chunk is not found, or is ambiguous without a context. `codePath` is the path
+ * of a file in which text such as `...` is a placeholder; `undefined` for documents.
  */
 export function applyChunks(
   file: TextFile,
   text: string,
   chunks: readonly Chunk[],
-  isDocument: boolean,
+  codePath: string | undefined,
 ): PatchedText {
   const eol = commonBreak(text);
   const isClosed = text === "" || /[\r\n]$/.test(text);
@@ -57,7 +57,7 @@ export function applyChunks(
     const wanted = own.filter((line) => line[0] !== "+").map((line) => line.slice(1));
     const from = afterContexts(bare, chunk.contexts, taken, name);
     const fresh = own.filter((line) => line[0] === "+").map((line) => line.slice(1));
-    checkPlaceholders(wanted, own, text, name, isDocument || !file.isDecoded);
+    if (codePath !== undefined && file.isDecoded) checkPlaceholders(wanted, own, text, name, codePath);
     const place = findPlace(file, bare, wanted, from, chunk, name);
     if (place.ignoring !== undefined)
       remarks.add(`${capital(name)} matched only after ignoring ${place.ignoring}.`);
@@ -160,11 +160,10 @@ function checkPlaceholders(
   own: readonly string[],
   text: string,
   name: string,
-  isText: boolean,
+  path: string,
 ): void {
-  if (isText) return;
   const after = own.filter((line) => line[0] !== "-").map((line) => line.slice(1));
-  const placeholder = findPlaceholder(wanted.join("\n"), after.join("\n"), text);
+  const placeholder = findPlaceholder(wanted.join("\n"), after.join("\n"), text, path);
   if (placeholder === undefined) return;
   throw new Error(
     `Added lines of ${name} have ${quote(placeholder)} in place of code. Nothing was changed. Write the lines exactly as the file should have them.`,

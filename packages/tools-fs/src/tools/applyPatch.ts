@@ -172,7 +172,7 @@ async function plan(
         continue;
       }
       if (file.text === undefined) throw missing(path);
-      const patched = applyChunks(file.file, file.text, patch.chunks, DOCUMENT.test(path));
+      const patched = applyChunks(file.file, file.text, patch.chunks, DOCUMENT.test(path) ? undefined : path);
       remarks.push(...patched.remarks.map((remark) => `${path}: ${remark}`));
       if (patch.moveTo === undefined) {
         file.text = patched.text;
@@ -340,7 +340,7 @@ function patchedText(before: string | undefined, patch: FilePatch): string | und
   const file = before === undefined ? undefined : asTextFile(Buffer.from(before));
   if (file === undefined) return undefined;
   try {
-    return applyChunks(file, file.text, patch.chunks, true).text;
+    return applyChunks(file, file.text, patch.chunks, undefined).text;
   } catch {
     // `execute` reports why.
     return undefined;
