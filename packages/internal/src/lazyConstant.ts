@@ -1,4 +1,4 @@
-/** A constant of this process that is looked up when it is first needed, and never again. */
+/** Computes a constant of this process on first use. */
 export function lazyConstant<T>(lookUp: () => T): () => T {
   let found: { readonly value: T } | undefined;
   return () => {

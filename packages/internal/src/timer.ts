@@ -1,9 +1,9 @@
-/** The longest wait a timer can hold, in milliseconds. Node fires a longer one immediately. */
+/** The longest delay of a timer, in milliseconds. Node fires a longer one immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Resolves to the result of `work`, or to that of `onTimeout` if `work` takes longer than `ms`; `onTimeout` may throw
- * instead. Late work continues, and its result is lost. A time that no timer can hold means no limit.
+ * instead. Late work continues, and its result is ignored. A time that exceeds the longest delay means no limit.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: () => T): Promise<T> {
   if (ms > LONGEST_TIMER_MS) return await work;

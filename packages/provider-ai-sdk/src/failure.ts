@@ -8,8 +8,8 @@ export function modelError(error: unknown): AttemptError {
 }
 
 /**
- * Converts an error that a model threw to the error of an attempt. An `APICallError` holds the server's response, by
- * which core decides whether a retry can help. Any other error is returned as it is and counts as a failed connection.
+ * Converts an error that a model threw to the error of an attempt. An `APICallError` contains the server's response, by
+ * which core decides whether a retry can help. Any other error is returned unchanged and counts as a failed connection.
  */
 export async function attemptError(error: unknown, redact: (text: string) => string): Promise<unknown> {
   if (error instanceof AttemptError || !(error instanceof Error)) return error;

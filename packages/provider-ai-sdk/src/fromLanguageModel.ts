@@ -35,21 +35,24 @@ const DEFAULT_ACCEPTS: readonly string[] = [
 const WEB_PAGE = "the answer is a web page, not JSON. Check the address that the model was made with.";
 
 export interface FromLanguageModelOptions {
-  /** Media types the model takes. Default: common images and PDF. */
+  /** Media types the model accepts. Default: common images and PDF. */
   readonly accepts?: readonly string[];
-  /** Whether the model enforces a JSON Schema (`responseFormat`), also with tools. Default: false, and the prompt asks for JSON. */
+  /**
+   * Whether the model enforces a JSON Schema (`responseFormat`), also with tools. Default: false, and the prompt asks
+   * for JSON.
+   */
   readonly nativeOutput?: boolean;
   /** More options of a call, such as `providerOptions`, `temperature` or `maxOutputTokens`. */
   readonly callOptions?: Readonly<Record<string, unknown>>;
-  /** Texts to remove from every message. The provider keys in the environment and in the model's headers always are. */
+  /** Texts to redact in every message. The provider keys in the environment and in the model's headers always are. */
   readonly secrets?: readonly string[];
-  /** The longest silence of the model before a request fails. Default: five minutes. */
+  /** The maximum silence of the model before a request fails. Default: five minutes. */
   readonly timeoutMs?: number;
-  /** How often a failed request is repeated. Default 3. */
+  /** The maximum number of retries. Default 3. */
   readonly maxRetries?: number;
-  /** The first wait before a repetition; it doubles. Default 500. */
+  /** The first delay before a retry; it doubles. Default 500. */
   readonly retryDelayMs?: number;
-  /** The longest wait. If the server asks for a longer one, the request fails. Default 60000. */
+  /** The maximum delay. If the server asks for a longer one, the request fails. Default 60000. */
   readonly maxRetryDelayMs?: number;
 }
 
@@ -75,8 +78,8 @@ const CHECKS: OptionChecks<FromLanguageModelOptions> = {
 };
 
 /**
- * Any language model of the AI SDK (specification version 2, 3 or 4) as a provider. You bring the model, and with it
- * the address, the key and the transport.
+ * Uses any language model of the AI SDK (specification version 2, 3 or 4) as a provider. You provide the model, and
+ * with it the URL, the key and the transport.
  *
  * @example
  * ```ts
@@ -191,7 +194,7 @@ function isWebPage(response: unknown): boolean {
   return /html/i.test(String(headers["content-type"] ?? ""));
 }
 
-/** The keys in the environment, those in the headers the model was made with, and those the caller names. */
+/** The keys in the environment, in the model's headers, and those the caller names. */
 function knownSecrets(model: LanguageModel, { secrets = [] }: FromLanguageModelOptions): string[] {
   const known = PROVIDER_KEY_VARIABLES.flatMap((name) => process.env[name] ?? []);
   return [...secrets, ...known, ...headerSecrets(configuredHeaders(model))];

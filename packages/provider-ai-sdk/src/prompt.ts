@@ -76,7 +76,10 @@ function resultPart(part: ContentPart, version: string): object {
   return { type: "file-data", mediaType, data, ...(name !== undefined && { filename: name }) };
 }
 
-/** An answer needs more than reasoning: servers refuse one that reached its length limit before the model wrote anything. */
+/**
+ * An answer needs more than reasoning: servers refuse one that reached its length limit before the model wrote
+ * anything.
+ */
 function answerParts(pieces: readonly AnswerPiece[]): object[] {
   const parts = pieces.flatMap(answerPart);
   return pieces.some(({ type }) => type !== "own") ? parts : [{ type: "text", text: NO_TEXT }];
@@ -105,7 +108,7 @@ function answerPart(piece: AnswerPiece): object[] {
   }
 }
 
-/** Metadata of an answer goes back in the next request as provider options. */
+/** Metadata of an answer is sent back in the next request as provider options. */
 function providerOptions(metadata: unknown): object {
   return isRecord(metadata) ? { providerOptions: metadata } : {};
 }

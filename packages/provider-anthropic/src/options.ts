@@ -21,7 +21,7 @@ export const OWN_ADDRESS = "https://api.anthropic.com";
 export type CacheLifetime = (typeof CACHE)[number];
 
 export interface AnthropicProviderOptions extends ProviderOptions {
-  /** How many tokens an answer may have, thinking included. Default 32000, or the limit of the model if that is lower. */
+  /** The maximum tokens of an answer, thinking included. Default 32000, or the limit of the model if that is lower. */
   readonly maxTokens?: number;
   /** How long the server keeps the conversation in its prompt cache. Default `"5m"`; `false` turns caching off. */
   readonly cache?: CacheLifetime;

@@ -35,8 +35,8 @@ const CURES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Claude models on Anthropic's Messages API: prompt caching, thinking that goes back with its signature, images, PDFs
- * and structured answers, without an SDK.
+ * Claude models on Anthropic's Messages API: prompt caching, thinking that is sent back with its signature, images,
+ * PDFs and structured answers, without an SDK.
  *
  * @example
  * ```ts
@@ -121,7 +121,7 @@ function endpointOf(settings: AnthropicSettings): HttpEndpoint {
   });
 }
 
-/** The entry by which a host that chooses providers by name finds this one. */
+/** The export by which hosts load this provider by name. */
 export const provider: ProviderFactory<AnthropicProviderOptions> = {
   name: "anthropic",
   keyVariables: [KEY_VARIABLE],

@@ -46,7 +46,7 @@ const MEDIA: MediaLimits = {
   totalBytes: 22 * 1024 * 1024,
 };
 
-/** Tokens for thinking, for models that take a number and no effort. */
+/** Tokens for thinking, for models that take a number instead of an effort. */
 const THINKING_TOKENS: Readonly<Record<Exclude<Effort, "off">, number>> = {
   minimal: 1024,
   low: 4096,
@@ -157,7 +157,7 @@ export class MessagesWire implements Wire {
     if (effort === undefined) return {};
     if (effort === "off") return { thinking: { type: "disabled" } };
     if (efforts === undefined || efforts.includes("max")) return { thinking: { type: "adaptive" }, effort };
-    // Thinking is part of the answer, which needs additional room.
+    // Thinking is part of the answer, which needs additional tokens.
     const most = Math.max(LEAST_THINKING_TOKENS, this.#maxTokens - LEAST_THINKING_TOKENS);
     return { thinking: { type: "enabled", budget_tokens: Math.min(THINKING_TOKENS[effort], most) } };
   }
@@ -252,8 +252,8 @@ function atLeastText(blocks: object[]): object[] {
 }
 
 /**
- * The blocks up to the last one that is not thinking. The server refuses an answer that ends in thinking, as one does
- * that reached its length limit before the model wrote anything.
+ * The blocks up to the last one that is not thinking. The server refuses an answer that ends in thinking, which happens
+ * if it reached its length limit before the model wrote anything.
  */
 function withoutLastThoughts(blocks: readonly Fields[]): object[] {
   return blocks.slice(0, blocks.findLastIndex(({ type }) => !THINKING.has(type)) + 1);
@@ -379,7 +379,7 @@ function outputSchema(schema: JsonSchema): JsonSchema {
   return closeObjects(pickKeywords(withAnyOf(schema), KEYWORDS).schema) as JsonSchema;
 }
 
-/** Replaces `oneOf`, which the server refuses, by `anyOf`. */
+/** Replaces `oneOf`, which the server refuses, with `anyOf`. */
 function withAnyOf(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, ({ oneOf, ...rest }) =>
     oneOf === undefined || rest.anyOf !== undefined ? rest : { ...rest, anyOf: oneOf },

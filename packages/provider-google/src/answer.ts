@@ -15,7 +15,7 @@ import type { FunctionNames } from "./functionNames.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Finish reasons for an invalid tool call: the same request often gets a valid one, so it is repeated. */
+/** Finish reasons for an invalid tool call: retrying the same request often gives a valid one. */
 const MALFORMED: ReadonlySet<unknown> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
 
 /** Reads one answer of generateContent. A whole answer has the same form as one event of a stream. */
@@ -71,7 +71,8 @@ export class ContentReader implements AnswerReader {
     if (isRecord(functionCall)) {
       const { id, name, args } = functionCall;
       const own = { ...(typeof id === "string" && { id }), ...signature };
-      // Earlier models give no ids. Make one for each call: a conversation that continues with another provider needs them.
+      // Earlier models send no ids. Create one for each call: a conversation that continues with another provider needs
+      // them.
       const index = this.#answer.addCall(
         typeof id === "string" && id !== ""
           ? id
@@ -84,7 +85,7 @@ export class ContentReader implements AnswerReader {
       this.#answer.addReasoning(text);
       if (signature) this.#answer.addOwn(part);
     } else if (typeof text === "string" && text !== "") {
-      // Text with a signature is its own part, never joined with its neighbours.
+      // Text with a signature is a separate part, never joined with its neighbours.
       if (signature) this.#answer.endText();
       this.#answer.addText(text);
       if (signature) this.#answer.endText(signature);

@@ -134,7 +134,7 @@ function endpointOf(settings: CheckedOptions): HttpEndpoint {
   });
 }
 
-/** The entry by which a host that chooses providers by name finds this one. */
+/** The export by which hosts load this provider by name. */
 export const provider: ProviderFactory<GoogleProviderOptions> = {
   name: "google",
   keyVariables: KEY_VARIABLES,

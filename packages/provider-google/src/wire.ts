@@ -42,7 +42,7 @@ const MEDIA: MediaLimits = {
   totalBytes: 14 * 1024 * 1024,
 };
 
-/** Tokens for thinking, for models before Gemini 3: they take a number and no level. */
+/** Tokens for thinking, for models before Gemini 3, which take a number instead of a level. */
 const THINKING_TOKENS: Readonly<Record<Effort, number>> = {
   off: 0,
   minimal: 512,
@@ -314,14 +314,14 @@ function googleSchema(schema: JsonSchema | undefined): AdaptedSchema {
   return { schema: { ...fitting, ...definition(fitting, top) }, leftOut: [...leftOut].sort() };
 }
 
-/** What a reference at the top of a schema means: there it has neighbours, such as the definitions themselves. */
+/** Inlines a reference at the top of a schema: there it has neighbours, such as the definitions themselves. */
 function definition({ $defs: known }: JsonSchema, reference: unknown): JsonSchema {
   const name = typeof reference === "string" ? reference.replace("#/$defs/", "") : "";
   const found = isRecord(known) && Object.hasOwn(known, name) ? known[name] : undefined;
   return isRecord(found) ? found : {};
 }
 
-/** The API takes nothing next to a reference, and lists of strings and numbers only. */
+/** The API accepts nothing next to a reference, and only lists of strings and numbers. */
 function fitSchema(schema: Record<string, unknown>, leftOut: Set<string>): Record<string, unknown> {
   const { enum: values, ...rest } = schema;
   if (schema.$ref !== undefined) {

@@ -12,7 +12,7 @@ export function mediaFitter({ isOwn }: OpenAISettings, notices: Notices): MediaF
   return new MediaFitter(isOwn ? OWN_LIMITS : {}, notices);
 }
 
-/** Whether this server's models take content of a media type: what the options say, or what the API documents. */
+/** Whether this server's models accept content of a media type: from the options, or as documented for the API. */
 export function acceptsMedia({ accepts, isOwn, facts }: OpenAISettings, mediaType: string): boolean {
   if (accepts) return accepts.includes(mediaType);
   if (facts?.images === false) return false;

@@ -33,9 +33,11 @@ export type OpenAIClient = Pick<OpenAI, "baseURL" | "apiKey" | "get" | "post">;
 export interface OpenAIProviderOptions extends ProviderOptions {
   /** Default: `responses` for OpenAI's own address, `chat` for any other. */
   readonly api?: OpenAIApi;
-  /** A ready client of the `openai` package, for Azure or a proxy. It then holds the key, the address and the headers. */
+  /**
+   * A ready client of the `openai` package, for Azure or a proxy. It then provides the key, the URL and the headers.
+   */
   readonly client?: OpenAIClient;
-  /** Media types the model takes, such as `image/png`. Default: images, and PDFs at OpenAI's own address. */
+  /** Media types the model accepts, such as `image/png`. Default: images, and PDFs on OpenAI's own server. */
   readonly accepts?: readonly string[];
 }
 
@@ -45,7 +47,7 @@ export interface OpenAISettings extends CheckedOptions {
   /** Whether this is OpenAI's own server, and not a compatible one. */
   readonly isOwn: boolean;
   readonly accepts: readonly string[] | undefined;
-  /** Facts about the model. Only OpenAI's own server is sure to mean the model of this name. */
+  /** Facts about the model. Only for OpenAI's own server is the name certain to mean this model. */
   readonly facts: ModelFacts | undefined;
 }
 

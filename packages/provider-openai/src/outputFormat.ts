@@ -1,7 +1,7 @@
 import type { OutputFormat } from "@agent/core";
 import { isRecord } from "@agent/core/provider";
 
-/** The keywords that strict mode takes, as the API documents them. A schema with any other is refused there. */
+/** The keywords that strict mode supports, as documented for the API. A schema with any other is refused. */
 const STRICT_KEYWORDS: ReadonlySet<string> = new Set([
   "$defs",
   "$ref",
@@ -30,13 +30,13 @@ const STRICT_KEYWORDS: ReadonlySet<string> = new Set([
 const STRICT_FORMATS = /^(date-time|time|date|duration|email|hostname|ipv4|ipv6|uuid)$/;
 const MAX_DEPTH = 10;
 
-/** A structured answer in the API's own form: enforced exactly where the schema allows that. */
+/** A structured answer in the API's own format: enforced in strict mode if the schema allows that. */
 export function jsonSchemaFormat({ name, schema }: OutputFormat) {
   const isPlainObject = schema.type === "object" && schema.anyOf === undefined;
   return { name, schema, strict: isPlainObject && fitsStrictMode(schema, 0) };
 }
 
-/** Strict mode wants a type everywhere, every property required and no others allowed, all the way down. */
+/** Strict mode requires a type everywhere, every property required and no others allowed, recursively. */
 function fitsStrictMode(schema: unknown, depth: number): boolean {
   if (!isRecord(schema) || depth > MAX_DEPTH) return false;
   if (!Object.keys(schema).every((keyword) => STRICT_KEYWORDS.has(keyword))) return false;

@@ -40,7 +40,7 @@ const CURES: Readonly<Record<number, string>> = {
 };
 
 /**
- * OpenAI's models, and those of every server that speaks its chat completions API or its Responses API.
+ * OpenAI's models, and those of every server with its chat completions API or its Responses API.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ function endpointOf(settings: OpenAISettings): HttpEndpoint {
   });
 }
 
-/** The entry by which a host that chooses providers by name finds this one. */
+/** The export by which hosts load this provider by name. */
 export const provider: ProviderFactory<OpenAIProviderOptions> = {
   name: "openai",
   keyVariables: [KEY_VARIABLE],
@@ -144,7 +144,7 @@ export const provider: ProviderFactory<OpenAIProviderOptions> = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The headers of every request, as OpenAI's SDK sends them, without those that describe the SDK itself. Written here,
+ * The headers of every request, as OpenAI's SDK sends them, except those that describe the SDK itself. Written here,
  * because loading the SDK would take longer than the rest of the start; a test compares the two.
  */
 export function requestHeaders(
@@ -172,8 +172,9 @@ function customHeaders(text: string): string[][] {
 }
 
 /**
- * What must never appear in a message: the keys of the options, of the headers that are really sent (the environment may
- * add some), and of a ready client. Read for each message, because a client may fetch a new key before each request.
+ * The values to redact in every message: the keys of the options, of the headers that are really sent (the environment
+ * may add some), and of a ready client. Read for each message, because a client may fetch a new key before each
+ * request.
  */
 function secretsOf(
   { secrets, client }: OpenAISettings,
@@ -187,7 +188,7 @@ function clientSecrets(client: OpenAIClient): string[] {
   return [...(typeof apiKey === "string" ? [apiKey] : []), ...headerSecrets(clientHeaders(client))];
 }
 
-/** The headers that the client was made with, in any of the forms that the SDK takes or turns them into. */
+/** The headers that the client was created with, in any of the forms that the SDK accepts or converts them to. */
 function clientHeaders(client: OpenAIClient): Record<string, string> {
   const { _options: options } = client as { readonly _options?: unknown };
   const given = isRecord(options) ? options.defaultHeaders : undefined;
@@ -250,7 +251,7 @@ const MILLION = 1_000_000;
 /** Who llama.cpp and Ollama say owns their models. */
 const LOCAL_OWNERS: readonly unknown[] = ["llamacpp", "library"];
 
-/** Where compatible servers state the context: LM Studio, vLLM, OpenRouter and Together, Groq, Mistral. */
+/** The fields for the context size on compatible servers: LM Studio, vLLM, OpenRouter and Together, Groq, Mistral. */
 const CONTEXT_FIELDS = [
   "loaded_context_length",
   "max_model_len",
@@ -277,7 +278,7 @@ function modelInfo(entry: Readonly<Record<string, unknown>>): ModelInfo[] {
   ];
 }
 
-/** OpenRouter's prices: dollars per token, as text. Negative where the model behind the name varies. */
+/** OpenRouter's prices: dollars per token, as text. Negative if the model of the name varies. */
 function readPrice(pricing: unknown): ModelPrice | undefined {
   if (!isRecord(pricing)) return undefined;
   const dollars = (field: string): number => {
@@ -301,8 +302,8 @@ function round(dollars: number): number {
 }
 
 /**
- * The context that llama.cpp and Ollama run a model with. Their `/models` does not state it, and the maximum of the
- * model is often larger: the server would cut a longer conversation without an error.
+ * The context size that llama.cpp and Ollama run a model with. It is not in their `/models`, and the maximum of the
+ * model is often larger: the server would truncate a longer conversation without an error.
  */
 async function runningContext(
   owner: string,

@@ -1,8 +1,8 @@
 /**
- * A module of Node, taken when something in it is used. Core loads and chats in runtimes that have none, such as workers
- * at the edge; only what needs files fails there, with the error that `missing` makes. Bundlers see no import to
- * complain about. An import would also load all of it immediately: `node:fs` brings streams (3 ms), `node:crypto` OpenSSL
- * (3 ms), `node:child_process` sockets (4 ms). They are part of the program, so loading them late cannot fail.
+ * A Node module, loaded on first access. Core also runs in runtimes without Node modules, such as edge workers; only
+ * code that needs files fails there, with the error of `missing`. Bundlers see no import. An import would also load all
+ * of it immediately: `node:fs` loads streams (3 ms), `node:crypto` OpenSSL (3 ms), `node:child_process` sockets (4 ms).
+ * They are built into Node, so loading them late cannot fail.
  */
 export function nodeModule<T extends object>(name: string, missing: (name: string) => Error): T {
   let found: T | undefined;

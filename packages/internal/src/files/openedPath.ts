@@ -1,14 +1,15 @@
 import { nodeFs } from "./nodeModules.js";
 
-/** Whether the system names open files and directories: on Linux, with /proc mounted. */
+/** Whether the system can name open files and directories: on Linux, with /proc mounted. */
 export function namesOpenFiles(): boolean {
   return process.platform === "linux" && nodeFs.existsSync("/proc/self/fd");
 }
 
 /**
- * The canonical path of an open file or directory, of which `path` is what was passed to `open`. Where the system does not
- * name open files it is where `path` leads now, or `undefined` if something else is there by then. That finds a directory
- * that was exchanged for a link; one that is exchanged back and forth between these lookups can still go unnoticed.
+ * The canonical path of an open file or directory; `path` is what was passed to `open`. If the system cannot name open
+ * files, it is the current target of `path`, or `undefined` if something else is there by then. That detects a
+ * directory that was replaced with a symlink; one that is exchanged back and forth between these lookups can still go
+ * unnoticed.
  */
 export function openedPath(descriptor: number, path: string): string | undefined {
   if (namesOpenFiles()) {

@@ -1,25 +1,25 @@
 import { nodeFs } from "./nodeModules.js";
 import { namesOpenFiles } from "./openedPath.js";
 
-// Linux only, and not among Node's constants: opens a directory just to name it, without the right to list it.
+// O_PATH: Linux only, and not among Node's constants. Opens a directory without the permission to list it.
 const O_PATH = 0o10000000;
 
-/** A directory kept open, so that what is done below `path` cannot be redirected by swapping a parent. */
+/** An open directory, so that operations below `path` cannot be redirected by replacing a parent. */
 interface PinnedDirectory {
   /** A path that always means this very directory. On systems without /proc, the plain path. */
   readonly path: string;
   /** Its descriptor; `undefined` on systems without /proc. */
   readonly fd: number | undefined;
-  /** The canonical path under which it is found now. On systems without /proc, the plain path. */
+  /** Its current canonical path. On systems without /proc, the plain path. */
   realPath(): string;
-  /** As `mountOf`. */
+  /** See `mountOf`. */
   mount(): string | undefined;
   close(): void;
 }
 
 /**
- * Opens a directory; a link in the last place is refused (`ENOTDIR`). With `expected`, the directory must
- * be found under exactly that canonical path, or the call throws.
+ * Opens a directory; a symlink as the last component is refused (`ENOTDIR`). With `expected`, throws unless the
+ * directory is at exactly that canonical path.
  */
 export function pinDirectory(path: string, expected?: string): PinnedDirectory {
   if (!namesOpenFiles()) return plainDirectory(path);
@@ -43,15 +43,15 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
 }
 
 /**
- * The id of the mount that a descriptor lies on. It differs between two mounts of one file system (`mount --bind`),
- * which share a device number. `undefined` on systems without /proc.
+ * The id of the mount of a descriptor. It differs between two mounts of one file system (`mount --bind`), which share a
+ * device number. `undefined` on systems without /proc.
  */
 export function mountOf(fd: number): string | undefined {
   if (!namesOpenFiles()) return undefined;
   return /^mnt_id:\s*(\d+)$/m.exec(nodeFs.readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
 }
 
-/** As `mountOf`, of a directory by its path, which may be that of a pinned one. */
+/** Like `mountOf`, for a directory by its path, which may be that of a pinned one. */
 export function mountOfDirectory(path: string): string | undefined {
   // `/proc/self/fd/N` is a link, which O_NOFOLLOW refuses; with `/.` it means the directory.
   const pinned = pinDirectory(`${path}/.`);

@@ -2,11 +2,11 @@ import { lazyConstant } from "../lazyConstant.js";
 import { nodeCrypto, nodeFs } from "./nodeModules.js";
 import { hasEnded, processTag } from "./processTag.js";
 
-// A holder from an earlier boot or another container cannot be looked up: its lock counts as abandoned at this age.
-// No holder takes this long.
+// A holder from an earlier boot or another container cannot be checked: its lock counts as abandoned at this age. No
+// holder takes this long.
 const ABANDONED_AFTER_MS = 60_000;
 
-// In place of a start time that could not be looked up.
+// Replaces a start time that could not be looked up.
 const UNKNOWN = "-";
 
 /** The holder of a lock, stored as `1k2j3h-4242 918273 <uuid>`: the process, its start time, and the id of this lock. */
@@ -21,9 +21,9 @@ export interface HeldLock {
 }
 
 /**
- * Takes a lock against other processes if it is free or its holder has ended; else returns `undefined`. The lock is a
- * symbolic link at `path`, in a directory that only this user can write; on Windows, where not every user may make links, a
- * file.
+ * Acquires a lock against other processes if it is free or its holder has exited; otherwise returns `undefined`. The
+ * lock is a symlink at `path`, in a directory that only this user can write; on Windows, where not every user may
+ * create symlinks, a file.
  */
 export function tryAcquireLock(path: string): HeldLock | undefined {
   const id = nodeCrypto.randomUUID();
@@ -53,8 +53,8 @@ function tryCreate(lock: string, holder: string): boolean {
 }
 
 /**
- * Replaces the lock of a dead holder. A process must first take a second lock, which guards this takeover; else two
- * processes that both saw the dead holder would replace each other's lock.
+ * Replaces the lock of a dead holder. A process must first acquire a second lock, which guards this takeover; otherwise
+ * two processes that both saw the dead holder would replace each other's lock.
  */
 function tryTakeOver(lock: string, holder: string): boolean {
   const dead = readHolder(lock);
@@ -101,19 +101,19 @@ function isAbandoned(lock: string, { tag, started }: Holder): boolean {
     return info !== undefined && Date.now() - info.mtimeMs > ABANDONED_AFTER_MS;
   }
   if (ended || started === UNKNOWN) return ended;
-  // Another process may have the same id by now. Without both start times that cannot be told: the holder counts as alive.
+  // Another process may have the same id by now. Without both start times that is unknown: the holder counts as alive.
   const startedNow = startTime(Number(tag.slice(tag.indexOf("-") + 1)));
   return startedNow !== UNKNOWN && startedNow !== started;
 }
 
-/** How this process begins the holder of its locks. */
+/** The prefix of this process in the holder of its locks. */
 const ownProcess = /* @__PURE__ */ lazyConstant(() => `${processTag()} ${startTime(process.pid)}`);
 
 /** When a process started, in clock ticks since boot; `UNKNOWN` without /proc or without a free file descriptor. */
 function startTime(pid: number): string {
   try {
     const stat = nodeFs.readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name before the last parenthesis may hold anything. The start is field 22, 20 after the name.
+    // The name before the last parenthesis may contain anything. The start time is field 22, 20 after the name.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? UNKNOWN;
   } catch {
     return UNKNOWN;

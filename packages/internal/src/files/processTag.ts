@@ -5,16 +5,16 @@ import { nodeFs, nodeOs } from "./nodeModules.js";
 const TAG = /^([0-9a-z]{1,7})-([1-9]\d{0,9})$/;
 
 /**
- * Names this process among all that may share a file system with it: `1k2j3h-4242`. For names of files that
- * should not outlive their process, so that another one can tell with `hasEnded`.
+ * Identifies this process among all that may share a file system with it: `1k2j3h-4242`. For names of files that should
+ * not outlive their process, so that another one can check with `hasEnded`.
  */
 export function processTag(): string {
   return `${home()}-${process.pid}`;
 }
 
 /**
- * Whether the process with this tag has ended. Undefined if that cannot be told from here: it is one of another
- * machine, boot or container, or the text is not a tag.
+ * Whether the process with this tag has exited. `undefined` if that is unknown: it is one of another machine, boot or
+ * container, or the text is not a tag.
  */
 export function hasEnded(tag: string): boolean | undefined {
   const [, where, pid] = TAG.exec(tag) ?? [];
@@ -26,12 +26,12 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Not permitted: it is there, and someone else's.
+    // Not permitted: it exists, and belongs to another user.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
-/** Where process ids mean what they mean here: this boot of this machine, and this container. */
+/** Where process ids are comparable: this boot of this machine, and this container. */
 const home = /* @__PURE__ */ lazyConstant(() =>
   shortHash(`${nodeOs.hostname()} ${bootId()} ${processNamespace()}`),
 );

@@ -1,8 +1,8 @@
 import { nodeFs } from "./nodeModules.js";
 
 /**
- * Opens a regular file, runs `use` on it and closes it. Throws if it cannot be opened or is none. Never waits: the file
- * that was checked is the one that is read, and a FIFO in its place is not waited for.
+ * Opens a regular file, runs `use` on it and closes it. Throws if it cannot be opened or is not a regular file. Never
+ * blocks: the file that was checked is the one that is read, and a FIFO in its place is not waited for.
  */
 export function withRegularFile<T>(path: string, use: (descriptor: number, size: number) => T): T {
   const { O_RDONLY, O_NONBLOCK = 0 } = nodeFs.constants;
@@ -16,7 +16,7 @@ export function withRegularFile<T>(path: string, use: (descriptor: number, size:
   }
 }
 
-/** The first `most` bytes of a regular file; `undefined` if it cannot be read or is none. */
+/** The first `most` bytes of a regular file; `undefined` if it cannot be read or is not one. */
 export function readRegularFile(path: string, most: number): Buffer | undefined {
   try {
     return withRegularFile(path, (descriptor, size) => readStart(descriptor, Math.min(size, most)));

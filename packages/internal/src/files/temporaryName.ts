@@ -8,18 +8,18 @@ const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
 const MAX_ENTRIES = 2000;
 
 /**
- * A name for a temporary file next to its target: short, since a suffix would push a 250-byte name over the
- * limit of 255, and with the process that writes it, so that `removeAbandoned` can tell if that is gone. It
- * need not be secret, since it is only ever created anew; so no cryptography is loaded to write a file.
+ * A name for a temporary file next to its target: short, since a suffix would push a 250-byte name over the limit of
+ * 255, and with the writing process, so that `removeAbandoned` can check whether that has exited. It need not be
+ * secret, since the file is only ever created exclusively; so no cryptography is loaded.
  */
 export function temporaryName(): string {
   return `.agent-${processTag()}-${Math.random().toString(36).slice(2)}.tmp`;
 }
 
 /**
- * Removes temporary files in a directory whose writers were killed. Only what bears such a name, is a regular file of
- * this user (root: of anybody), and was begun by a process of this very system that no longer exists, or has not been
- * touched for a day. Never throws.
+ * Removes temporary files in a directory whose writers were killed: only regular files of this user (root: of anyone)
+ * with such a name, whose writing process on this system no longer exists, or that have not been touched for a day.
+ * Never throws.
  */
 export function removeAbandoned(directory: string): void {
   quietly(() => {
@@ -29,7 +29,10 @@ export function removeAbandoned(directory: string): void {
   });
 }
 
-/** Ignores an error of `work`: what cannot be listed, read or removed stays, and the write does not depend on it. */
+/**
+ * Ignores an error of `work`: entries that cannot be listed, read or removed stay, and the write does not depend on
+ * them.
+ */
 function quietly(work: () => void): void {
   try {
     work();

@@ -6,8 +6,8 @@ import { isInside } from "../paths/isInside.js";
 import { repositoriesAbove } from "./repository.js";
 
 /**
- * Limits for the configuration of one repository, or of the user: a repository's author chooses how large it is, and it is
- * looked at before every write. What is beyond them has no effect here.
+ * Limits for the configuration of one repository, or of the user: a repository's author chooses its size, and it is
+ * read before every write. Anything beyond them is ignored here.
  */
 const MAX_BYTES = 256 * 1024;
 const MAX_FILES = 50;
@@ -22,7 +22,7 @@ const FILE_KEY = /^(?:include|includeif\..*)\.path$|^core\.attributesfile$/;
 /** Keys whose value is a command that git runs, on its own or for an ordinary subcommand. */
 const COMMAND_KEY =
   /^core\.(?:fsmonitor|sshcommand|gitproxy|pager|editor|askpass|alternaterefscommand)$|^(?:alias|pager|hook|credential|gpg|filter|diff|merge|difftool|mergetool|sequence|trailer|uploadpack|browser|man|interactive|sendemail|imap)\.|^submodule\..*\.update$|^remote\..*\.(?:uploadpack|receivepack)$/;
-/** A program is the first or the second word of a command (`sh ./clean.sh`): what follows may be anything. */
+/** The program is the first or second word of a command (`sh ./clean.sh`): the rest may be anything. */
 const PROGRAM_WORDS = 2;
 
 /** A path that git runs or reads because a configuration names it. */
@@ -32,14 +32,14 @@ export interface NamedByGit {
   readonly key: string;
   /**
    * `directory`: of hooks. `file`: git reads it as configuration. `program`: a command of the configuration starts with
-   * it. `word`: it stands somewhere else in a command, and may be anything.
+   * it. `word`: another word of a command, which may be anything.
    */
   readonly kind: "directory" | "file" | "program" | "word";
 }
 
 /**
- * Finds files of a worktree that git runs or reads because a configuration says so: hooks at `core.hooksPath`, included
- * configuration, filter and diff programs. Remembers each file until it changes.
+ * Finds files of a worktree that git runs or reads because of its configuration: hooks at `core.hooksPath`, included
+ * configuration, filter and diff programs. Caches each file until it changes.
  */
 export class GitConfigs {
   readonly #known = new Map<string, KnownFile>();
@@ -57,17 +57,17 @@ export class GitConfigs {
     })?.key;
   }
 
-  /** Everything that the configurations name which git reads in a repository of `path`. */
+  /** All paths named in the configurations that git reads in a repository of `path`. */
   named(path: string): NamedByGit[] {
     return this.#sources(path).flatMap(({ settings, worktree }) => {
-      // Commands have many words, most of which name no file: they do not take the place of the others.
+      // Commands have many words, most of which are not files: they must not use up the limit of the others.
       const isCommand = ({ key }: GitSetting): boolean => COMMAND_KEY.test(key);
       const others = settings.filter((setting) => !isCommand(setting));
       return [others, settings.filter(isCommand)].flatMap((group) => lookUp(group, worktree));
     });
   }
 
-  /** The settings of the repositories of `path`, of the user and of the system, with all that they may include. */
+  /** The settings of the repositories of `path`, of the user and of the system, with everything they may include. */
   settings(path: string): GitSetting[] {
     return this.#sources(path).flatMap(({ settings }) => settings);
   }
@@ -82,7 +82,7 @@ export class GitConfigs {
     });
     const own = this.#readAll(otherFiles());
     const [nearest] = repositories;
-    // Relative paths in the user's configuration are taken from the worktree as well.
+    // Relative paths in the user's configuration are resolved against the worktree as well.
     return [
       nearest === undefined ? { settings: own } : { settings: own, worktree: nearest.worktree },
       ...repositories,
@@ -127,7 +127,7 @@ export class GitConfigs {
   }
 }
 
-/** What is remembered of a file. */
+/** The cached state of a file. */
 interface KnownFile {
   readonly stamp: string;
   readonly size: number;
@@ -155,7 +155,7 @@ function* namedPaths({ key, value, file }: GitSetting, worktree: string | undefi
   if (value === "") return;
   if (key === HOOKS_KEY) yield { path: expand(value, base), key, kind: "directory" };
   else if (FILE_KEY.test(key)) {
-    // Git takes includes relative to the file they are in, attributes relative to the worktree.
+    // Git resolves includes relative to their file, attributes relative to the worktree.
     for (const place of [nodePath.dirname(file), base])
       yield { path: expand(value, place), key, kind: "file" };
   } else if (COMMAND_KEY.test(key)) {
@@ -187,11 +187,11 @@ function otherFiles(): string[] {
 interface GitSetting {
   readonly key: string;
   readonly value: string;
-  /** The file it stands in. */
+  /** The file that contains it. */
   readonly file: string;
 }
 
-/** Reads git's configuration format as far as keys and values go; what it does not understand it skips. */
+/** Parses keys and values of git's configuration format; unsupported lines are skipped. */
 export function parseGitConfig(text: string, file = ""): GitSetting[] {
   const settings: GitSetting[] = [];
   let section = "";

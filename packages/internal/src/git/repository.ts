@@ -11,8 +11,8 @@ export interface GitRepository {
 }
 
 /**
- * A directory and those above it, up to the first that another user owns or that everyone can write: whatever is there and
- * above may have been put there by anyone. Every search upwards for something of the user's own uses this.
+ * A directory and its parents, up to the first that another user owns or that everyone can write: anything there and
+ * above may have been put there by anyone. Every upward search for the user's own files uses this.
  */
 export function* ownAncestors(start: string): Generator<string, void> {
   const { dirname } = nodePath;
@@ -24,8 +24,8 @@ export function* ownAncestors(start: string): Generator<string, void> {
 }
 
 /**
- * The nearest directory with `.git`, from `start` upwards. `.git` of another user counts as missing, as for git itself
- * (`safe.directory`): who can write in a directory above could make theirs the user's project.
+ * The nearest directory with `.git`, from `start` upwards. `.git` of another user counts as missing, as in git itself
+ * (`safe.directory`): anyone who can write to a parent directory could make their repository the user's project.
  */
 export function findWorktree(start: string): string | undefined {
   for (const directory of ownAncestors(start)) {
@@ -42,8 +42,9 @@ export function findRepository(path: string): GitRepository | undefined {
 }
 
 /**
- * All repositories that a path lies in, the nearest first: git may be started in any of them. Here one of another user
- * counts as well, because the user may have told git to trust it, unless it is in a place that everyone can write.
+ * All repositories that contain a path, nearest first: git may be started in any of them. Here one of another user
+ * counts as well, because the user may have configured git to trust it, unless it is in a directory that everyone can
+ * write.
  */
 export function repositoriesAbove(path: string, most: number): GitRepository[] {
   const { dirname, join } = nodePath;
@@ -73,7 +74,7 @@ function isOwn(directory: string): boolean {
   const info = lookAt(directory);
   if (info === undefined) return true;
   if (!isOurs(info.uid)) return false;
-  // The mode of a link means nothing: that of the directory it leads to does.
+  // The mode of a symlink is meaningless: check that of its target directory.
   const target = info.isSymbolicLink() ? lookThrough(directory) : info;
   return target === undefined || (isOurs(target.uid) && !isOpenToEveryone(target));
 }
@@ -82,7 +83,7 @@ function isOpenToEveryone(info: Stats | undefined): boolean {
   return process.platform !== "win32" && info !== undefined && (info.mode & WRITABLE_BY_EVERYONE) !== 0;
 }
 
-/** Whether an owner is this user or root; with sudo also the user who called it, as for git. */
+/** Whether an owner is this user or root; with sudo also the user who called it, as in git. */
 function isOurs(uid: number): boolean {
   const own = process.geteuid?.();
   if (own === undefined || uid === own || uid === 0) return true;
@@ -119,7 +120,7 @@ function resolveGitDirectory(worktree: string): string | undefined {
   }
 }
 
-/** Never waits: in the place of the file there may be a FIFO. */
+/** Never blocks: there may be a FIFO in place of the file. */
 function readLine(path: string): string | undefined {
   const bytes = readRegularFile(path, MAX_LINE_BYTES + 1);
   if (bytes === undefined || bytes.length > MAX_LINE_BYTES) return undefined;

@@ -1,9 +1,9 @@
 import type { IgnoreRule } from "./parse.js";
 
-/** The verdict of a set of rules about a path: `undefined` if none of them matches. */
+/** The result of a set of rules for a path: `undefined` if none of them matches. */
 export type IgnoreDecision = "ignore" | "keep" | undefined;
 
-/** The rules of one ignore file, ready to be asked often. */
+/** The compiled rules of one ignore file. */
 export interface IgnoreMatcher {
   /**
    * The verdict about the entry `name` of `directory`, which ends in a slash or is empty. The first
@@ -12,12 +12,12 @@ export interface IgnoreMatcher {
   match(name: string, directory: string, skip: number, isDirectory: boolean): IgnoreDecision;
 }
 
-/** A rule with its place in the file: of two that match, the later one wins. */
+/** A rule with its position in the file: if two match, the later one wins. */
 interface Placed {
   readonly place: number;
   readonly negated: boolean;
   readonly directoriesOnly: boolean;
-  /** The comparison that remains after the look-up: none, the end of the name, or the whole path. */
+  /** The comparison that remains after the lookup: none, the end of the name, or the whole path. */
   readonly suffix?: string;
   readonly path?: string;
 }
@@ -75,7 +75,7 @@ export function compileIgnoreRules(rules: readonly IgnoreRule[]): IgnoreMatcher 
 /** An expression of many rules stays below the engine's limit of 32767 groups by its length. */
 const LONGEST_JOINED = 64 * 1024;
 
-/** Rules that need an expression. A few, made of all of them, answer the usual case: no rule matches. */
+/** Rules that need an expression. A few combined expressions answer the usual case: no rule matches. */
 class ExpressionGroup {
   readonly #rules: { readonly rule: Placed; readonly expression: RegExp }[] = [];
   readonly #sources: string[] = [];
@@ -131,7 +131,7 @@ function append<Value>(map: Map<string, Value[]>, key: string, value: Value): vo
   else map.set(key, [value]);
 }
 
-/** Makes a part of an expression match permanently, without going back into it: JavaScript has no other way. */
+/** Makes a part of an expression atomic, without backtracking into it: JavaScript has no other way. */
 type Once = (source: string) => string;
 
 /** Numbers such parts, so that expressions made with the same `Once` can be joined. */
@@ -142,12 +142,12 @@ function createOnce(): Once {
 
 /**
  * The source of a regular expression for a gitignore glob: `*` and `?` stay within a name, `**` as a whole name spans
- * any number of them. Returns `undefined` for a glob that can match nothing, such as an open class. As for git, a
+ * any number of them. Returns `undefined` for a glob that can match nothing, such as an unclosed class. As in git, a
  * character is a byte: the expression is for `asBytes` of a path.
  *
- * The literal after a wildcard is matched at its first occurrence, without backtracking: an earlier place leaves more
- * room for the rest, so a later one is never needed. Without that a hostile ignore file (`*a*a*a*…b`) would
- * keep the expression busy for years.
+ * The literal after a wildcard is matched at its first occurrence, without backtracking: an earlier position leaves
+ * more text for the rest, so a later one is never needed. Otherwise a hostile ignore file (`*a*a*a*…b`) would keep the
+ * expression busy for years.
  */
 function ignoreGlobToSource(glob: string, once: Once): string | undefined {
   // Between "**" lie runs of names that belong together.
@@ -231,7 +231,7 @@ const POSIX: Readonly<Record<string, string>> = {
 };
 const POSIX_NAME = /\[:([^\]]*):\]/y;
 
-/** The class that opens at `start`, as git reads it, and where it closes; `undefined` if it is none. */
+/** The class that opens at `start`, as in git, and where it closes; `undefined` if it is not a class. */
 function classAt(name: string, start: number): { readonly source: string; readonly end: number } | undefined {
   const negated = name[start + 1] === "!" || name[start + 1] === "^";
   const first = start + (negated ? 2 : 1);
@@ -240,7 +240,7 @@ function classAt(name: string, start: number): { readonly source: string; readon
   let low: string | undefined;
   for (let at = first; at < name.length; at++) {
     let character = name[at] ?? "";
-    // Right at the beginning it belongs to the class.
+    // At the beginning it is a member of the class.
     if (character === "]" && at > first) {
       const source = negated ? `[^/${inside}]` : inside === "" ? "(?!)" : `(?!/)[${inside}]`;
       return { source, end: at };

@@ -1,8 +1,8 @@
 /** One line of an ignore file. */
 export interface IgnoreRule {
-  /** The glob, without the marks around it. */
+  /** The glob, without its markers. */
   readonly glob: string;
-  /** `!`: reverts what an earlier rule ignored. */
+  /** `!`: reverts an earlier rule. */
   readonly negated: boolean;
   /** A `/` at the end: directories only. */
   readonly directoriesOnly: boolean;
@@ -10,7 +10,7 @@ export interface IgnoreRule {
   readonly anchored: boolean;
 }
 
-/** Reads the rules of a `.gitignore` or `.ignore` file, as git does: what cannot be a rule is passed over. */
+/** Parses the rules of a `.gitignore` or `.ignore` file, like git: invalid lines are skipped. */
 export function parseIgnoreFile(text: string): IgnoreRule[] {
   return text
     .replace(/^\ufeff/, "")
@@ -31,7 +31,7 @@ function parseLine(line: string): IgnoreRule | undefined {
   return glob === "" ? undefined : { glob, negated, directoriesOnly, anchored };
 }
 
-/** Trailing spaces do not count, unless the first of them is escaped. */
+/** Trailing spaces are ignored, unless the first of them is escaped. */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " " && !isEscaped(line, end - 1)) end--;

@@ -9,10 +9,10 @@ const MAX_RULE_BYTES = 4 * 1024 * 1024;
 /** A name that no rule mentions. */
 const UNHEARD_OF = "\u0001";
 
-/** Names whose presence in a directory matters for what is ignored below it. */
+/** Names of files whose presence in a directory affects what is ignored below it. */
 export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
 
-/** Reads ignore files. What it refuses, such as a file outside of a boundary, counts as missing. */
+/** Reads ignore files. A file that it refuses, such as one outside of a boundary, is treated as missing. */
 export interface IgnoreFileReader {
   /** The text of a regular file of at most `maxBytes`. */
   readText(file: string, maxBytes: number): string | undefined;
@@ -29,7 +29,7 @@ export const PLAIN_READER: IgnoreFileReader = {
 /** The rules of one ignore file, and those of the directories above it. */
 interface Level {
   readonly matcher: IgnoreMatcher;
-  /** How much of a path leads to the directory the file is in. */
+  /** The length of the path to the directory of the file. */
   readonly baseLength: number;
   /** The size of these rules and those of the parents. */
   readonly size: number;
@@ -37,9 +37,9 @@ interface Level {
 }
 
 /**
- * The ignore rules in force in a directory. `.ignore` files decide before `.gitignore` files, a deeper file
- * before a shallower one, and in a file the last rule that matches. A nested repository starts afresh with
- * its own `.gitignore` files, as for git.
+ * The ignore rules in effect in a directory. `.ignore` files decide before `.gitignore` files, a deeper file before a
+ * shallower one, and within a file the last rule that matches. A nested repository starts with only its own
+ * `.gitignore` files, as in git.
  */
 export class IgnoreScope {
   readonly #reader: IgnoreFileReader;
@@ -97,7 +97,7 @@ export class IgnoreScope {
     );
   }
 
-  /** The same for a directory whose entries are not known: looks for the three. */
+  /** The same for a directory whose entries are unknown: checks for the three. */
   enterUnread(directory: string): IgnoreScope {
     return this.enter(directory, {
       git: exists(directory + IGNORE_FILES.git),
@@ -107,10 +107,10 @@ export class IgnoreScope {
   }
 
   /**
-   * The scope a search that starts in `directory` is in, from the ignore files of its repository above it.
-   * A directory that those rules leave out was named on purpose: then only the rules inside it count.
-   * Nothing above `confinedTo` is read. Every name is compared with all rules in force, so rules beyond `maxRuleBytes`
-   * in a directory and those above it have no effect.
+   * The scope of a search that starts in `directory`, from the ignore files of its repository above it. If those rules
+   * ignore the directory, it was named on purpose: then only the rules inside it apply. Nothing above `confinedTo` is
+   * read. Every name is compared with all active rules, so rules beyond `maxRuleBytes` in a directory and its parents
+   * have no effect.
    */
   static above(
     directory: string,
@@ -128,7 +128,7 @@ export class IgnoreScope {
       scope = scope.enterUnread(base);
       if (scope.ignores(base, next.slice(base.length), true)) return none;
     }
-    // "dist/*" does not match dist itself, but all that could be in it; "*" is about no directory more than others.
+    // "dist/*" does not match dist itself, but everything in it; "*" applies to every directory equally.
     const leavesOut = (place: string): boolean => scope.ignores(withSlash(place), UNHEARD_OF, false);
     const isMeant =
       leavesOut(directory) && !leavesOut(nodePath.join(nodePath.dirname(directory), UNHEARD_OF));
@@ -136,7 +136,7 @@ export class IgnoreScope {
   }
 }
 
-/** Whether ignore rules below `top`, a repository's top, leave out a directory or one that leads to it. */
+/** Whether ignore rules below `top`, a repository's root, ignore a directory or one of its parents. */
 export function isIgnoredDirectory(
   top: string,
   directory: string,
@@ -186,7 +186,7 @@ function directoriesUpToRepository(directory: string, confinedTo: string | undef
   return [];
 }
 
-/** `info/exclude` of a repository; in a linked worktree or submodule `.git` is a file that says where that is. */
+/** `info/exclude` of a repository; in a linked worktree or submodule `.git` is a file that names the directory. */
 function excludeFile(dotGit: string, read: ReadText): string {
   let gitDirectory = dotGit;
   const pointer = /^gitdir: (.+)/.exec(read(dotGit) ?? "")?.[1];
@@ -202,7 +202,7 @@ function withSlash(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-/** Whether the name is there, whatever it is: a walk decides by names too. */
+/** Whether the name exists, whatever it is: a walk decides by names too. */
 function exists(path: string): boolean {
   try {
     return nodeFs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;

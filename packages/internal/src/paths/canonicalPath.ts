@@ -4,7 +4,9 @@ import { quote } from "../text/describe.js";
 
 const MAX_LINKS = 40;
 
-/** The path with every link resolved, as far as it exists; what does not exist yet is appended as it is. */
+/**
+ * The path with every symlink resolved, as far as it exists; components that do not exist yet are appended unchanged.
+ */
 export function canonicalPath(path: string): string {
   const absolute = nodePath.resolve(path);
   try {
@@ -19,7 +21,7 @@ export function canonicalPaths(paths: readonly string[]): string[] {
   const known = new Map<string, Resolved>();
   return paths.map((path) => {
     const resolved = resolveOnce(nodePath.resolve(path), known);
-    // The system knows how an existing name is spelt where case does not count.
+    // On case-insensitive file systems, the system knows the spelling of an existing name.
     return resolved.exists ? nodeFs.realpathSync.native(resolved.path) : resolved.path;
   });
 }
@@ -50,7 +52,7 @@ function resolveName(directory: Resolved, name: string): Resolved {
   return { path: target, exists: lookUp(target) !== undefined };
 }
 
-// `realpath` stops at the first missing name, so a dangling link that leads outside would look harmless.
+// `realpath` stops at the first missing name, so a dangling symlink that points outside would look harmless.
 function walk(absolute: string): string {
   const { root } = nodePath.parse(absolute);
   const pending = absolute.slice(root.length).split(nodePath.sep).filter(Boolean);

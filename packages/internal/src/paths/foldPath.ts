@@ -1,11 +1,11 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches every ASCII character
 const ASCII = /^[\x00-\x7f]*$/;
-// Some file systems (HFS+) take names that differ only in these for the same.
+// Some file systems (HFS+) treat names that differ only in these as the same.
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * A path for comparing, with "/" between its names. Ignores case, composition and invisible characters: on many disks
- * ".GIT/Hooks" is ".git/hooks", and nowhere is it innocent.
+ * Normalises a path for comparison, with "/" as the separator. Ignores case, composition and invisible characters: on
+ * many disks ".GIT/Hooks" is ".git/hooks", and it is suspicious everywhere.
  */
 export function foldPath(path: string): string {
   const plain = process.platform === "win32" ? path.replaceAll("\\", "/") : path;

@@ -4,9 +4,9 @@ import { readStart, withRegularFile } from "../files/readRegularFile.js";
 import { isInside } from "./isInside.js";
 
 /**
- * The first `most` bytes of a regular file that lies below a directory with all links followed; `undefined` for any
- * other. What was opened is what is checked, as far as `openedPath` can tell: a link that is put in the place of the file
- * or of a directory meanwhile leads nowhere.
+ * The first `most` bytes of a regular file below a directory after following symlinks; `undefined` for any other. The
+ * opened file is the one that is checked, as far as `openedPath` can determine: a symlink that replaces the file or a
+ * directory meanwhile has no effect.
  */
 export function readRegularFileInside(root: string, path: string, most: number): Buffer | undefined {
   try {

@@ -3,8 +3,8 @@ import { isInside } from "../paths/isInside.js";
 import { SYSTEM_DIRECTORIES } from "./helperEnvironment.js";
 
 /**
- * The absolute path of a program of the system, with every link resolved. `undefined` if there is none that only the
- * system or this user can change, or if it lies in one of the `writable` directories, which commands may change.
+ * The absolute path of a system program, with every symlink resolved. `undefined` if there is none that only the system
+ * or this user can change, or if it lies in one of the `writable` directories, which commands may change.
  */
 export function findProgram(name: string, writable: readonly string[] = []): string | undefined {
   for (const directory of SYSTEM_DIRECTORIES) {

@@ -1,4 +1,4 @@
-/** Where the system keeps its programs. PATH is not used: a project or an earlier command may have changed it. */
+/** The system's program directories. PATH is not used: a project or an earlier command may have changed it. */
 export const SYSTEM_DIRECTORIES = [
   "/usr/bin",
   "/bin",
@@ -7,8 +7,8 @@ export const SYSTEM_DIRECTORIES = [
 ] as const;
 
 /**
- * The environment of every program that a pack starts for itself. No variable of a call, of a project or of the agent
- * reaches it: `LD_PRELOAD` or `BASH_ENV` would be code in it.
+ * The environment for programs that a pack starts for itself, without variables of the call, the project or the agent:
+ * `LD_PRELOAD` or `BASH_ENV` would run code in it.
  */
 export const HELPER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: SYSTEM_DIRECTORIES.join(":"),

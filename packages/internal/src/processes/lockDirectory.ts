@@ -6,9 +6,9 @@ const PRIVATE = 0o700;
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Where locks are kept: in the user's runtime directory, else in their state directory. Other users can write in neither,
- * so none of them can occupy the name beforehand. The system's own runtime directory is used as well if the environment
- * does not name it, so that processes with and without a login session share their locks.
+ * The directory of locks: in the user's runtime directory, else in their state directory. Other users can write to
+ * neither, so none of them can occupy the name beforehand. The system's own runtime directory is also used if the
+ * environment does not name it, so that processes with and without a login session share their locks.
  */
 export function lockDirectory(): string {
   const { join, isAbsolute } = nodePath;
@@ -31,11 +31,11 @@ export function lockFile(path: string): string {
 
 /**
  * Creates the directory. Returns false if that fails, or if another user owns it or can write to it: then there are no
- * locks, because another user must not be able to stop this one's work.
+ * locks, because another user must not be able to block this one.
  */
 export function prepareLockDirectory(): boolean {
   const directory = lockDirectory();
-  // Look first: it exists nearly always, and an error of mkdir takes longer than the look.
+  // Check first: it nearly always exists, and a failing mkdir takes longer.
   const info = lookAt(directory) ?? makePrivate(directory);
   return process.platform === "win32" ? info !== undefined : isPrivate(info);
 }
@@ -46,8 +46,8 @@ function isPrivate(info: Stats | undefined): boolean {
 }
 
 /**
- * Makes a directory for this user alone, and the missing ones above it; `undefined` if that fails. Node's own `recursive`
- * never returns where no directory can be made, such as below `/proc`.
+ * Creates a directory for this user alone, and its missing parents; `undefined` if that fails. Node's own `recursive`
+ * never returns where no directory can be created, such as below `/proc`.
  */
 function makePrivate(directory: string): Stats | undefined {
   const parent = nodePath.dirname(directory);
@@ -60,7 +60,7 @@ function makePrivate(directory: string): Stats | undefined {
   return lookAt(directory);
 }
 
-/** `$HOME`, unless it is another user's, as under `sudo -u`: then the account's own. */
+/** `$HOME`, unless it belongs to another user, as under `sudo -u`: then the account's own. */
 function homeDirectory(): string {
   const { HOME } = process.env;
   const isOwn = (path: string): boolean => lookAt(path)?.uid === process.geteuid?.();
@@ -75,7 +75,7 @@ function homeDirectory(): string {
   return "/dev/null";
 }
 
-/** `undefined` if nothing is there or the system does not allow the look. */
+/** `undefined` if it does not exist or may not be accessed. */
 function lookAt(path: string): Stats | undefined {
   try {
     return nodeFs.lstatSync(path, { throwIfNoEntry: false });

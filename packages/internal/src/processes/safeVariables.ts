@@ -33,7 +33,9 @@ const SAFE_NAMES = new Set([
   "WINDIR",
 ]);
 
-/** The part of an environment that any program may get: an allow list, so that no key is in it by accident. */
+/**
+ * The variables of an environment that any program may get: an allow list, so that it never contains a key by accident.
+ */
 export function safeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {

@@ -3,12 +3,13 @@ import { processTag } from "../files/processTag.js";
 import { HELPER_ENVIRONMENT } from "./helperEnvironment.js";
 
 /**
- * The script of the watchdog. Each line it reads is all that must not outlive the agent: numbers of process groups, notes,
- * which begin with "@", and the placeholders of each note, which begin with a slash. When the input ends without "done", the
- * agent is gone, whatever the reason: the groups are killed, with everything that has the mark in its environment, the notes
- * are taken away, and where no other is left, placeholders that are still empty are removed. That happens under the lock of
- * the notes, which is a link as `tryAcquireLock` makes it; if another process keeps it, they stay. The directory of a
- * placeholder is entered first: one that is reached through a link is another directory, and stays.
+ * The script of the watchdog. Each line it reads lists everything that must not outlive the agent: ids of process
+ * groups, notes, which begin with "@", and the placeholders of each note, which begin with a slash. When the input ends
+ * without "done", the agent has exited, whatever the reason: the groups are killed, with everything that has the mark
+ * in its environment, the notes are removed, and if no other note is left, empty placeholders are removed. That happens
+ * under the lock of the notes, which is a symlink as `tryAcquireLock` creates it; if another process holds it, they
+ * stay. The directory of a placeholder is entered first: one that is reached through a symlink is another directory,
+ * and stays.
  */
 const SCRIPT = `
 while read -r line; do
@@ -58,23 +59,23 @@ done
 unlock
 `;
 
-/** What must not outlive an agent. */
+/** Resources that must not outlive an agent. */
 export interface Mortal {
   readonly groups: readonly number[];
   readonly placeholders?: readonly MortalPlaceholders[];
 }
 
-/** Empty files and directories that stand where nothing was. */
+/** Empty files and directories created where nothing existed. */
 export interface MortalPlaceholders {
-  /** Absolute, without links. */
+  /** Absolute, without symlinks. */
   readonly paths: readonly string[];
-  /** A file next to the notes of others that use the same ones: `LOCK.users/NAME`. The last one removes them. */
+  /** A file next to the notes of other users of the same placeholders: `LOCK.users/NAME`. The last one removes them. */
   readonly note: string | undefined;
 }
 
 /**
- * A small process that kills what an agent started, if the agent ends without a chance to do so itself: by SIGKILL, or by
- * any other signal for which the host has no handler.
+ * A small process that kills what an agent started, if the agent exits without a chance to do so itself: by SIGKILL, or
+ * by any other signal for which the host has no handler.
  */
 export class Watchdog {
   readonly #child: ChildProcess;
@@ -110,7 +111,7 @@ export class Watchdog {
   }
 }
 
-/** A path as one word of the script's input, which neither a blank nor a line break splits: see `%b` of printf. */
+/** Encodes a path as one word of the script's input, without blanks and line breaks: see `%b` of printf. */
 function asWord(path: string): string {
   return [...Buffer.from(path)]
     .map((byte) => {

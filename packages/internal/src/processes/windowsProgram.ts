@@ -2,7 +2,7 @@ import { nodeChildProcess, nodeFs, nodePath } from "../files/nodeModules.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What to pass to `spawn`. */
+/** The arguments for `spawn`. */
 export interface StartableProgram {
   readonly file: string;
   readonly args: readonly string[];
@@ -10,9 +10,9 @@ export interface StartableProgram {
 }
 
 /**
- * How a program is started on this system. On Windows a name is looked up in PATH, never in the current directory, and a
- * `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted. Throws there if the program is
- * not found (`ENOENT`) or an argument cannot be quoted.
+ * Resolves how a program is started on this system. On Windows a name is looked up in PATH, never in the current
+ * directory, and a `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted.
+ * Throws there if the program is not found (`ENOENT`) or an argument cannot be quoted.
  */
 export function startableProgram(
   program: string,
@@ -20,12 +20,12 @@ export function startableProgram(
   { env = process.env, cwd = "" }: { readonly env?: Environment; readonly cwd?: string } = {},
 ): StartableProgram {
   if (process.platform !== "win32") return { file: program, args, options: { windowsHide: true } };
-  // A path is meant from the directory in which the program is started.
+  // A path is relative to the directory in which the program is started.
   const path = /[\\/]/.test(program) ? nodePath.win32.resolve(cwd, program) : program;
   return windowsProgram(path, args, env, isFile);
 }
 
-/** `startableProgram` of Windows; `exists` tells whether a path is a file. */
+/** `startableProgram` for Windows; `exists` returns whether a path is a file. */
 export function windowsProgram(
   program: string,
   args: readonly string[],
@@ -68,7 +68,7 @@ export function findOnWindows(
   return paths.find(exists);
 }
 
-/** Names of variables have no case on Windows, but a copy of the environment does. */
+/** Variable names are case-insensitive on Windows, but not in a copy of the environment. */
 function variable(env: Environment, name: string): string | undefined {
   const key = Object.keys(env).find((one) => one.toUpperCase() === name.toUpperCase());
   return key === undefined ? undefined : env[key];
@@ -81,8 +81,8 @@ function scriptPath(file: string): string {
 }
 
 /**
- * One argument for a batch file. `cmd.exe` reads the line before the program does, so both have to understand it: quotes are
- * doubled, and a percent sign is followed by an expansion of nothing, so that no `%NAME%` arises.
+ * Quotes one argument for a batch file. `cmd.exe` parses the line before the program does, so both must understand it:
+ * quotes are doubled, and a percent sign is followed by an empty expansion, so that no `%NAME%` arises.
  */
 function batchArgument(text: string): string {
   if (/[\r\n\0]/.test(text)) {
@@ -107,8 +107,8 @@ function isFile(path: string): boolean {
 }
 
 /**
- * Ends a process and everything that it started, on Windows. Resolves when that was tried. With `sync` it is done before the
- * function returns, for a process that is about to end.
+ * Kills a process and everything that it started, on Windows. Resolves when that was tried. With `sync` it is done
+ * before the function returns, for a process that is about to exit.
  */
 export async function killWindowsTree(pid: number, sync = false): Promise<void> {
   const taskkill = systemProgram("taskkill.exe");
@@ -125,6 +125,6 @@ export async function killWindowsTree(pid: number, sync = false): Promise<void> 
     // If taskkill is missing or failed, at least the process itself.
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // It has exited.
   }
 }

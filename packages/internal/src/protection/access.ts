@@ -4,7 +4,7 @@ import { quotePath } from "../text/describe.js";
 
 const OUTSIDE = "outside the project";
 
-/** Core's types of these names, in which they are documented; this package lies below core. */
+/** Core's types of these names, where they are documented; this package is below core. */
 interface AccessNeed {
   readonly kind: "read" | "write";
   readonly path: string;
@@ -17,13 +17,13 @@ interface AccessRules {
 }
 
 interface AccessOptions {
-  /** The call takes along everything below the path: it moves, copies or removes a directory. */
+  /** The call includes everything below the path: it moves, copies or removes a directory. */
   readonly withContents?: boolean;
 }
 
 /**
- * What a user has to grant before a tool reads or writes (or moves, or removes) a canonical path: `undefined` if the
- * rules let it pass. Without rules everything passes.
+ * The access that a user has to grant before a tool reads or writes (or moves, or removes) a canonical path:
+ * `undefined` if the rules allow it. Without rules everything is allowed.
  */
 export function findAccessNeed(
   rules: AccessRules | undefined,
@@ -42,8 +42,8 @@ export function findAccessNeed(
 }
 
 /**
- * Throws, with what to do about it, unless the rules let the access pass or a user granted it for this call. A tool
- * asks with the canonical path of what it really opened or holds open. A grant for a directory covers what is in it.
+ * Throws, with the next step, unless the rules allow the access or the user granted it for this call. Pass the
+ * canonical path of what was really opened. A grant for a directory covers its content.
  */
 export function assertAccess(
   rules: AccessRules | undefined,
@@ -66,7 +66,7 @@ export function assertAccess(
   );
 }
 
-/** Compares without regard to case: on many disks ".SSH" is ".ssh". */
+/** Compares case-insensitively: on many disks ".SSH" is ".ssh". */
 function isSecret(place: string, path: string, { withContents }: AccessOptions): boolean {
   const [secret, folded] = [foldPath(place), foldPath(path)];
   return isInside(secret, folded) || (withContents === true && isInside(folded, secret));

@@ -7,9 +7,9 @@ const PROC_SUPER_MAGIC = 0x9fa0;
 const PROCESS_DIRECTORY = /^\/proc\/(?:\d+|self|thread-self)(?:\/task\/\d+)?(?:\/task$|\/(.+)|$)/;
 
 /**
- * What may be read of a process. An allow list, because the rest is memory (`mem`, `maps`, `stack`), the environment
- * with its keys (`environ`, `auxv`), arguments that may hold passwords (`cmdline`) or other ways to those (`fd`, `root`),
- * and a new kernel may add to it.
+ * The readable files of a process. An allow list, because the rest is memory (`mem`, `maps`, `stack`), the environment
+ * with its keys (`environ`, `auxv`), arguments that may contain passwords (`cmdline`) or other ways to those (`fd`,
+ * `root`), and a new kernel may add to it.
  */
 const PUBLIC_OF_PROCESS = new Set(
   (
@@ -23,9 +23,9 @@ const PUBLIC_OF_PROCESS = new Set(
 const MACHINE_MEMORY = new Set(["/dev/mem", "/dev/kmem", "/dev/port", "/proc/kcore", "/proc/vmcore"]);
 
 /**
- * Whether reading this canonical path, a file or a directory, could show the memory, the environment, the arguments or
- * the open files of a process, also of this one: provider keys are there. Decides by the name alone; a tool that has
- * opened the file asks `assertOpenedIsNotProcessSecret` too.
+ * Whether reading this canonical path, a file or a directory, could expose the memory, environment, arguments or open
+ * files of a process, including this one, which may contain provider keys. Decides by the name alone; a tool that has
+ * opened the file must also call `assertOpenedIsNotProcessSecret`.
  */
 export function isProcessSecret(path: string): boolean {
   if (MACHINE_MEMORY.has(path)) return true;
@@ -44,21 +44,22 @@ export function assertNotProcessSecret(path: string, shown: string): void {
 }
 
 /**
- * As `assertNotProcessSecret`, of what a file descriptor really opened: a link, a renamed parent or a procfs mounted
- * elsewhere cannot hide it. `info` is what `fstat` said; on systems without procfs nothing is checked.
+ * Like `assertNotProcessSecret`, but checks what a file descriptor really opened: a symlink, a renamed parent or a
+ * procfs mounted elsewhere cannot hide it. `info` is the result of `fstat`; on systems without procfs nothing is
+ * checked.
  */
 export function assertOpenedIsNotProcessSecret(
   fd: number,
   info: { readonly blocks: number | bigint },
   shown: string,
 ): void {
-  // No file of procfs occupies blocks. Ask further only about those without, since two system calls a file add up.
+  // No file of procfs occupies blocks. Check further only files without blocks, since two system calls per file add up.
   if (process.platform !== "linux" || Number(info.blocks) > 0) return;
   const descriptor = `/proc/self/fd/${fd}`;
   if (nodeFs.statfsSync(descriptor).type !== PROC_SUPER_MAGIC) return;
   const path = nodeFs.readlinkSync(descriptor);
   assertNotProcessSecret(path, shown);
   if (path === "/proc" || path.startsWith("/proc/")) return;
-  // Names prove nothing there: a single file can be mounted under any name.
+  // Names prove nothing here: a single file can be mounted under any name.
   throw new Error(`${quotePath(shown)} lies on a procfs that is mounted outside /proc, which no tool reads.`);
 }

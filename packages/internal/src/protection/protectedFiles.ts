@@ -1,29 +1,29 @@
 /**
  * When a file of the table is protected:
  * - `always`: from every tool. Writing it changes what git or a server of the agent runs.
- * - `files`: from the file tools alone. Git itself has to write it, so a sandbox around a shell leaves it writable.
- * - `restricted`: where the host restricts the tools. With a `root` it is refused, under `AccessRules` a user is asked.
+ * - `files`: only from the file tools. Git itself has to write it, so a shell's sandbox leaves it writable.
+ * - `restricted`: if the host restricts the tools. With a `root` it is refused, under `AccessRules` the user is asked.
  */
 type ProtectionScope = "always" | "files" | "restricted";
 
-/** Files that run code, or redirect where code comes from, without anybody asking for it. */
+/** Files that run code, or change where code comes from, without the user asking for it. */
 export interface ProtectedFile {
   /**
-   * Names that follow each other in a path, in any directory: `.git/hooks` also means `sub/.git/hooks/pre-commit`. A pattern of
+   * Consecutive path components, in any directory: `.git/hooks` also matches `sub/.git/hooks/pre-commit`. A pattern of
    * one name may contain one `*`, for a family of names. `package.json#scripts` means one key of a JSON file.
    */
   readonly pattern: string;
   readonly scope: ProtectionScope;
-  /** Why, for a user: continues the sentence "It is protected, since …". */
+  /** The reason for the user: continues the sentence "It is protected, since …". */
   readonly reason: string;
-  /** What below the pattern is not protected. */
+  /** Exceptions below the pattern. */
   readonly except?: readonly string[];
 }
 
 /**
- * What runs on a user's next command is listed; what a user has to name (a Makefile, a test) is not. Families of names
- * are better than names: programs add endings. The files of the
- * program that runs the agent are not listed either: it passes them to packs as `protectedPaths` and `protectedNames`.
+ * Lists files that run with the user's next command; files that a user has to name (a Makefile, a test) are not listed.
+ * Families of names are better than names: programs add endings. The host's own files are not listed either: it passes
+ * them to packs as `protectedPaths` and `protectedNames`.
  */
 export const PROTECTED_FILES: readonly ProtectedFile[] = [
   ...rows("always", "it lists the tools of MCP servers and packs that a user approved", [
@@ -371,7 +371,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
   ]),
 ];
 
-/** Whether a name belongs to a pattern of one name, which may contain one `*`. */
+/** Whether a name matches a pattern with at most one `*`. */
 export function matchesName(pattern: string, name: string): boolean {
   const at = pattern.indexOf("*");
   if (at === -1) return name === pattern;

@@ -1,4 +1,4 @@
-/** Variables that commonly hold the keys of model providers: no command gets them, and none is shown. */
+/** Environment variables that commonly hold the keys of model providers: withheld from commands and redacted. */
 export const KEY_VARIABLES: readonly string[] = [
   "OPENAI_API_KEY",
   "OPENAI_ADMIN_KEY",
@@ -38,21 +38,21 @@ export const KEY_VARIABLES: readonly string[] = [
   "LITELLM_API_KEY",
 ];
 
-/** The name of a value, in lower case and without digits at its end, that is a secret. `author` and `tokens` are none. */
+/** Names of secrets, in lower case and without trailing digits. `author` and `tokens` do not match. */
 const SECRET_WORD =
   /^auth(?!or(?!i[sz]))|keys?$|^apikey|token(?!i[sz]|s$)|secret|passw|passphrase|connectionstring|passcode|cookie|credential|^(?:pass|pat|pwd|jwt|dsn|bearer|webhook)$/;
 /** The name of a setting for git, not its value. */
 const GIT_SETTING = /^GIT_CONFIG_KEY_\d+$/;
-/** The working directory of every shell, which is called as a password often is. */
+/** The working directory of every shell, whose name looks like a password. */
 const WORKING_DIRECTORY = "PWD";
-/** Prefixes of well-known issuers, so that a key is recognised whatever it is called. */
+/** Prefixes of well-known issuers, so that a key is recognised whatever its name. */
 const ISSUED =
   /^(?:(?:sk|pk|rk|ghp|gho|ghs|ghu|ghr|github_pat|glpat|xox[abeprs]|npm|hf|pypi|dop_v1|shpat)[_-]|AKIA|ASIA|AIza|ya29\.|eyJ)[\w.-]{8,}/;
 
-/** A secret of the command itself that is named in the plural: `viewer:TOKEN,admin:TOKEN`. */
+/** Secrets of the command itself with a plural name: `viewer:TOKEN,admin:TOKEN`. */
 const RUNS_TOKENS = "AGENT_RUNS_TOKENS";
 
-/** Whether a variable, header, option or parameter of this name holds a key, a token, a password or the like. */
+/** Whether a variable, header, option or parameter with this name holds a secret such as a key, token or password. */
 export function isSecretName(name: string): boolean {
   if (name === WORKING_DIRECTORY || GIT_SETTING.test(name)) return false;
   if (name === RUNS_TOKENS) return true;
@@ -63,11 +63,11 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => SECRET_WORD.test(word.replace(/\d+$/, "")));
 }
 
-/** Whether a value is a secret whatever its name: a key of a well-known issuer, or an address with a password. */
+/** Whether a value is a secret whatever its name: a key of a well-known issuer, or a URL with a password. */
 export function isSecretValue(value: string): boolean {
   if (ISSUED.test(value)) return true;
   if (!value.includes("@") || !URL.canParse(value)) return false;
   const { password } = new URL(value);
-  // A reference to a variable is none.
+  // A reference to a variable is not a secret.
   return password !== "" && !/\$|%24|%7B/i.test(password);
 }

@@ -6,12 +6,12 @@ export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The text that these bytes of UTF-8 are. A byte order mark stays. */
+/** Decodes UTF-8. A byte order mark is kept. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** How many bytes of UTF-8 a text takes. */
+/** The number of UTF-8 bytes of a text. */
 export function utf8Length(text: string): number {
   // Node counts without encoding; other runtimes may have no Buffer.
   return globalThis.Buffer?.byteLength(text) ?? encoder.encode(text).length;

@@ -1,6 +1,6 @@
 /**
- * Text of others for a model, between tags. It cannot close them itself: in a closing tag of this name, also one with blanks
- * or invisible characters in it, `<` becomes `&lt;`.
+ * Untrusted text for a model, between tags. It cannot close them itself: in a closing tag of this name, including one
+ * with blanks or invisible characters, `<` becomes `&lt;`.
  */
 export function delimited(
   tag: string,

@@ -1,12 +1,11 @@
 import { escapeInvisible } from "./visible.js";
 
 const LONGEST_SHOWN = 60;
-// PATH_MAX: a path is quoted whole, because its reader has to open or move the file.
+// PATH_MAX: a path is quoted in full, because its reader has to open or move the file.
 const LONGEST_PATH = 4096;
 
 /**
- * Names what arrived, short enough for an error message: `string "abc"`, `array`, `null`, `number 4.5`. Never
- * throws.
+ * Describes a value, short enough for an error message: `string "abc"`, `array`, `null`, `number 4.5`. Never throws.
  */
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
@@ -27,12 +26,12 @@ function describeObject(value: object): string {
   }
 }
 
-/** Quotes a text for a message on one line: control and invisible characters visible, a long text cut. */
+/** Quotes a text for a one-line message: makes control and invisible characters visible and shortens a long text. */
 export function quote(text: string): string {
   return quoteStart(text, LONGEST_SHOWN);
 }
 
-/** As `quote`, for a path: whole, as far as a path can be long. */
+/** Like `quote`, for a path, which is never shortened. */
 export function quotePath(path: string): string {
   return quoteStart(path, LONGEST_PATH);
 }
@@ -43,10 +42,10 @@ function quoteStart(text: string, longest: number): string {
   return escapeInvisible(JSON.stringify(shown.toWellFormed()));
 }
 
-// The whole message when `fetch` of Node fails: the reason is in the cause. Other runtimes put it into the message.
+// The whole message when Node's `fetch` fails: the reason is in the cause. Other runtimes put it into the message.
 const FETCH_FAILED = "fetch failed";
 
-/** What the system's codes for connections mean. */
+/** The meaning of the system's connection error codes. */
 const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "the connection was cut",
@@ -57,13 +56,11 @@ const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no connection in time",
 };
 
-/**
- * The message of anything that was thrown, an Error or not. Never throws, never returns "".
- */
+/** The message of any thrown value, an Error or not. Never throws, never returns "". */
 export function errorMessage(thrown: unknown): string {
   try {
     if (typeof thrown === "object" && thrown !== null) {
-      // Read once: a getter may give something else the second time.
+      // Read once: a getter may return something else the second time.
       const { message, name } = thrown as { message?: unknown; name?: unknown };
       if (message === FETCH_FAILED) return fetchFailure(thrown);
       if (typeof message === "string" && message !== "") return message;

@@ -1,20 +1,20 @@
 import { quote } from "./describe.js";
 
-// Longer names are not typing mistakes of each other, and comparing two costs the product of their lengths.
+// Longer names are not typos of each other, and comparing two costs the product of their lengths.
 const LONGEST_COMPARED = 100;
 // How many known names a message lists.
 const MOST_LISTED = 50;
 
 interface HintOptions {
-  /** How a known name is written: `--path`, `agent doctor`. It must be safe to show. Default: in quotes, escaped. */
+  /** Formats a known name: `--path`, `agent doctor`. It must be safe to display. Default: quoted and escaped. */
   readonly show?: (name: string) => string;
   /** The sentence if no name is close. Default: the list of known names. */
   readonly otherwise?: string;
 }
 
 /**
- * The sentence that helps after an unknown name: `Did you mean "run_bash"?`, or the known names if none is close:
- * `Known: "read_file", "mkdir".`
+ * A hint after an unknown name: `Did you mean "run_bash"?`, or the known names if none is close: `Known: "read_file",
+ * "mkdir".`
  */
 export function didYouMean(
   name: string,
@@ -47,7 +47,7 @@ export function nearestMatch(name: string, candidates: readonly string[]): strin
   return best;
 }
 
-/** Levenshtein distance with neighbouring swaps counted once; gives up at `limit`. */
+/** Levenshtein distance with neighbouring swaps counted once; stops at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforeLast: number[] = [];

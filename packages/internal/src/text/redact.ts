@@ -19,10 +19,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a function that replaces every known secret of at least 8 characters by `[secret]`: as it is, in any
- * letter case, and URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in
- * hex.
- * `secrets` is asked with each text, so a list may grow.
+ * Returns a function that replaces every known secret of at least 8 characters with `[secret]`: verbatim, in any letter
+ * case, URL-encoded, JSON-escaped, HTML-escaped, in base64 at any alignment (so also inside `user:key`), or in hex.
+ * `secrets` is called for each text, so the list may grow.
  */
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
   let known = "";
@@ -40,7 +39,7 @@ export function createRedactor(secrets: () => readonly string[]): (text: string)
 
 /** One expression for all secrets, so that a long text is read once. No part of it backtracks over a long run. */
 function compile(secrets: readonly string[]): RegExp {
-  // The longest first: a secret may begin with another one.
+  // Longest first: a secret may begin with another one.
   const longestFirst = [...new Set(secrets.flatMap(piecesOf))].sort((a, b) => b.length - a.length);
   const forms = longestFirst.flatMap((secret) => [
     escapedForm(secret),
@@ -64,7 +63,7 @@ function escapedForm(secret: string): string {
 
 function escapedCharacter(character: string): string {
   const count = character.length;
-  // Escaping doubles a backslash. A run is counted as one: single ones would overlap and backtrack.
+  // Escaping doubles a backslash. A run is matched as one: single ones would overlap and backtrack.
   if (character.startsWith("\\")) {
     const encoded = [percentForm("\\"), unicodeForm("\\"), entityForm("\\")];
     return `(?:\\\\{${count},${count * 4}}|${encoded.map((form) => `(?:${form}){${count}}`).join("|")})`;
@@ -112,14 +111,14 @@ function hexForm(secret: string): string {
   return [...toUtf8(secret)].map((byte) => hex(byte, 2)).join(HEX_SEPARATORS);
 }
 
-/** The characters of base64 that only the secret decides, for each position it can have among the bytes. */
+/** The base64 characters that depend only on the secret, for each alignment it can have. */
 function base64Forms(secret: string): string[] {
   const bytes = toUtf8(secret);
   return [0, 1, 2].map((offset) => {
     const encoded = toBase64(concatBytes([new Uint8Array(offset), bytes]));
     const start = Math.ceil((offset * 8) / 6);
     const end = Math.floor(((offset + bytes.length) * 8) / 6);
-    // Base64 for addresses has "-" and "_" where the other has "+" and "/".
+    // URL-safe base64 has "-" and "_" instead of "+" and "/".
     const characters = [...encoded.slice(start, end)].map((one) =>
       one === "+" ? "[+-]" : one === "/" ? "[/_]" : one,
     );

@@ -17,7 +17,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
 const WORD = /[\p{L}\p{N}_]+/gu;
 const MOST_SHOWN = 8;
 
-/** Every character that cannot be seen, or is drawn as a blank, as its number: `\u202e`, `\xa0`. Newlines and tabs stay. */
+/** Escapes every character that is invisible or looks like a blank: `\u202e`, `\xa0`. Newlines and tabs are kept. */
 export function spellOut(text: string): string {
   return escapeInvisible(text).replace(NOT_SEEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -26,9 +26,8 @@ export function spellOut(text: string): string {
 }
 
 /**
- * Characters that could be taken for others, each as `"а" is U+0430`. Letters of another script count where they stand
- * in one word with Latin ones, or where the whole text has no other letters of that script than lookalikes: real prose
- * has.
+ * Lookalike characters, each as `"а" is U+0430`. Letters of another script count if they are in one word with Latin
+ * ones, or if the whole text has no other letters of that script than lookalikes: real prose has.
  */
 export function findConfusables(text: string): string[] {
   const found = new Set(text.match(LIKE_ASCII) ?? []);
@@ -42,7 +41,7 @@ export function findConfusables(text: string): string[] {
   return found.size > MOST_SHOWN ? [...shown, `${found.size - MOST_SHOWN} more`] : shown;
 }
 
-/** What a reader of `text` could take for something else, as text; `label` says which text it is. */
+/** What a reader of `text` could misread, as text; `label` names the text. */
 export function misreadings(label: string, text: string): string[] {
   const found: string[] = [];
   const confusables = findConfusables(text);

@@ -3,7 +3,7 @@ import { fromUtf8, toUtf8, utf8Length } from "./bytes.js";
 // A character has at most three continuation bytes. A longer row of them is not text, and is cut anywhere.
 const MOST_CONTINUATIONS = 3;
 
-/** The number of bytes of `bytes` up to `limit` that end on a character border. */
+/** The largest number of bytes up to `limit` that does not split a character. */
 export function utf8Boundary(bytes: Uint8Array, limit: number): number {
   if (limit >= bytes.length) return bytes.length;
   const end = Math.max(0, Math.trunc(limit) || 0);
@@ -17,7 +17,7 @@ function isContinuation(bytes: Uint8Array, index: number): boolean {
   return ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
 }
 
-/** The longest start of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+/** The longest prefix of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8(text: string, maxBytes: number): string {
   // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no encoding at all.
   if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
@@ -25,7 +25,7 @@ export function truncateUtf8(text: string, maxBytes: number): string {
   return fromUtf8(bytes.subarray(0, utf8Boundary(bytes, maxBytes)));
 }
 
-/** The longest end of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+/** The longest suffix of `text` within `maxBytes` of UTF-8, never cut inside a character. */
 export function truncateUtf8Start(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
   const limit = Math.trunc(maxBytes);
@@ -37,8 +37,8 @@ export function truncateUtf8Start(text: string, maxBytes: number): string {
 }
 
 /**
- * Shortens `text` to about `maxBytes`, keeping its start and its end with a notice between them that gives
- * the full size. A text within the limit comes back as it is.
+ * Shortens `text` to about `maxBytes`, keeping its start and end with a notice between them that states the full size.
+ * A text within the limit is returned unchanged.
  */
 export function truncateMiddle(text: string, maxBytes: number, hint = "Ask for less at a time."): string {
   const size = utf8Size(text, maxBytes);

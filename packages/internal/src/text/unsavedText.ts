@@ -1,7 +1,7 @@
 /**
- * The unsaved text of a file that is open in an editor, with the line breaks of the file; `undefined` if the editor has
- * no changes, or answered with something other than text. Editors keep line breaks apart from the text: a file with
- * `\r\n` may arrive without `\r`.
+ * The unsaved text of a file that is open in an editor, with the line endings of the file; `undefined` if the editor
+ * has no changes, or answered with something other than text. Editors store line endings separately: a file with `\r\n`
+ * may arrive without `\r`.
  */
 export function unsavedText(onDisk: string, inEditor: unknown): string | undefined {
   if (typeof inEditor !== "string") return undefined;

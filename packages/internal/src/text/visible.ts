@@ -6,7 +6,7 @@ const INVISIBLE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|[\u{e0000}-\u{e0fff}]/gu;
 const LINE_BREAKERS = /[\t\n]/g;
 
-// The tag block copies ASCII invisibly. Its one honest use is at the end of a black flag: 🏴 + tags = a region's flag.
+// The tag block duplicates ASCII invisibly. Its only legitimate use is after a black flag: 🏴 + tags = a region's flag.
 const HIDDEN_TAGS = /(\u{1f3f4}[\u{e0020}-\u{e007f}]+)|[\u{e0000}-\u{e007f}]/gu;
 
 /** Whether a text contains invisible tag characters, which can spell out hidden words. */
@@ -14,7 +14,9 @@ export function hasHiddenTags(text: string): boolean {
   return revealHiddenTags(text) !== text;
 }
 
-/** Makes invisible tag characters visible, so that a file cannot hide instructions for a model; the rest stays. */
+/**
+ * Makes invisible tag characters visible, so that a file cannot hide instructions for a model; the rest is unchanged.
+ */
 export function revealHiddenTags(text: string): string {
   // All characters of the block start with one surrogate: texts without it, nearly all, are not looked at twice.
   if (!text.includes("\udb40")) return text;
@@ -26,7 +28,7 @@ export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, escapeCharacter);
 }
 
-/** As `escapeInvisible`, and on one line whatever the text holds. Plain names stay byte for byte. */
+/** Like `escapeInvisible`, but always on one line. Plain names are unchanged. */
 export function escapeToLine(text: string): string {
   return escapeInvisible(text).replace(LINE_BREAKERS, escapeCharacter);
 }

@@ -75,7 +75,7 @@ export class CompletionReader implements AnswerReader {
     if (piece) this.#take(piece, (call) => call);
   }
 
-  /** The stream is complete if the model gave a reason for stopping, or the server sent its end mark. */
+  /** The stream is complete if the model gave a reason for stopping, or the server sent its end marker. */
   end(endMarkCame: boolean): ChatResponse {
     if (this.#finish === undefined && (this.#isEmpty || !endMarkCame)) throw incompleteAnswer();
     return this.#response();
@@ -122,7 +122,7 @@ export class CompletionReader implements AnswerReader {
   }
 }
 
-/** Some compatible servers answer status 200 with an error in the answer, or in place of it. */
+/** Some compatible servers answer status 200 with an error in the answer, or instead of it. */
 function throwIfError(completion: WireCompletion | null): void {
   if (completion?.error) throw bodyError(completion.error);
   if (!isRecord(completion) || completion.choices) return;
@@ -147,8 +147,8 @@ function finishReason(reason: Maybe<string>, hasCalls: boolean): FinishReason {
 }
 
 /**
- * Reads token counts in OpenAI's form; DeepSeek and OpenRouter have other names for cached tokens. OpenRouter also tells
- * the cost, in dollars.
+ * Parses token counts in OpenAI's form; DeepSeek and OpenRouter have other names for cached tokens. OpenRouter also
+ * reports the cost, in dollars.
  */
 function readUsage(usage: Fields) {
   const input = isRecord(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
@@ -245,7 +245,7 @@ class ToolCallAssembly {
   }
 }
 
-/** Some servers send the arguments as an object where the API says text. */
+/** Some servers send the arguments as an object where the API specifies text. */
 function argumentText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : jsonText(value);

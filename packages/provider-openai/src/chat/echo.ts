@@ -1,6 +1,6 @@
 import { type AnswerLimits, isRecord, jsonText } from "@agent/core/provider";
 
-/** Fields of a message that servers want back with it: DeepSeek, OpenRouter, vLLM, LiteLLM and Gemini. */
+/** Fields of a message that servers expect back with it: DeepSeek, OpenRouter, vLLM, LiteLLM and Gemini. */
 const ECHOED_FIELDS = [
   "reasoning_content",
   "reasoning",
@@ -43,7 +43,7 @@ export class EchoedFields {
       if (value !== undefined && value !== null) this.#append(name, value);
     }
     const { content } = message;
-    // A list of parts with reasoning among them, as Mistral sends it, goes back as a list.
+    // A list of parts that includes reasoning, as Mistral sends it, is sent back as a list.
     if (Array.isArray(content) && content.some(isThinking)) this.#append("content", content);
     else if (this.#fields.content !== undefined && typeof content === "string" && content !== "") {
       this.#append("content", [{ type: "text", text: content }]);

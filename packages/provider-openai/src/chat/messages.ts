@@ -5,7 +5,7 @@ import { readChatState } from "./echo.js";
 
 type AssistantMessage = Extract<ChatMessage, { role: "assistant" }>;
 
-/** Differences between servers that speak chat completions. */
+/** Differences between servers with the chat completions API. */
 export interface MessageRules {
   readonly model: string;
   /** Changes a tool call's id to a form that this server accepts. */

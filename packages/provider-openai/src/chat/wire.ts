@@ -30,7 +30,7 @@ const ID_RULES: readonly { host: RegExp; fits: RegExp; length: number }[] = [
   { host: /(^|\.)mistral\.ai$/, fits: /^[a-zA-Z0-9]{9}$/, length: 9 },
 ];
 
-/** The chat completions API, as OpenAI and many other servers speak it. */
+/** The chat completions API, as implemented by OpenAI and many other servers. */
 export class ChatWire implements Wire {
   readonly #settings: OpenAISettings;
   readonly #messages: MessageWriter;
@@ -128,8 +128,8 @@ export class ChatWire implements Wire {
   #messagesOf({ messages, output }: ChatRequest): readonly ChatMessage[] {
     const shown = this.#takesParts ? messages : messages.map(inWords);
     if (!output || this.#takesFormat) return shown;
-    // In the system prompt: at the end it would follow another message of the user, which some servers refuse, and it
-    // would move with each turn, so that no prompt cache hits.
+    // In the system prompt: at the end it would follow another user message, which some servers refuse, and it would
+    // move with each turn, so that prompt caches would not hit.
     const [first, ...others] = shown;
     const instruction = outputInstruction(output);
     if (first?.role !== "system") return [{ role: "system", content: instruction }, ...shown];

@@ -18,7 +18,7 @@ export class ResponsesReader implements AnswerReader {
   /** The position of each call, by the `output_index` of its item. */
   readonly #calls = new Map<unknown, number>();
   readonly #names = new Map<unknown, unknown>();
-  /** Items that came as deltas: their text has been read already. */
+  /** Items that arrived as deltas: their text has already been read. */
   readonly #streamed = new Set<unknown>();
   #final: Fields | undefined;
 

@@ -37,7 +37,7 @@ const REFUSED_EFFORT = /^4(00|22) .*reasoning(\.|_| )?effort/is;
 const REFUSED_FREEFORM = /^4(00|22) .*(custom[ _]tool|'?custom'?|grammar|lark|tools\[\d+\])/is;
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 
-/** The Responses API. The server stores nothing: reasoning comes encrypted and goes back with the conversation. */
+/** The Responses API. The server stores nothing: reasoning is encrypted and sent back with the conversation. */
 export class ResponsesWire implements Wire {
   readonly #settings: OpenAISettings;
   #tools: ToolAdapter;
@@ -189,7 +189,7 @@ class InputItems {
     return `[${texts.filter((text) => text !== "").join(",")}]`;
   }
 
-  /** The texts of calls whose arguments are nothing but the text of a free-form tool, by the calls' ids. */
+  /** The texts of calls whose arguments are only the text of a free-form tool, by call id. */
   #customCalls(calls: readonly ChatToolCall[]): ReadonlyMap<string, string> {
     if (this.#freeform.size === 0) return new Map();
     return new Map(
@@ -232,8 +232,8 @@ function messageItems(message: ChatMessage, model: string, custom: ReadonlyMap<s
 }
 
 /**
- * The pieces up to the last text or call. The server refuses reasoning that nothing follows, as in an answer that reached
- * its length limit before the model wrote anything.
+ * The pieces up to the last text or call. The server refuses trailing reasoning, as in an answer that reached its
+ * length limit before the model wrote anything.
  */
 function answered(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
   return pieces.slice(0, pieces.findLastIndex(({ type }) => type !== "own") + 1);

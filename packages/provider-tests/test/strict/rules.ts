@@ -1,4 +1,4 @@
-/** Checks that the strict servers share. Each returns the words of a refusal, or nothing. */
+/** Checks that the strict servers share. Each returns the text of a refusal, or nothing. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
