@@ -1,5 +1,5 @@
-// What a child agent costs over a second Agent that does the same. Build first: pnpm exec turbo run build. Then: pnpm bench
-// agents [rounds].
+// The cost of a child agent compared with a second Agent that does the same. Build first: pnpm exec turbo run build.
+// Then: pnpm bench agents [rounds].
 import { Agent, defineTool } from "../packages/core/dist/index.js";
 import * as agents from "../packages/tools-agents/dist/index.js";
 import { createReport } from "./support/report.mjs";

@@ -1,4 +1,4 @@
-// What run_bash costs, side by side with a bare spawn in the same run: pnpm bench bash
+// The cost of run_bash compared with a bare spawn in the same run: pnpm bench bash
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ async function addRatio({ work, reach, rounds, ours, theirs }) {
   report.add({ work, unit: "× bare spawn", reach, values: ratios });
 }
 
-// The shell checks one line in the run itself; several lines are checked by a shell of their own first.
+// The shell checks one line in the run itself; several lines are checked by a separate shell first.
 const one = 'echo "hello"';
 await addRatio({
   work: "trivial command of one line",
@@ -103,7 +103,7 @@ const importTime = (target) =>
       `const t = performance.now(); await import(${JSON.stringify(target)}); process.stdout.write(String(performance.now() - t))`,
     ]),
   );
-// The comparison loads an empty module: what Node's loader itself takes is not the pack's cost.
+// The comparison loads an empty module, so that the cost of Node's loader is not counted.
 const directory = mkdtempSync(join(tmpdir(), "bench-bash-"));
 const empty = join(directory, "empty.mjs");
 writeFileSync(empty, "");

@@ -1,7 +1,7 @@
-// What a journal costs, and how soon a run continues. Run, after `pnpm build`: pnpm bench durable [part…]
-//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220 --finished 50000 --page 1000000
-// Postgres and Redis are started by this program; they need Debian's packages postgresql and redis-server.
-// Takes many minutes as a whole; name a part to run it alone. The parts claim and kills are the long ones.
+// The cost of a journal, and how soon a run continues. Run, after `pnpm build`: pnpm bench durable [part…]
+//   --rounds 15 --queued 100000 --waiting 10000 --runs 1000 --kills 220 --finished 50000 --page 1000000 Postgres and
+//   Redis are started by this program; they need Debian's packages postgresql and redis-server. Takes many minutes as a
+//   whole; name a part to run it alone. The parts claim and kills are the long ones.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// New errors after an edit: what they cost compared with the language server's own time, and beside an edit without the pack.
+// New errors after an edit: their cost compared with the language server's own time, and with an edit without the pack.
 // Build first, and run node test/lsp/install.mjs; then: pnpm bench lsp
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Prints the figures that docs/contributing quotes: how many files a reader has to open. `--list` adds the files behind
+// Prints the figures that docs/contributing quotes: how many files a reader has to open. `--list` adds the files of
 // each figure.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Keeps the direction of imports: between packages, between the folders of a package, and without cycles between files.
-// Prints every import that goes against it and exits non-zero.
+// Checks the direction of imports: between packages, between the folders of a package, and without cycles between
+// files. Prints every violation and exits non-zero.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,19 +14,21 @@ const COMPOSERS = ["@agent/cli", "@agent/hooks", "@agent/preset-default"];
 /** The build bundles this package into every package that uses it, so it is not listed as a dependency. */
 const BUNDLED = "@agent/internal";
 
-/** Packages that the build of another one bundles: no dependency of it, although others can install them. */
+/** Packages that the build of another one bundles: not a dependency of it, although they can also be installed. */
 const BUNDLED_INTO = { "@agent/cli": ["@agent/terminal"] };
 
 /** Packs use what third parties can use: @agent/core and its toolkit. */
 const PACK = /^@agent\/(?:hooks$|(?:tools|preset)-)/;
 
-/** Packages that are loaded where a user has installed them; without them, one line says what to install. */
+/** Optional packages that are loaded if a user has installed them; without them, one line explains what to install. */
 const LOADED_IF_INSTALLED = { "@agent/cli": ["@agent/acp", "@agent/tools-mcp"] };
 
-/** Packages that build on another one besides core. */
+/** Packages that depend on another one besides core. */
 const BUILDS_ON = { "@agent/evals": ["@agent/testing"] };
 
-/** The folders of a package from the ground up: a folder imports values only from those before it, and from files next to them. */
+/**
+ * The folders of a package in layers: a folder imports values only from those before it, and from files next to them.
+ */
 const LAYERS = {
   acp: [["terminal"], ["workers"]],
   cli: [
@@ -97,7 +99,7 @@ const NOT_SOURCES = /\.d\.ts$|^[^/]+\.config\.ts$|^(?:build|templates)\//;
 const IMPORT = /^\s*(?:import|export)\s(?:(type)\s)?(?:[^"';]*?\sfrom\s)?["']([^"']+)["']/gm;
 const problems = [];
 
-/** What a source file imports: the specifier, and whether only its types are. */
+/** The imports of a source file: the specifier, and whether it is type-only. */
 function importsOf(file) {
   return Array.from(readFileSync(file, "utf8").matchAll(IMPORT), ([, type, specifier]) => ({
     specifier,
@@ -123,7 +125,7 @@ function sourcesOf(folder) {
     .filter((file) => existsSync(file));
 }
 
-/** The file that a relative import means, or `undefined` for one that is made by the build. */
+/** The file of a relative import, or `undefined` for one that the build creates. */
 function resolveImport(file, specifier) {
   const target = join(dirname(file), specifier);
   return [target, target.replace(/\.js$/, ".ts"), target.replace(/\.js$/, ".tsx")].find(existsSync);
@@ -174,7 +176,7 @@ function checkFolderDirection(file, target, project) {
   }
 }
 
-/** Reports folders that have no place in the order: nothing would check what they import. */
+/** Reports folders without a layer: their imports would not be checked. */
 function checkLayersComplete(project) {
   const source = join(project, "src");
   if (dirname(project) !== PACKAGES || !existsSync(source)) return;
@@ -186,7 +188,7 @@ function checkLayersComplete(project) {
       );
 }
 
-/** Reports each cycle of value imports once. Types alone form none: they are gone when the program runs. */
+/** Reports each cycle of value imports once. Type imports form none: they do not exist at run time. */
 function checkCycles(graph) {
   const done = new Set();
   const path = [];

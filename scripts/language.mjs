@@ -1,5 +1,5 @@
-// Keeps the private vocabulary out that docs/contributing/README.md replaces with standard terms. Prints each line that
-// uses one and exits non-zero.
+// Reports private vocabulary that docs/contributing/README.md replaces with standard terms. Prints each line that uses
+// a term and exits non-zero.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Packages in which further terms are gone. */
 const REWRITTEN = /^packages\/(?:core|internal|provider-[a-z-]+)\//;
 
-/** What not to write, what to write instead, and where, if not everywhere. */
+/** The term, its replacement, and where it applies, if not everywhere. */
 const TERMS = [
   [/\b(?:the|a) person\b/i, "the user, a user"],
   [/\bnobody\b/, "no one"],
@@ -28,7 +28,7 @@ const TERMS = [
   [/\b(?:meets|obeys)\b/, "handles, follows", REWRITTEN],
 ];
 
-/** The offline assistant reads what users write, and the corpora are what models write. */
+/** The offline assistant parses what users write, and the corpora are what models write. */
 const NOT_OURS = /^(?:packages\/cli\/src\/offline|bench\/corpora|bench\/results)\/|^scripts\/language\.mjs$/;
 
 const files = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.md"], {

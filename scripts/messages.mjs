@@ -1,5 +1,5 @@
-// Prints every text that a user may read, so that they can be read in one list, as an editor would: strings and templates
-// that are a sentence. `node scripts/messages.mjs core cli` prints those of two packages.
+// Prints every text that a user may read, so that they can be edited in one list: strings and templates that are
+// sentences. `node scripts/messages.mjs core cli` prints those of two packages.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const files = execFileSync("git", ["ls-files", ...folders], { cwd: ROOT, encodin
   .split("\n")
   .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$|\.d\.ts$/.test(file));
 
-/** The text of a literal, with `…` for what is filled in; `undefined` for other nodes. */
+/** The text of a literal, with `…` for interpolations; `undefined` for other nodes. */
 function textOf(node) {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return undefined;

@@ -12,10 +12,10 @@ const VENDORS = ["anthropic", "openai", "google"];
 // Models that an agent does not chat with, and open models, whose figures depend on their server.
 const LEFT_OUT =
   /deep-research|computer-use|robotics|gemma|customtools|daybreak|cyber|^chat-latest|audio|realtime|image|embedding|tts|-alpha$/;
-// Second and third sources may list what is long retired: only these of theirs are kept.
+// Second and third sources may list retired models: only these of theirs are kept.
 const KEPT_OLDER = /^(claude-|o\d|gpt-4)/;
 const RELEASE = /[-@](latest|\d{8}|\d{4}-\d{2}-\d{2})$/;
-// What a reasoning model supports unless its source says otherwise.
+// The efforts of a reasoning model unless its source lists others.
 const BY_DEFAULT = ["off", "low", "medium", "high"];
 const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
@@ -34,7 +34,7 @@ const SOURCES = [
           contextTokens: contextWindow,
           outputTokens: maxTokens,
           price: price(cost.input, cost.output, cost.cacheRead, cost.cacheWrite, cost.tiers?.[0]),
-          // The documentation of this model says that its thinking cannot be turned off; the source does not.
+          // The documentation of this model states that its thinking cannot be turned off; the source does not.
           efforts: efforts(reasoning, id === "gemini-2.5-pro" ? { off: null } : thinkingLevelMap),
           images: input.includes("image"),
         }),
@@ -181,7 +181,9 @@ ${rows.join("\n")}
 `;
 }
 
-/** OpenAI counts the answer as part of the context. A source that ends the context where the price rises states the input. */
+/**
+ * OpenAI counts the answer as part of the context. A source whose context ends where the price rises states the input.
+ */
 function inputTokens({ contextTokens, outputTokens, price: { long } }) {
   if (long && contextTokens <= long.over) return contextTokens;
   return contextTokens - Math.min(outputTokens, contextTokens / 2);

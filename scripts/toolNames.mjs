@@ -1,5 +1,6 @@
-// Checks that no host knows a built-in tool: hosts draw and decide by what a tool says about its calls. Prints every line
-// that names a tool or one of its arguments and exits non-zero. `--count` prints their number, for scripts/figures.mjs.
+// Checks that no host contains the name of a built-in tool: hosts display and decide by a tool's descriptions of its
+// calls. Prints every line that names a tool or one of its arguments and exits non-zero. `--count` prints their number,
+// for scripts/figures.mjs.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HOSTS = ["cli", "terminal", "acp", "web", "durable", "internal"];
 const TOOLS = ["tools-bash", "tools-fs", "tools-search"];
 
-/** Places that may name tools. */
+/** Files that may name tools. */
 const EXCEPTIONS = [
   // The assistant without a model calls tools by their names.
   "packages/cli/src/offline/",

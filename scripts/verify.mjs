@@ -1,5 +1,5 @@
-// Everything a reviewer wants to know, in one command: build, types, package checks, tests, lint, unused code.
-// Ends with one plain line that counts the tests of all packages, and exits non-zero if anything failed.
+// Runs the complete check in one command: build, types, package checks, tests, lint, unused code. Ends with one plain
+// line that counts the tests of all packages, and exits non-zero if anything failed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ const STEPS = [
   [["knip"]],
 ];
 
-// A report of an earlier run must not stand in for a package whose tests could not start.
+// A report of an earlier run must not count for a package whose tests could not start.
 for (const report of reports) rmSync(report, { force: true });
 
 async function succeeds(args) {

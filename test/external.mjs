@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Where the programs that a package.json outside the workspace names are installed: another place for other versions. */
+/** Where the programs of a package.json outside the workspace are installed: a separate directory per version. */
 export function externalDirectory(manifest) {
   const text = readFileSync(manifest, "utf8");
   const version = createHash("sha256").update(text).digest("hex").slice(0, 12);
@@ -17,8 +17,9 @@ export function isExternalInstalled(manifest) {
 }
 
 /**
- * Installs the programs outside the workspace, unless they are there: no one should download them to change a tool, and
- * some of them take the nearest lockfile for the project's root. Install scripts do not run; `finish` does what one of them would; `more` are further flags of npm.
+ * Installs the programs outside the workspace, unless they exist: contributors should not have to download them, and
+ * some of them treat the nearest lockfile as the project's root. Install scripts do not run; `finish` replaces one of
+ * them; `more` are further flags of npm.
  */
 export function installExternal(manifest, finish = () => undefined, more = []) {
   if (isExternalInstalled(manifest)) return;

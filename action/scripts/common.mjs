@@ -1,14 +1,14 @@
-// What the steps share. They get everything from the environment: no text of an event is ever part of a script.
+// Code shared by the steps. They get everything from the environment: no text of an event is ever part of a script.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 
 const MOST_TEXT = 64 * 1024;
-// Control characters except tab and line feed, and characters that people do not see but models read.
+// Control characters except tab and line feed, and characters that are invisible to people but not to models.
 const INVISIBLE = /(?![\t\n])(?:[\p{Cc}\p{Cf}\p{Co}\u2028\u2029]|\p{Variation_Selector})/gu;
 
 export class StepError extends Error {}
 
-/** Runs a step; an error that is meant for people becomes one line of the log and exit code 1. */
+/** Runs a step; an error for the user becomes one line of the log and exit code 1. */
 export async function step(run) {
   try {
     await run();
@@ -31,13 +31,13 @@ export function readEvent() {
   return JSON.parse(readFileSync(required("GITHUB_EVENT_PATH"), "utf8"));
 }
 
-/** Sets an output of the step. The end of the value cannot be forged: its mark is random. */
+/** Sets an output of the step. The end of the value cannot be forged: its delimiter is random. */
 export function setOutput(name, value) {
   const mark = randomUUID();
   appendFileSync(required("GITHUB_OUTPUT"), `${name}<<${mark}\n${value}\n${mark}\n`);
 }
 
-/** Text of strangers without what people would not see: control characters, invisible characters, HTML comments. */
+/** Removes what people would not see from untrusted text: control characters, invisible characters, HTML comments. */
 export function visible(text) {
   if (typeof text !== "string") return "";
   return text
@@ -47,7 +47,10 @@ export function visible(text) {
     .slice(0, MOST_TEXT);
 }
 
-/** Text of a model for a page of GitHub: it mentions no one, closes no issue, loads nothing and starts no other bot. */
+/**
+ * Makes text of a model safe for a page of GitHub: it mentions no one, closes no issue, loads nothing and starts no
+ * other bot.
+ */
 export function harmless(text) {
   return (
     visible(text)
@@ -57,7 +60,7 @@ export function harmless(text) {
       .replace(/#(?=\d)/g, "#\u200b")
       .replace(/\bGH-(?=\d)/gi, "GH\u200b-")
       .replace(/!+(?=\[)/g, "")
-      // Each of them, not pairs of brackets: those can be nested so that one is overlooked.
+      // Each bracket, not pairs: nested pairs could be overlooked.
       .replaceAll("](", "] (")
       .replaceAll("]:", "]\u200b:")
       .replaceAll("://", ":\u200b//")
@@ -66,7 +69,7 @@ export function harmless(text) {
   );
 }
 
-/** Asks the API of GitHub with the token of this step. */
+/** Calls the GitHub API with the token of this step. */
 export async function github(path, { method = "GET", body } = {}) {
   const response = await fetch(`${process.env.GITHUB_API_URL ?? "https://api.github.com"}${path}`, {
     method,

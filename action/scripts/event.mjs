@@ -1,4 +1,4 @@
-// Writes what the event says to a file: data for the model, as it was when the event happened.
+// Writes the event to a file: data for the model, as of the time of the event.
 import { writeFileSync } from "node:fs";
 import { readEvent, required, step, visible } from "./common.mjs";
 

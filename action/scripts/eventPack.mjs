@@ -1,4 +1,4 @@
-// A pack with one tool: the text of the event. Everything else outside of the checkout stays out of reach.
+// A pack with one tool that returns the text of the event. Everything else outside of the checkout is inaccessible.
 import { readFileSync } from "node:fs";
 
 export const packName = "agent-action-event";

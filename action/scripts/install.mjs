@@ -1,4 +1,5 @@
-// Installs the command in the versions of this commit of the action, outside of the checkout and without install scripts.
+// Installs the command in the versions of this commit of the action, outside of the checkout and without install
+// scripts.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

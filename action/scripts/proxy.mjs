@@ -1,5 +1,5 @@
-// Sends the agent's requests to the model's server with the key, which the agent never has. The key comes on standard
-// input, not in the environment: other processes of the same user can read that.
+// Sends the agent's requests to the model's server with the key, which the agent never has. The key is read from
+// standard input, not from the environment, which other processes of the same user can read.
 
 import { writeFileSync } from "node:fs";
 import { createServer, request as httpRequest } from "node:http";
@@ -13,7 +13,7 @@ for await (const chunk of process.stdin) chunks.push(chunk);
 const { key, header, upstream, token, file, lifetimeMs } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
 const target = new URL(upstream);
 
-/** The agent proves with the token that it is the agent: any program on the machine reaches the port. */
+/** The token identifies the agent: any program on the machine can connect to the port. */
 function isAgent({ headers }) {
   return KEY_HEADERS.some((name) => headers[name]?.replace(/^Bearer /, "") === token);
 }

@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { github, harmless, repository, required, StepError, step } from "./common.mjs";
 
 const MOST_PATCH = 1024 * 1024;
-// What other machines run or trust when they see it in a branch.
+// Files that other machines run or trust when they see them in a branch.
 const REFUSED = [
   /^\.github\//i,
   /^\.git(?:attributes|modules)$|\/\.git(?:attributes|modules)$/i,
@@ -42,7 +42,7 @@ await step(async () => {
   });
 });
 
-/** Checks what the patch did: it names a file that was moved only by its new path. Only plain files are pushed. */
+/** Checks the result of the patch, which names a moved file only by its new path. Only plain files are pushed. */
 function checkChanges() {
   const parts = git("diff", "--cached", "--raw", "--no-renames", "-z").split("\0");
   const changes = [];
@@ -57,7 +57,7 @@ function checkChanges() {
   }
 }
 
-/** The repository's address. The token is in a variable, not in the address, which error messages show. */
+/** The repository's URL. The token is in a variable, not in the URL, which error messages show. */
 function remote() {
   return (
     process.env.AGENT_REMOTE || `${process.env.GITHUB_SERVER_URL ?? "https://github.com"}/${repository()}.git`

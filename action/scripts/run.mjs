@@ -16,10 +16,10 @@ import { required, StepError, setOutput, step } from "./common.mjs";
 const KEY_VARIABLES = { openai: "OPENAI_API_KEY", anthropic: "ANTHROPIC_API_KEY", google: "GEMINI_API_KEY" };
 const MODES = ["read-only", "edits"];
 const MOST_OUTPUT = 16 * 1024 * 1024;
-// Another step gets it in its environment, where one variable may have 128 KiB.
+// Another step gets it in its environment, where a variable is limited to 128 KiB.
 const MOST_TEXT = 100_000;
 const MOST_PATCH = 1024 * 1024;
-// Nothing that the checkout configures runs: no hooks, no filters, no programs for differences.
+// Nothing that the checkout configures runs: no hooks, no filters, no diff programs.
 const GIT = [
   "-c",
   "safe.directory=*",
@@ -64,7 +64,7 @@ await step(async () => {
   const result = parse(text);
   const patch = mode === "edits" ? await writePatch(directory, { PATH, HOME: home }) : "";
   report(result, patch);
-  // 3: the last call of a tool failed, and the model answered nevertheless.
+  // 3: the last call of a tool failed, but the model answered.
   if (result.exitCode !== 0 && result.exitCode !== 3)
     throw new StepError(`The agent ended with exit code ${Number(result.exitCode)}.`);
 });
@@ -124,7 +124,7 @@ function option(flag, variable) {
   return value === "" ? [] : [`${flag}=${value}`];
 }
 
-/** The exit code of a program and all that it prints on standard output. */
+/** The exit code of a program and its standard output. */
 function output(program, args, env, input) {
   const stdin = input === undefined ? "ignore" : openSync(input, "r");
   const child = spawn(program, args, { env, stdio: [stdin, "pipe", "pipe"] });
@@ -154,7 +154,7 @@ function parse(text) {
   }
 }
 
-/** What the agent changed, as a file for another job. Changes of workflows are refused there. */
+/** The agent's changes, as a file for another job. Changes of workflows are refused there. */
 async function writePatch(directory, env) {
   const git = async (...words) => {
     const { code, text } = await output("git", [...GIT, ...words], env);

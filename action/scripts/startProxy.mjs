@@ -1,4 +1,4 @@
-// Starts the proxy with the key and ends: after this step no process of the job has the key in its environment.
+// Starts the proxy with the key and exits: after this step no process of the job has the key in its environment.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -25,7 +25,7 @@ await step(async () => {
   const file = join(required("AGENT_DIRECTORY"), "proxy.json");
   const child = spawn(process.execPath, [fileURLToPath(new URL("proxy.mjs", import.meta.url))], {
     detached: true,
-    // The runner ends the processes of a job by this variable.
+    // The runner kills the processes of a job by this variable.
     env: { RUNNER_TRACKING_ID: process.env.RUNNER_TRACKING_ID ?? "" },
     stdio: ["pipe", "ignore", "ignore"],
   });

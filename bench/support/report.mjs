@@ -82,7 +82,7 @@ function formatRow({ work, who, unit, reach, median: figure, low, high, note }) 
   return `${who === undefined ? "" : `${who}: `}${work}: ${figure} ${unit}${spread}${goal}${note === undefined ? "" : `; ${note}`}`;
 }
 
-/** Three digits that count: more would claim a precision that no figure here has. */
+/** Three significant digits: more would claim a precision that no figure here has. */
 function round(value) {
   return Number(value.toPrecision(3));
 }

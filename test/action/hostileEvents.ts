@@ -1,6 +1,6 @@
 export const LONG_TEXT = "A".repeat(300_000);
 
-/** Text that strangers may write into a title, a body or a comment, by what it tries. */
+/** Text that strangers may write into a title, a body or a comment, by its purpose. */
 export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "ends the string of a shell": `"; touch owned; echo "`,
   "substitutes a command": "$(touch owned) `touch owned`",

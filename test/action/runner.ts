@@ -22,7 +22,7 @@ export interface ActionResult {
   readonly summary: string;
 }
 
-/** A runner of GitHub as far as a composite action sees it: a checkout, an event and the files of steps. */
+/** A GitHub runner, as far as a composite action uses it: a checkout, an event and the files of steps. */
 export class Runner {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), "agent-action-")));
   readonly workspace = join(this.root, "work");
@@ -85,7 +85,7 @@ export class Runner {
         GITHUB_OUTPUT: outputFile,
         GITHUB_STEP_SUMMARY: summaryFile,
         GITHUB_REPOSITORY: "shop/shop",
-        // What a step of a real job has besides, and the agent must not see.
+        // Variables of a real job that the agent must not see.
         ACTIONS_RUNTIME_TOKEN: "runtime-token",
         NODE_OPTIONS: "",
         ...this.#env,

@@ -1,6 +1,6 @@
-/** What a block of shell commands needs to run here, and what its output must contain. */
+/** The setup of a block of shell commands, and its expected output. */
 export interface CommandBlock {
-  /** What all its commands print, standard error included. */
+  /** The output of all its commands, standard error included. */
   readonly shows: readonly RegExp[];
   /** Files of the project besides the usual ones, by path. */
   readonly files?: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export interface CommandBlock {
   readonly blocks?: Readonly<Record<string, string>>;
   /** Its standard input. */
   readonly input?: string;
-  /** What a user types in a terminal, each answer when its question has appeared. */
+  /** The user's input in a terminal, each answer when its question has appeared. */
   readonly typed?: readonly (readonly [question: RegExp, answer: string])[];
   /** Whether a vendor's model answers; otherwise the offline assistant does. */
   readonly model?: boolean;
@@ -70,7 +70,7 @@ export const COMMANDS: Readonly<Record<string, CommandBlock>> = {
   },
 };
 
-/** Config files, by id: a command that reads each, and what it shows. */
+/** Config files, by id: a command that reads each, and its output. */
 export const CONFIGS: Readonly<
   Record<string, { readonly command: string; readonly shows: readonly RegExp[] }>
 > = {
@@ -133,7 +133,7 @@ export const CONFIGS: Readonly<
   "examples/pack-http/README.md#example-pack-http": { command: "agent tools", shows: [/http_fetch +on/] },
 };
 
-/** Commands with what they print, by id, and what was done before; "…" stands for anything. */
+/** Commands with their output, by id, and what was done before; "…" matches anything. */
 export const TRANSCRIPTS: Readonly<Record<string, string>> = {
   "README.md#in-a-terminal": "",
   "docs/cli.md#json:2": "",

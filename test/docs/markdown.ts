@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 export interface CodeBlock {
   /** The heading above it. */
   readonly heading: string;
-  /** What stands behind the opening fence; "" for plain text. */
+  /** The text after the opening fence; "" for plain text. */
   readonly language: string;
   readonly code: string;
 }
@@ -19,7 +19,7 @@ export function codeBlocks(file: string | URL, language: string): string[] {
   return codeIn(readFileSync(file, "utf8"), language);
 }
 
-/** What follows each `@example` in the doc comments of a source file: its TypeScript, or "" where there is none. */
+/** The text after each `@example` in the doc comments of a source file: its TypeScript, or "" if there is none. */
 export function exampleBlocks(file: string): string[] {
   const [, ...examples] = readFileSync(file, "utf8").split(/^ *\* @example\b/m);
   return examples.map((example) => {

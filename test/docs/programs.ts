@@ -1,15 +1,15 @@
-/** What a program of the documentation needs to run, and what its output must be. */
+/** The setup of a program in the documentation, and its expected output. */
 export interface Program {
-  /** All of its standard output, or what is in it. */
+  /** All of its standard output, or a part of it. */
   readonly prints: string | RegExp;
-  /** What is in its standard error; without it, that must be empty. */
+  /** A part of its standard error; without it, that must be empty. */
   readonly says?: RegExp;
-  /** Code around one that is only a part of a program, or that looks at what it left behind. */
+  /** Code around a partial program, or code that checks its effects. */
   readonly before?: string;
   readonly after?: string;
   /** Its standard input. */
   readonly input?: string;
-  /** Addresses of the page, and the variables that hold those of this machine. Without the variables it is skipped. */
+  /** URLs in the page, and the variables with those of this machine. Without the variables it is skipped. */
   readonly servers?: Readonly<Record<string, string>>;
 }
 

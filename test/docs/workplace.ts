@@ -36,7 +36,10 @@ export interface RunOptions {
   readonly variables?: NodeJS.ProcessEnv;
 }
 
-/** A project of a reader who tries the page: its files, a home, the `agent` command, and a model that answers for all vendors. */
+/**
+ * The project of a reader who tries the page: its files, a home, the `agent` command, and a model that answers for all
+ * vendors.
+ */
 export class Workplace {
   readonly #root: string;
   readonly #model: LLMock;
@@ -64,7 +67,7 @@ export class Workplace {
     writeFileSync(file, text, { mode });
   }
 
-  /** Runs a program to its end. `variables` are added to an environment that has nothing of the developer's own. */
+  /** Runs a program to its end. `variables` are added to an environment without any of the developer's own. */
   async run(
     program: string,
     args: readonly string[],

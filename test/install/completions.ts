@@ -2,8 +2,8 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * What an editor offers in a file of a project: the program's text has a `|` where the cursor is. Asks TypeScript's own
- * language service, which is what editors ask.
+ * The completions of an editor in a file of a project; `|` in the text is the cursor. Uses TypeScript's language
+ * service, as editors do.
  */
 export function completions(directory: string, program: string): string[] {
   const file = join(directory, "completions.ts");

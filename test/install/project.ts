@@ -16,7 +16,7 @@ export const COMPILER = createRequire(import.meta.url).resolve("typescript/bin/t
 /** Why a test is skipped. */
 export const NO_REGISTRY = "the npm registry cannot be reached";
 
-/** What the files below a folder hold together, in bytes. */
+/** The total size of the files below a folder, in bytes. */
 export async function folderSize(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -48,7 +48,7 @@ export interface Project {
   readonly directory: string;
   /** Runs a program there; resolves to its standard output, rejects if it fails. */
   run(program: string, ...args: string[]): Promise<string>;
-  /** Installs tarballs with npm. Resolves to `false` where the registry cannot be reached. */
+  /** Installs tarballs with npm. Resolves to `false` if the registry cannot be reached. */
   install(tarballs: readonly string[]): Promise<boolean>;
   write(name: string, content: string): Promise<void>;
   /** The packages below node_modules. */

@@ -33,7 +33,7 @@ export class Commands {
       npm_config_userconfig: join(home, ".npmrc"),
       npm_config_cache: join(directory, "npm-cache"),
       npm_config_update_notifier: "false",
-      // git reads no one's settings, so it has to be told who commits.
+      // git reads no user settings, so it needs a committer.
       GIT_AUTHOR_NAME: "release tests",
       GIT_AUTHOR_EMAIL: "release-tests@example.com",
       GIT_COMMITTER_NAME: "release tests",
@@ -72,7 +72,7 @@ export class Commands {
     });
   }
 
-  /** As `run`, and rejects with everything the program said if it failed. Resolves to its output. */
+  /** Like `run`, but rejects with all output if the program failed. Resolves to its output. */
   async must(cwd: string, program: string, ...args: readonly string[]): Promise<string> {
     const { status, stdout, stderr } = await this.run(cwd, program, args);
     if (status !== 0) {

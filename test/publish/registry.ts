@@ -7,10 +7,10 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const START_MS = 60_000;
-// A run that is killed leaves no registry behind.
+// A killed run leaves no registry behind.
 const END_WITH_PARENT = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
-/** The registry other people's packages come from, or why it cannot be used. */
+/** The registry for third-party packages, or why it cannot be used. */
 export async function findPublicRegistry(): Promise<{ url: string; problem?: string }> {
   const { stdout } = spawnSync("npm", ["config", "get", "registry"], { encoding: "utf8" });
   const url = (stdout?.trim() || "https://registry.npmjs.org/").replace(/\/?$/, "/");
@@ -28,7 +28,7 @@ export async function findPublicRegistry(): Promise<{ url: string; problem?: str
 /** A registry on loopback that holds only what is published to it. */
 export interface LocalRegistry {
   readonly url: string;
-  /** Lines for an .npmrc that make it the home of a scope. */
+  /** Lines for an .npmrc that assign a scope to it. */
   npmrc(...scopes: readonly string[]): string[];
   stop(): Promise<void>;
 }

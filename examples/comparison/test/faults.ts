@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export const ANSWER = "I paid order 7 back: 12 euros.";
-/** A program that asks more often is going round in circles. */
+/** A program that sends more requests is looping. */
 const MOST_REQUESTS = 40;
 
-/** What goes wrong once, and in which request: before anything ran, in the call of the refund, or in the last answer. */
+/** The fault, and when it happens: before anything ran, in the call of the refund, or in the last answer. */
 export interface Fault {
   readonly name: string;
   readonly at: "find_order" | "refund" | "answer";
-  /** Whether it hits every request until the user tries again, and not only one. */
+  /** Whether it affects every request until the user tries again, and not only one. */
   readonly lasts?: boolean;
   readonly send?: (response: ServerResponse, body: Body) => void;
   /** Whether the tool itself fails the first time. */
@@ -141,7 +141,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** A model of chat completions that looks up order 7, refunds it and says so, with one fault. */
+/** A chat completions model that looks up order 7, refunds it and reports that, with one fault. */
 export async function startFaultyServer({ at, send, lasts = false }: Fault) {
   let requests = 0;
   let isFaulty = send !== undefined;

@@ -11,7 +11,7 @@ interface Message {
   readonly content: unknown;
 }
 
-/** A server that speaks chat completions, streamed or not, and gives these answers in order. */
+/** A chat completions server, streamed or not, that gives these answers in order. */
 export async function startModelServer(
   answers: readonly Answer[],
 ): Promise<{ baseURL: string; seen: Message[][] }> {

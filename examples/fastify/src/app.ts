@@ -28,7 +28,7 @@ export function createApp(
       agent: new Agent(provider, { tools: [orderStatus], context, disable: ["save_session_context"] }),
       context: { user },
     }),
-    // On a server of yours, name its hosts: allowedHosts: ["desk.example.com"].
+    // On your own server, name its hosts: allowedHosts: ["desk.example.com"].
   });
   const app = fastify();
   app.all("/chat", toNodeListener(handlers));

@@ -10,13 +10,13 @@ export const packApiVersion = 1;
 export interface HttpOptions {
   /** Hosts that may be fetched from: `["example.com", "*.example.org", "localhost:8080"]`. Default: none. */
   readonly allow?: readonly string[];
-  /** The most bytes of a body that are read. Default: 256 KiB. */
+  /** The maximum size of a body. Default: 256 KiB. */
   readonly maxBytes?: number;
   /** How long one fetch may take, redirects included. Default: 15 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** The tool this pack brings. */
+/** The name of this pack's tool. */
 export type HttpToolName = HttpFetchTool["name"];
 
 declare module "@agent/core" {
@@ -31,7 +31,7 @@ const OPTIONS = {
   timeoutMs: { type: "integer", minimum: 1, maximum: 10 * 60 * 1000 },
 };
 
-/** Registers `http_fetch`. It reaches the network, so it stays off until the user opts in. */
+/** Registers `http_fetch`. It uses the network, so it stays disabled until the user opts in. */
 export function register(registry: PackRegistry<HttpToolName>, host?: PackHost<HttpOptions>): void {
   const options = packOptions<HttpOptions>(packName, host?.options, OPTIONS);
   const tool = new HttpFetchTool({

@@ -12,14 +12,14 @@ const OPTIONS = { fs: { type: "object" }, search: { type: "object" }, http: { ty
 /** The tools that are on by default. All other tools of the packs, now or in later versions, start disabled. */
 const READING = ["read_file", "list_dir", "search_text", "search_files"];
 
-/** One block of options for each pack of the preset. */
+/** Options for each pack of the preset. */
 export interface ReaderOptions {
   readonly fs?: fs.FsOptions;
   readonly search?: search.SearchOptions;
   readonly http?: http.HttpOptions;
 }
 
-/** The tools of the three packs. */
+/** The names of the tools of the three packs. */
 export type ReaderToolName = fs.FsToolName | search.SearchToolName | http.HttpToolName;
 
 declare module "@agent/core" {
@@ -28,7 +28,7 @@ declare module "@agent/core" {
   }
 }
 
-/** Registers three packs for an agent that reads and changes nothing. */
+/** Registers three packs for an agent that only reads. */
 export function register(registry: PackRegistry<ReaderToolName>, host?: PackHost<ReaderOptions>): void {
   const options = packOptions<ReaderOptions>(packName, host?.options, OPTIONS);
   for (const key of ["fs", "search", "http"] as const) {

@@ -36,7 +36,7 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-/** Stands in for an OpenTelemetry collector: takes OTLP over HTTP and keeps it in memory. */
+/** Simulates an OpenTelemetry collector: accepts OTLP over HTTP and keeps it in memory. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const metrics: CollectedMetric[] = [];

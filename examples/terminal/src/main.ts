@@ -10,7 +10,7 @@ const orders = new Map([
 const cancelOrder = defineTool({
   name: "cancel_order",
   description: "Cancel an order.",
-  // A tool that can change something is asked about, unless the user allows it.
+  // The user is asked about a tool that can change something.
   capabilities: ["write"],
   input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
   execute: ({ id }: { id: string }) => {

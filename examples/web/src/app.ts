@@ -12,11 +12,11 @@ export interface AppOptions {
   readonly provider: ChatProvider;
   /** The folder the agent works in. */
   readonly workspace: string;
-  /** Where conversations are kept. */
+  /** Where conversations are stored. */
   readonly sessions: string;
   /** Where the built page is. */
   readonly page: string;
-  /** Gets a token that opens the page in one browser, and another one after each use. */
+  /** Receives a token that opens the page in one browser, and another one after each use. */
   readonly printToken: (token: string) => void;
 }
 
@@ -43,7 +43,7 @@ export function createApp({ provider, workspace, sessions, page, printToken }: A
   });
   const chat = toNodeListener(handlers);
   const server = createServer((request, response) => {
-    // Not by `new URL`, which throws for an address such as "//".
+    // Not with `new URL`, which throws for a path such as "//".
     const [pathname = "/"] = (request.url ?? "/").split("?", 1);
     if (pathname === "/chat") void chat(request, response);
     else sendPage(page, pathname, login, request, response);
@@ -76,7 +76,7 @@ function sendPage(
   response.writeHead(200, {
     "content-type": "text/html; charset=utf-8",
     "referrer-policy": "no-referrer",
-    // Another site must not show this page in a frame, where a click can be led to "Allow".
+    // Another site must not show this page in a frame, where a click can be redirected to "Allow".
     "content-security-policy": "frame-ancestors 'none'",
     ...(cookie !== undefined && { "set-cookie": cookie }),
   });

@@ -6,15 +6,15 @@ import { join } from "node:path";
 const COOKIE = /(?:^|; )chat=([0-9a-f-]{36})\.([\w-]{43})(?:;|$)/;
 
 /**
- * Knows which browsers may use the server. Anyone who can open the page can approve commands, so a browser gets its cookie
- * for a token that was printed in the terminal, once. Cookies are signed: one that was made up is not accepted.
+ * Tracks which browsers may use the server. Anyone who can open the page can approve commands, so a browser gets its
+ * cookie for a token that was printed in the terminal, once. Cookies are signed: a forged one is not accepted.
  */
 export class Login {
   readonly #key: Buffer;
   readonly #print: (token: string) => void;
   #token = "";
 
-  /** `directory` keeps the key, so that cookies are valid after a restart. `print` gets each new token. */
+  /** `directory` stores the key, so that cookies are valid after a restart. `print` receives each new token. */
   constructor(directory: string, print: (token: string) => void) {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const file = join(directory, "cookie.key");

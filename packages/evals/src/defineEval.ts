@@ -12,11 +12,11 @@ export type EvalPolicy = "always" | "usually" | { readonly usually: number };
 /** Where a case runs: an empty directory with the files of the case, which is also the working directory. */
 export interface EvalWorkspace {
   readonly path: string;
-  /** What `setup` returned as values. */
+  /** The `values` that `setup` returned. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** What `setup` has started. */
+/** The result of `setup`. */
 export interface EvalSetup {
   /** Texts that differ from run to run, such as the address of a server. They replace `{name}` in the task. */
   readonly values?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface EvalSetup {
   readonly close?: () => void | Promise<void>;
 }
 
-/** A task for a model, and checks on what it did. */
+/** A task for a model, and checks of its work. */
 export interface EvalCase {
   /** Unique in its file. Recordings and reports use it. */
   readonly name: string;
@@ -41,8 +41,8 @@ export interface EvalCase {
   /** Tools to turn on although their pack declares them disabled. */
   readonly enable?: readonly string[];
   /**
-   * Decides about each call. Default: calls run that act in the working directory; commands only in a sandbox, unless
-   * `runEvals` says otherwise.
+   * Decides about each call. Default: calls in the working directory run; commands only in a sandbox, unless `runEvals`
+   * allows more.
    */
   readonly approve?: NonNullable<AgentOptions["approve"]>;
   readonly systemPrompt?: string;
@@ -50,15 +50,15 @@ export interface EvalCase {
   readonly models?: readonly string[];
   /** Default `always`. */
   readonly policy?: EvalPolicy;
-  /** How often each model runs the case. Default: as `runEvals` says. */
+  /** How often each model runs the case. Default: from `runEvals`. */
   readonly runs?: number;
-  /** How often the model is asked for one message. Default 30. */
+  /** The maximum number of model requests for one message. Default 30. */
   readonly maxTurns?: number;
   /** How long one run may take. Default: five minutes. */
   readonly timeoutMs?: number;
   /** The answers of the model `scripted`: it shows that the checks work, without a key. */
   readonly script?: readonly ScriptedAnswer[];
-  /** Throws if the model did something else than it should have. */
+  /** Throws if the model did something wrong. */
   readonly check: (run: EvalRun) => void | Promise<void>;
 }
 
@@ -111,7 +111,7 @@ const CASE: OptionChecks<EvalCase> = {
 };
 
 /**
- * Defines a case. Throws for an option that is unknown, wrong or missing.
+ * Defines a case. Throws for an option that is unknown, invalid or missing.
  *
  * @example
  * ```ts

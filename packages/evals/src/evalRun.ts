@@ -10,12 +10,12 @@ const EXIT_TIMEOUT_MS = 120_000;
 const MOST_OUTPUT = 64 * 1024;
 const SHOWN_OUTPUT = 400;
 
-/** A check that did not hold: the model failed the case. */
+/** A failed check: the model failed the case. */
 export class EvalFailure extends Error {
   override readonly name = "EvalFailure";
 }
 
-/** One tool call of the model, also one that was refused. */
+/** One tool call of the model, including refused ones. */
 export interface EvalCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -24,13 +24,13 @@ export interface EvalCall {
   readonly text: string;
 }
 
-/** Arguments that a call has to have: equal values, or texts that match; or a function that decides. */
+/** The expected arguments of a call: equal values, or texts that match; or a function that decides. */
 export type CallMatch =
   | Readonly<Record<string, unknown>>
   | ((args: Readonly<Record<string, unknown>>) => boolean);
 
 export interface ExitOptions {
-  /** The exit code that the command has to have. Default 0. */
+  /** The expected exit code of the command. Default 0. */
   readonly code?: number;
   /** Default: two minutes. */
   readonly timeoutMs?: number;
@@ -43,7 +43,7 @@ export interface ExitResult {
   readonly output: string;
 }
 
-/** What happened in a run. The methods throw if something else happened. */
+/** The results of a run. The methods throw if an expectation is not met. */
 export interface EvalRun {
   /** The working directory. */
   readonly path: string;
@@ -59,19 +59,19 @@ export interface EvalRun {
   readonly cost: number | undefined;
   /** Checks that a tool ran at least once, with these arguments if there are any. Returns the calls. */
   called(name: string, match?: CallMatch): readonly EvalCall[];
-  /** Checks that the model never asked for a tool, not even in vain. */
+  /** Checks that the model never called a tool, not even unsuccessfully. */
   never(name: string, match?: CallMatch): void;
   /** Checks that at least one call of a tool was denied. Returns the denied calls. */
   denied(name: string, match?: CallMatch): readonly EvalCall[];
   /** Checks that a file exists. Returns its text. */
   file(path: string): string;
-  /** Checks that files of the case are as they were. Default: all of them. */
+  /** Checks that files of the case are unchanged. Default: all of them. */
   unchanged(...paths: readonly string[]): void;
   /** Runs a command in the working directory after the model has finished and checks its exit code. It runs without a sandbox. */
   exit(command: string, options?: ExitOptions): Promise<ExitResult>;
 }
 
-/** What a run left behind. */
+/** The data of a finished run. */
 export interface RunFacts {
   readonly path: string;
   readonly values: Readonly<Record<string, string>>;
@@ -188,7 +188,7 @@ async function runCommand(
     detached: true,
   });
   const stop = (): void => {
-    // The whole group: a test runner has children.
+    // Kill the whole group: a test runner has children.
     if (child.pid !== undefined) tryKill(-child.pid);
   };
   const timer = setTimeout(stop, timeoutMs);
@@ -217,6 +217,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // It has already exited.
   }
 }

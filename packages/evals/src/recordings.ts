@@ -5,7 +5,7 @@ import { recordProvider, replayProvider } from "@agent/core/replay";
 import { errorMessage, writeFileAtomic } from "@agent/core/toolkit";
 import type { EvalCase, EvalWorkspace } from "./defineEval.js";
 
-// Stand for what differs from run to run: the directory, and the values of `setup`.
+// Placeholders for what differs from run to run: the directory, and the values of `setup`.
 const WORKSPACE = "/agent-eval-workspace";
 const VALUE = "agent-eval-value-";
 
@@ -45,7 +45,7 @@ export class Recordings {
     return count;
   }
 
-  /** Stores what was recorded of a run. */
+  /** Stores the recording of a run. */
   async keep(run: number, scratch: string, workspace: EvalWorkspace): Promise<void> {
     const text = await readFile(scratch, "utf8");
     await mkdir(this.#directory, { recursive: true });
@@ -70,7 +70,7 @@ export class Recordings {
   }
 }
 
-/** The models that these cases were recorded with, by their names in the files. */
+/** The models of these cases' recordings, by their names in the files. */
 export async function recordedModels(directory: string, cases: readonly EvalCase[]): Promise<string[]> {
   const names = new Set(cases.map(({ name }) => slug(name)));
   const files = await readdir(directory).catch(() => []);
@@ -95,21 +95,21 @@ export function recording(provider: ChatProvider, scratch: string): ChatProvider
 }
 
 /**
- * The request without system prompt and tools. A recording tells what a model did, so another sentence in a prompt or a
- * new tool does not make it invalid; another task does.
+ * The request without system prompt and tools. A recording shows what a model did, so a changed prompt or a new tool
+ * does not invalidate it; another task does.
  */
 function conversationOnly(request: ChatRequest): ChatRequest {
   const isConversation = ({ role }: ChatMessage): boolean => role !== "system";
   return { ...request, messages: request.messages.filter(isConversation), tools: [] };
 }
 
-/** What is replaced in a recording, and by what. The longest first: a value may contain another. */
+/** The replacements in a recording. Longest first: a value may contain another. */
 function placeholders({ path, values }: EvalWorkspace): (readonly [string, string])[] {
   const pairs = Object.entries(values).map(([name, value]) => [value, `${VALUE}${name}`] as const);
   return [...pairs, [path, WORKSPACE] as const].sort(([a], [b]) => b.length - a.length);
 }
 
-/** Replaces texts in JSON, also in the arguments of calls, which are JSON inside of JSON. */
+/** Replaces texts in JSON, including the arguments of calls, which are JSON inside of JSON. */
 function replaceTexts(json: string, pairs: readonly (readonly [string, string])[]): string {
   const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
   return pairs.reduce(

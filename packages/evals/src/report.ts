@@ -18,19 +18,19 @@ export interface RunReport {
 
 /** All runs of one case with one model. */
 export interface EvalGroup {
-  /** The file of the case, as `runEvals` was given it. */
+  /** The file of the case, as passed to `runEvals`. */
   readonly file?: string;
   readonly case: string;
   readonly model: string;
   /** The share of runs that have to pass: 1 for `always`. */
   readonly required: number;
   readonly runs: readonly RunReport[];
-  /** Runs that passed, of those that can be judged. */
+  /** Passed runs, among those that can be judged. */
   readonly passed: number;
   readonly judged: number;
   /** The 95 % interval of the share. */
   readonly interval: readonly [low: number, high: number];
-  /** `not judged`: a run said nothing about the model, or none was made. */
+  /** `not judged`: a run proved nothing about the model, or none was made. */
   readonly verdict: "holds" | "fails" | "not judged";
   readonly tokens: number;
   readonly cost?: number;
@@ -45,7 +45,7 @@ export interface EvalReport {
   readonly date: string;
   readonly mode: "live" | "record" | "replay";
   readonly groups: readonly EvalGroup[];
-  /** Whether all cases hold with all models. */
+  /** Whether all cases pass with all models. */
   readonly ok: boolean;
   /** Why not all runs were made. */
   readonly stopped?: "cost" | "interrupted";
@@ -66,7 +66,7 @@ export function createGroup(
   const passed = count("passed");
   const judged = passed + count("failed");
   const mayHold = judged > 0 && passed / judged >= subject.required;
-  // One failed run decides about a case that always has to pass, whatever became of the others.
+  // One failed run decides about a case that always has to pass, whatever the other results.
   const isDecided = judged === outcomes.length || (subject.required === 1 && passed < judged);
   const runs = outcomes.map(
     ({ usage: { inputTokens, outputTokens, cost }, status, problem, seconds, calls }) => ({
@@ -128,7 +128,7 @@ export interface EvalDifference {
 }
 
 /**
- * Compares a report with an earlier one. `gone` are cases that the earlier report has alone; a run that could not be
+ * Compares a report with an earlier one. `gone` are cases that are only in the earlier report; a run that could not be
  * judged changes nothing. Throws if `earlier` is not a report.
  */
 export function compareEvals(report: EvalReport, earlier: unknown): EvalDifference[] {

@@ -12,7 +12,7 @@ export const SCRIPTED = "scripted";
 /** A model of the matrix. */
 export interface EvalModel {
   readonly name: string;
-  /** Makes the provider, once for each run. Not needed for `scripted` and to replay. */
+  /** Creates the provider, once for each run. Not needed for `scripted` and for replays. */
   readonly provider?: () => ChatProvider | Promise<ChatProvider>;
 }
 
@@ -29,11 +29,11 @@ export interface EvalProgress {
 export interface RunEvalsOptions {
   /** The models that run each case. `{ name: "scripted" }` is the one that answers from the script of a case. */
   readonly models: readonly EvalModel[];
-  /** How often each model runs a case that does not say. Default 1. */
+  /** How often each model runs a case without its own setting. Default 1. */
   readonly runs?: number;
-  /** What all runs may cost in dollars. The price of every model has to be known. */
+  /** The maximum cost of all runs in dollars. Needs a known price for every model. */
   readonly maxCost?: number;
-  /** `record` writes what the models answer, `replay` answers from that without a model. Default `live`. */
+  /** `record` stores the models' answers, `replay` answers from them without a model. Default `live`. */
   readonly mode?: EvalReport["mode"];
   /** The directory of recordings, or a function that returns the one of a case. Default: `recordings`. */
   readonly recordings?: string | ((subject: EvalCase) => string);
@@ -44,11 +44,11 @@ export interface RunEvalsOptions {
   /** Tools of `packs` to turn on, for cases that do not say. */
   readonly enable?: readonly string[];
   /**
-   * `false` lets tools run commands without a sandbox. Default: commands run in one, and are denied where there is none.
-   * A case with `approve` decides itself.
+   * `false` lets tools run commands without a sandbox. Default: commands run in one, and are denied if there is none. A
+   * case with `approve` decides itself.
    */
   readonly sandbox?: boolean;
-  /** What this program hands to the packs. */
+  /** Services that the program provides to packs. */
   readonly host?: HostData;
   /** The system prompt of cases that have none. */
   readonly systemPrompt?: string;
@@ -83,8 +83,8 @@ const OPTIONS: OptionChecks<RunEvalsOptions> = {
 
 /**
  * Runs cases with each model, one run after the other: the working directory of the process changes to that of the run.
- * What a model did wrong fails a run; a server, a recording or a check that is broken makes it an `error`, which fails no
- * model. Resolves to the report, also after an abort.
+ * A mistake of the model fails a run; a broken server, recording or check makes it an `error`, which fails no model.
+ * Resolves to the report, also after an abort.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 // The quantile of the normal distribution for 95 %.
 const Z = 1.96;
 
-/** The 95 % interval of Wilson for a share of successes: what the true share may be after so few runs. */
+/** The 95 % Wilson interval for a share of successes: the range of the true share after few runs. */
 export function wilsonInterval(passed: number, runs: number): readonly [low: number, high: number] {
   if (runs === 0) return [0, 1];
   const share = passed / runs;

@@ -1,7 +1,7 @@
 export type Mode = "JSON" | "streaming";
 export const MODES: readonly Mode[] = ["JSON", "streaming"];
 
-/** A chat provider, typed by its shape: this package depends on no other, so that the tests of core can use it. */
+/** A chat provider, typed structurally: this package depends on no other, so that the tests of core can use it. */
 interface Provider<Response, Retry> {
   respond(request: {
     readonly messages: readonly { readonly role: "user"; readonly content: string }[];

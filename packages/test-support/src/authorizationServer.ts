@@ -7,24 +7,24 @@ const SECONDS = 3600;
 
 type Fields = Readonly<Record<string, string>>;
 
-/** How logins go; can be changed while the server runs. */
+/** The behaviour of logins; can be changed while the server runs. */
 export interface LoginBehaviour {
-  /** Seconds that the token of a login is good for, in place of an hour. */
+  /** The lifetime of a login's token in seconds, instead of an hour. */
   firstExpiresIn?: number;
-  /** Seconds that the tokens of refreshes are good for, in place of an hour; `null`: it does not say. */
+  /** The lifetime of refreshed tokens in seconds, instead of an hour; `null`: not reported. */
   refreshExpiresIn?: number | null;
-  /** Where a user agrees, in place of its own page. */
+  /** The URL where a user approves, instead of its own page. */
   authorizationEndpoint?: string;
-  /** The issuer that the answer to a login names, in place of itself; `null` for none. */
+  /** The issuer in the answer to a login, instead of itself; `null` for none. */
   answeringIssuer?: string | null;
-  /** The client that it knows without a registration: one registered by hand, or the address of a metadata document. */
+  /** The client that it knows without a registration: one registered by hand, or the URL of a metadata document. */
   client?: { readonly id: string; readonly secret?: string };
   /** The user refuses. */
   refuse?: boolean;
   refuseRefresh?: boolean;
-  /** Its errors repeat the whole request for a token. */
+  /** Its errors echo the whole token request. */
   repeatsRequests?: boolean;
-  /** Where requests for tokens are sent on to. */
+  /** The redirect target of token requests. */
   tokenRedirect?: string;
   beforeRefreshAnswer?: () => Promise<void>;
 }
@@ -64,7 +64,7 @@ export class AuthorizationServer {
     return this.#accessTokens.get(token)?.scope;
   }
 
-  /** Resolves to whether the request was one for this server. */
+  /** Resolves to whether the request was for this server. */
   async answer(url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     switch (url.pathname) {
       case "/.well-known/oauth-authorization-server":

@@ -12,7 +12,7 @@ export interface ReceivedRequest {
     readonly messages: unknown[];
     readonly [field: string]: unknown;
   };
-  /** Resolves when the connection that carried it is gone. */
+  /** Resolves when its connection is closed. */
   readonly closed: Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export type Reply = (request: ReceivedRequest, response: ServerResponse) => void
 export interface ChatServer {
   readonly baseURL: string;
   readonly requests: readonly ReceivedRequest[];
-  /** The replies to come, one a request. A request beyond them is answered with status 418 and says so. */
+  /** The upcoming replies, one per request. A request beyond them is answered with status 418 and an explanation. */
   script(...replies: Reply[]): void;
   /** Resolves with the next request that arrives. */
   nextRequest(): Promise<ReceivedRequest>;
@@ -81,7 +81,9 @@ export function json(body: unknown, status = 200, headers: Record<string, string
   };
 }
 
-/** A body in pieces, each sent on its own. `end: "cut"` breaks the connection after the last, `"open"` leaves it open. */
+/**
+ * A body in pieces, each sent separately. `end: "cut"` breaks the connection after the last, `"open"` leaves it open.
+ */
 export function pieces(
   parts: readonly (string | Uint8Array)[],
   {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The lines of a corpus in the directory that `AGENT_TEST_CORPORA` names, or none. Suites run from the repository alone;
- * the collections of others are an addition for those who have them.
+ * The lines of a corpus in the directory that `AGENT_TEST_CORPORA` names, or none. Suites need only the repository;
+ * third-party collections are optional.
  */
 export function corpusLines(name: string): string[] {
   const { AGENT_TEST_CORPORA: directory } = process.env;

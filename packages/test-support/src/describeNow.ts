@@ -6,7 +6,7 @@ interface DescribingTool<Description> {
   ): Description | Promise<Description>;
 }
 
-/** What a tool that describes its calls synchronously says about one. */
+/** The description of a call by a tool that describes its calls synchronously. */
 export function describeNow<Description>(
   tool: DescribingTool<Description>,
   args: Record<string, unknown>,

@@ -1,4 +1,4 @@
-/** What the tests of several packages share. A test never imports another package's test folder. */
+/** Code shared by the tests of several packages. A test never imports another package's test folder. */
 export { type Asked, askProvider, MODES, type Mode } from "./askProvider.js";
 export {
   answer,

@@ -9,25 +9,25 @@ const HUGE_BYTES = 65 * 1024 * 1024;
 const PAGE = 5000;
 const DRIP_MS = 20;
 
-/** How the server behaves; can be changed while it runs. */
+/** The behaviour of the server; can be changed while it runs. */
 export interface McpHttpBehaviour extends LoginBehaviour {
-  /** It wants a login. */
+  /** It requires a login. */
   oauth?: boolean;
   /** The resource that its metadata names, in place of its own. */
   resource?: string;
   /** Who issues its tokens, in place of itself. */
   issuer?: string;
-  /** No token is good enough. */
+  /** No token is accepted. */
   refuseAll?: boolean;
-  /** What a call of `write` wants besides. */
+  /** The additional scope that a call of `write` requires. */
   wantedScope?: string;
-  /** Every request is sent elsewhere. */
+  /** Every request is redirected. */
   redirectTo?: string;
   /** What it lists as tools, in place of its own. */
   tools?: readonly unknown[];
   /** How many tools it lists, in pages. */
   many?: number;
-  /** It takes every request and answers none. */
+  /** It accepts every request and answers none. */
   silent?: boolean;
 }
 
@@ -72,7 +72,7 @@ export class McpHttpServer {
     this.#authorization = new AuthorizationServer(behaviour, this.seen, () => this.origin);
   }
 
-  /** `port` is for one that comes back where another was. */
+  /** `port` is for one that replaces an earlier server. */
   static async start(behaviour: McpHttpBehaviour = {}, port = 0): Promise<McpHttpServer> {
     const server = new McpHttpServer(behaviour);
     await new Promise<void>((resolve) => server.#server.listen(port, "127.0.0.1", resolve));
@@ -137,7 +137,7 @@ export class McpHttpServer {
     }
   }
 
-  /** Whether the token is good for the request; refuses it otherwise. */
+  /** Whether the token is valid for the request; refuses it otherwise. */
   #mayCall(request: IncomingMessage, response: ServerResponse, tool: unknown): boolean {
     const scope = this.#authorization.scopeOf((request.headers.authorization ?? "").replace("Bearer ", ""));
     const metadata = `resource_metadata="${this.origin}/.well-known/oauth-protected-resource/mcp"`;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const POLL_MS = 50;
-// Only a guard against hanging, below the one of the test itself: a loaded machine is slow, not wrong.
+// Only a guard against hanging, shorter than the one of the test itself: a loaded machine is slow, not wrong.
 const GIVE_UP_MS = Number(process.env.TERMINAL_TEST_PATIENCE_MS ?? 100_000);
 
 const STATUS_ROW = /\n? {2}(plan|ask|accept edits|auto) \(shift\+tab\).*$/;
@@ -16,7 +16,7 @@ export interface TerminalOptions {
   readonly rows?: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Puts the quoted command into a line of shell. */
+  /** Inserts the quoted command into a line of shell. */
   readonly shell?: (command: string) => string;
 }
 
@@ -82,7 +82,7 @@ export class TestTerminal {
     this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
   }
 
-  /** Rows and columns as the program in the terminal is told them. */
+  /** Rows and columns as reported to the program in the terminal. */
   size(): string {
     return execFileSync("stty", ["-F", this.format("#{pane_tty}"), "size"], { encoding: "utf8" }).trim();
   }
@@ -133,7 +133,7 @@ export class TestTerminal {
     return Number(execFileSync("ps", ["-o", "pid=", "--ppid", shell], { encoding: "utf8" }).trim());
   }
 
-  /** Waits until the screen is as wanted. What it looked like instead is in the error. */
+  /** Waits until the screen matches. The error shows the actual screen. */
   async until(wanted: string | RegExp | ((screen: string) => boolean)): Promise<string> {
     const fits = (screen: string): boolean => {
       if (typeof wanted === "function") return wanted(screen);
@@ -153,7 +153,7 @@ export class TestTerminal {
     rmSync(this.#socket, { force: true });
   }
 
-  /** The server ends with the process of the test, also where that is killed before it can close anything. */
+  /** The server exits with the process of the test, even if that is killed before it can close anything. */
   #endWithTest(): string[] {
     const socket = quoteForShell(this.#socket);
     const watch = `while kill -0 ${process.pid} 2>/dev/null && [ -e ${socket} ]; do sleep 1; done; tmux -S ${socket} kill-server; rm -f ${socket}`;

@@ -7,7 +7,7 @@ export async function warningsDuring(work: () => Promise<unknown>): Promise<stri
   process.on("warning", listen);
   try {
     await work();
-    // A warning is told of in the turn after the one that caused it.
+    // A warning is emitted in the turn after the one that caused it.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("warning", listen);

@@ -8,7 +8,7 @@ type Kind = keyof typeof VALUES;
 const RAW =
   /cannot read prop|is not a function|not iterable|cannot destructure|cannot convert|cannot use 'in'|argument must be/i;
 
-/** One argument of one function: who is called, what it is named in a message, and which kinds are right. */
+/** One argument of one function: the function, the argument's name in a message, and the valid kinds. */
 export interface ArgumentCase {
   readonly of: string;
   readonly argument: string;
@@ -27,8 +27,8 @@ export function argument(
 }
 
 /**
- * Passes each kind of value: a right one is taken, a wrong one is an error that names the argument, says what
- * it must be, and what came. Never does the engine answer.
+ * Passes each kind of value: a valid one is accepted, an invalid one is an error that names the argument, the
+ * requirement and the actual value. It is never an error of the engine.
  */
 export async function expectClearErrors({ of, argument: name, legal, call }: ArgumentCase): Promise<void> {
   for (const [kind, value] of Object.entries(VALUES)) {
@@ -41,13 +41,13 @@ export async function expectClearErrors({ of, argument: name, legal, call }: Arg
     expect(outcome, what).toBeDefined();
     expect(outcome, what).not.toMatch(RAW);
     expect(outcome, what).toMatch(/ must | is required/);
-    // Of an object that lacks something, what it lacks is named.
+    // For an incomplete object, the missing part is named.
     if (kind !== "object") expect(outcome, what).toContain(name);
     expect(outcome, what).toMatch(gotten(value));
   }
 }
 
-/** Passes each kind of value that is wrong: what is thrown says so by its code, for programs to branch on. */
+/** Passes each kind of invalid value and checks the error's code. */
 export async function expectInvalidArgument({
   of,
   argument: name,
@@ -64,7 +64,7 @@ export async function expectInvalidArgument({
   }
 }
 
-/** Every function of a module has a row: a new one cannot be forgotten. */
+/** Checks that every function of a module has a row, so that a new one cannot be forgotten. */
 export function expectComplete(
   module: object,
   cases: readonly ArgumentCase[],
@@ -75,7 +75,7 @@ export function expectComplete(
   expect(functions.map(([name]) => name).filter((name) => !covered.has(name))).toEqual([]);
 }
 
-/** Every method of a class has a row, named `Class.method`; `free` are those that take nothing. */
+/** Checks that every method of a class has a row, named `Class.method`; `free` are those without arguments. */
 export function expectMethodsComplete(
   type: { readonly name: string; readonly prototype: object },
   cases: readonly ArgumentCase[],

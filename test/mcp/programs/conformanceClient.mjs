@@ -1,5 +1,5 @@
-// The pack as a client of the conformance suite: it does what a user does with it. It looks into the server, logs in
-// where the error says so, connects, and calls every tool.
+// The pack as a client of the conformance suite, used like a user would: inspects the server, logs in if an error says
+// so, connects, and calls every tool.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const oauth = {
 const server = { url, oauth, enable: true, timeoutMs: 20_000 };
 const host = createConnectionHost({}, directory, undefined);
 
-/** The browser of a user who agrees to everything. */
+/** The browser of a user who approves everything. */
 async function openBrowser(address) {
   const page = await fetch(address, { redirect: "manual" });
   await fetch(page.headers.get("location"));
@@ -37,7 +37,7 @@ async function login(scope) {
   await loginServer("suite", server, host, { openBrowser, signal, ...(scope && { scope }) });
 }
 
-/** What a user answers who takes every default. */
+/** The answers of a user who accepts every default. */
 async function ask({ fields }) {
   const filled = fields.filter((field) => field.default !== undefined);
   return { answer: "yes", values: Object.fromEntries(filled.map((field) => [field.name, field.default])) };
@@ -58,7 +58,7 @@ async function main() {
   try {
     const packHost = { context: new Conversation(), baseDirectory: directory, ask };
     const problems = await connectServers(registry, { suite: server }, packHost);
-    // Tools that cannot be used are told, and the others are used.
+    // Tools that cannot be used are reported, and the others are used.
     const failures = problems.filter((problem) => !/ (is|are) set aside/.test(problem));
     if (failures.length > 0) throw new Error(failures.join("\n"));
     for (const { name, args } of calls(registry)) await call(registry, name, args);
@@ -84,7 +84,7 @@ function exampleOf(registry, name) {
   const { parameters } = registry
     .getEnabledSchemas()
     .find(({ function: tool }) => tool.name === name).function;
-  // This one wants to hear the schema of another tool as the client understood it.
+  // This scenario expects the schema of another tool as the client understood it.
   if (name === "mcp__suite__json_schema_echo") {
     const other = registry
       .getEnabledSchemas()
@@ -96,7 +96,7 @@ function exampleOf(registry, name) {
   return Object.fromEntries(required.map((key) => [key, values[parameters.properties[key]?.type] ?? "text"]));
 }
 
-/** Calls a tool; where its error names a login with more permissions, that is done, and the call made once more. */
+/** Calls a tool; if its error asks for a login with more permissions, logs in and calls again. */
 async function call(registry, name, args) {
   let result = await registry.run(name, args);
   const scope = /--scope "([^"]+)"/.exec(result.text)?.[1];

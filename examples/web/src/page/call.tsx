@@ -14,7 +14,7 @@ interface CallProps {
   readonly question: Question | undefined;
 }
 
-/** One tool call: what it is about, its live output, its result, and the buttons while it waits for a decision. */
+/** One tool call: its targets, its live output, its result, and the buttons while it waits for a decision. */
 export function Call({ call, question }: CallProps) {
   const { name, args, title, state, draft, output, text, summary, view, progress, durationMs } = call;
   const facts = [state, progress?.message, summary, duration(durationMs)];

@@ -26,7 +26,7 @@ export function Diff({ files }: { readonly files: readonly FileDiff[] }) {
   ));
 }
 
-/** A result as its tool wants it shown. The page needs to know no tool for that. */
+/** Renders a result by its view. The page does not need to know the tool. */
 export function View({ view }: { readonly view: ResultView }) {
   switch (view.type) {
     case "diff":
