@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { OpenExecutor } from "../src/host/pool/executor.js";
 import { Pool } from "../src/host/pool/pool.js";
 import { openLocalExecutor, openThread, sharedPool } from "../src/host/pool/shared.js";
 import { formatTextResult } from "../src/host/report.js";
@@ -140,6 +141,44 @@ describe("with and without threads and WebAssembly", () => {
     await expect(interrupted).rejects.toThrow(/killed by the test/);
     expect(await answer(pool, query, 0)).toBe(expected);
     pool.close();
+  });
+});
+
+describe("a thread without progress", () => {
+  const WAITING_MS = 6_000;
+
+  /** Searches with a thread that never reports anything, in a process that uses `share` of a CPU. */
+  async function search(share: number): Promise<"running" | "stopped"> {
+    vi.useFakeTimers();
+    try {
+      vi.spyOn(process, "cpuUsage").mockImplementation(() => ({
+        user: Date.now() * 1000 * share,
+        system: 0,
+      }));
+      const silent = { sharedState: new Int32Array(8), start: () => {}, hold: () => {}, close: () => {} };
+      const open: OpenExecutor = (events) => {
+        queueMicrotask(() => events.message({ id: 0, done: true }));
+        return silent;
+      };
+      const pool = new Pool(1, open, open);
+      let state: "running" | "stopped" = "running";
+      void answer(pool, { text: "const", regex: false, ignoreCase: false }, 0).then(() => {
+        state = "stopped";
+      });
+      await vi.advanceTimersByTimeAsync(WAITING_MS);
+      return state;
+    } finally {
+      vi.useRealTimers();
+      vi.restoreAllMocks();
+    }
+  }
+
+  test("stops the search if it uses the CPU", async () => {
+    expect(await search(1)).toBe("stopped");
+  });
+
+  test("gets more time on a machine that leaves it little of the CPU", async () => {
+    expect(await search(0.1)).toBe("running");
   });
 });
 

@@ -5,6 +5,12 @@ import type { Executor, ExecutorEvents, OpenExecutor } from "./executor.js";
 /** How often the pool checks the progress of executors, and how many checks without progress are too many. */
 const WATCH_MS = 500;
 const STALLED_AFTER_LOOKS = 8;
+/**
+ * An expression that backtracks uses this much CPU time meanwhile. A thread that uses less waits for a busy machine or a
+ * slow disk, and may do so for longer.
+ */
+const STALLED_AFTER_CPU_MS = 1_000;
+const BLOCKED_AFTER_LOOKS = 60;
 /** A cancelled task stops by itself within this time, or its executor is terminated. */
 const GRACE_MS = 100;
 /** How often starting an executor is retried: the cause may be temporary, such as a shortage of file descriptors. */
@@ -17,7 +23,7 @@ export class StalledError extends Error {
     /** The index of the current file in the task's batch. */
     readonly place: number,
   ) {
-    super(`no progress for ${(WATCH_MS * STALLED_AFTER_LOOKS) / 1000} s`);
+    super("no progress for seconds");
   }
 }
 
@@ -32,7 +38,9 @@ interface Pending {
 interface Slot {
   executor: Executor;
   ready: boolean;
-  running: { readonly id: number; readonly pending: Pending; looks: number; progress: number } | undefined;
+  running:
+    | { readonly id: number; readonly pending: Pending; looks: number; progress: number; cpuMs: number }
+    | undefined;
 }
 
 /** The tasks of one search. They run in order as executors become free, and can be cancelled together. */
@@ -153,7 +161,8 @@ export class Pool {
 
   #start(slot: Slot, pending: Pending): void {
     const id = ++this.#lastTask;
-    slot.running = { id, pending, looks: 0, progress: slot.executor.sharedState[PROGRESS] ?? 0 };
+    const progress = slot.executor.sharedState[PROGRESS] ?? 0;
+    slot.running = { id, pending, looks: 0, progress, cpuMs: usedCpuMs() };
     slot.executor.hold(true);
     slot.executor.start({ id, task: pending.task });
     this.#watch ??= setInterval(() => this.#look(), WATCH_MS).unref();
@@ -234,13 +243,15 @@ export class Pool {
   }
 
   #look(): void {
+    const cpuMs = usedCpuMs();
     for (const slot of [...this.#slots]) {
       const { running } = slot;
       if (running === undefined) continue;
       const progress = slot.executor.sharedState[PROGRESS] ?? 0;
-      running.looks = progress === running.progress ? running.looks + 1 : 0;
-      running.progress = progress;
-      if (running.looks >= STALLED_AFTER_LOOKS) {
+      if (progress !== running.progress) Object.assign(running, { progress, looks: 0, cpuMs });
+      else running.looks++;
+      const isBusy = cpuMs - running.cpuMs >= STALLED_AFTER_CPU_MS;
+      if (running.looks >= (isBusy ? STALLED_AFTER_LOOKS : BLOCKED_AFTER_LOOKS)) {
         this.#drop(slot, new StalledError(running.pending.task, slot.executor.sharedState[PLACE] ?? 0));
       }
     }
@@ -251,4 +262,10 @@ export class Pool {
     clearInterval(this.#watch);
     this.#watch = undefined;
   }
+}
+
+/** The CPU time of all threads of this process. */
+function usedCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
