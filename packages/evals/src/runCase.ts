@@ -9,7 +9,7 @@ import {
   isAgentError,
   type TokenUsage,
 } from "@agent/core";
-import { errorMessage } from "@agent/core/toolkit";
+import { errorMessage, LONGEST_TIMER_MS } from "@agent/core/toolkit";
 import { temporaryWorkspace } from "@agent/testing";
 import { checkName, type EvalCase, type EvalSetup, type EvalWorkspace } from "./defineEval.js";
 import { createEvalRun, EvalFailure } from "./evalRun.js";
@@ -63,16 +63,21 @@ export async function runCase(subject: EvalCase, options: RunCaseOptions): Promi
   const workspace = await temporaryWorkspace(subject.files);
   const scratch = await mkdtemp(join(tmpdir(), "agent-eval-"));
   const { path } = workspace;
+  const timeout = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   let setup: EvalSetup = {};
   try {
     process.chdir(path);
     setup = (await subject.setup?.({ path })) ?? {};
     const values = checkedValues(setup.values);
-    return await runIn({ path, values }, join(scratch, "recording.json"), subject, options);
+    // Not AbortSignal.timeout(): its timer does not keep the process alive, so a model that never answers would end it.
+    timer = setTimeout(() => timeout.abort(), Math.min(timeLimit(subject), LONGEST_TIMER_MS));
+    return await runIn({ path, values }, join(scratch, "recording.json"), subject, options, timeout.signal);
   } catch (error) {
     const problem = errorMessage(error);
     return { status: "error", problem, usage: NO_USAGE, seconds: 0, calls: 0 };
   } finally {
+    clearTimeout(timer);
     await setup.close?.();
     process.chdir(before);
     await workspace.remove();
@@ -85,12 +90,11 @@ async function runIn(
   scratch: string,
   subject: EvalCase,
   options: RunCaseOptions,
+  timeout: AbortSignal,
 ): Promise<RunOutcome> {
   const { path, values } = workspace;
   const started = performance.now();
   const events: AgentEvent[] = [];
-  const timeoutMs = subject.timeoutMs ?? TIMEOUT_MS;
-  const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([options.signal, timeout]);
   const outcome = (status: RunStatus, problem?: string): RunOutcome => ({
     status,
@@ -115,7 +119,10 @@ async function runIn(
     const isModel = MODEL_ERRORS.some((code) => isAgentError(error, code));
     if (!isModel && !timeout.aborted) return outcome("error", errorMessage(error));
     await options.keep(workspace, scratch);
-    return outcome("failed", timeout.aborted ? `Not finished after ${timeoutMs} ms.` : errorMessage(error));
+    return outcome(
+      "failed",
+      timeout.aborted ? `Not finished after ${timeLimit(subject)} ms.` : errorMessage(error),
+    );
   } finally {
     await agent?.dispose();
   }
@@ -129,6 +136,10 @@ async function runIn(
     if (error instanceof EvalFailure || !isBug(error)) return outcome("failed", errorMessage(error));
     return outcome("error", `The check itself failed: ${errorMessage(error)}`);
   }
+}
+
+function timeLimit({ timeoutMs = TIMEOUT_MS }: EvalCase): number {
+  return timeoutMs;
 }
 
 async function createAgent(
