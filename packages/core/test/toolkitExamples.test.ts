@@ -9,18 +9,20 @@ import { temporaryDirectory } from "./fixtures.js";
 
 const SOURCES = fileURLToPath(new URL("../src", import.meta.url));
 const TOOLKIT = join(SOURCES, "toolkit");
-const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?(?:function|const) (\w+)/g;
+/** Most helpers are defined, with their documentation, in the private package that all packages share. */
+const FOLDERS = [TOOLKIT, fileURLToPath(new URL("../../internal/src", import.meta.url))];
+const DOCUMENTED = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?(?:function|const|class) (\w+)/g;
 const EXAMPLE = /@example\n \* ```ts\n([\s\S]*?)\n \* ```/;
 const PRINTED = /console\.log\(.*\); \/\/ (.*)$/gm;
 
 /** The example in the doc comment of each function and constant, by name. */
 function examples(): Map<string, string> {
-  const files = readdirSync(TOOLKIT, { recursive: true }).map(String);
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
+  );
   const found = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))) {
-    for (const [, comment = "", name = ""] of readFileSync(join(TOOLKIT, file), "utf8").matchAll(
-      DOCUMENTED,
-    )) {
+    for (const [, comment = "", name = ""] of readFileSync(file, "utf8").matchAll(DOCUMENTED)) {
       const [, code] = EXAMPLE.exec(comment) ?? [];
       if (code !== undefined) found.set(name, code.replaceAll(/^ \* ?/gm, ""));
     }

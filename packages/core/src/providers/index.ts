@@ -1,10 +1,11 @@
 /** Helpers for providers on HTTP, ours and yours alike: `@agent/core/provider`. */
+
+export { isRecord } from "@agent/internal";
 export { adaptContent, contentText } from "../conversation/content.js";
 export { outputInstruction } from "../loop/output.js";
 export { withCost } from "../loop/usage.js";
 export { checkRequest } from "../toolkit/hostOptions/checks.js";
-export { isRecord } from "../toolkit/isRecord.js";
-export { createRedactor } from "../toolkit/text/redact.js";
+export { createRedactor } from "../toolkit/text/text.js";
 export { PROVIDER_KEY_VARIABLES } from "../tools/secrets.js";
 export { callArguments } from "./adapt/callArguments.js";
 export { fitCallId } from "./adapt/callIds.js";

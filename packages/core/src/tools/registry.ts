@@ -12,7 +12,7 @@ import {
   invalidArgument,
   textsOf,
 } from "../toolkit/hostOptions/checks.js";
-import { createRedactor } from "../toolkit/text/redact.js";
+import { createRedactor } from "../toolkit/text/text.js";
 import { titleOf } from "../toolkit/text/title.js";
 import type { CallAbout, PermissionLanguage, ToolKind } from "./callDescription.js";
 import type { CallOptions, ExecutionLimits, ToolResult } from "./execution.js";

@@ -1,6 +1,15 @@
 import { nodeFs } from "./nodeModules.js";
 
-/** Whether the system can name open files and directories: on Linux, with /proc mounted. */
+/**
+ * Whether the system can name open files and directories: on Linux, with /proc mounted.
+ *
+ * @example
+ * ```ts
+ * import { namesOpenFiles } from "@agent/core/toolkit";
+ *
+ * console.log(typeof namesOpenFiles()); // boolean
+ * ```
+ */
 export function namesOpenFiles(): boolean {
   return process.platform === "linux" && nodeFs.existsSync("/proc/self/fd");
 }
@@ -10,6 +19,16 @@ export function namesOpenFiles(): boolean {
  * files, it is the current target of `path`, or `undefined` if something else is there by then. That detects a
  * directory that was replaced with a symlink; one that is exchanged back and forth between these lookups can still go
  * unnoticed.
+ *
+ * @example
+ * ```ts
+ * import { closeSync, openSync } from "node:fs";
+ * import { openedPath } from "@agent/core/toolkit";
+ *
+ * const descriptor = openSync("a.txt", "w");
+ * console.log(openedPath(descriptor, "a.txt")?.endsWith("/a.txt")); // true
+ * closeSync(descriptor);
+ * ```
  */
 export function openedPath(descriptor: number, path: string): string | undefined {
   if (namesOpenFiles()) {

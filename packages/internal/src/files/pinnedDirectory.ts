@@ -18,8 +18,24 @@ interface PinnedDirectory {
 }
 
 /**
- * Opens a directory; a symlink as the last component is refused (`ENOTDIR`). With `expected`, throws unless the
- * directory is at exactly that canonical path.
+ * Opens a directory and keeps it open, so that operations below its `path` cannot be redirected by a replaced parent. A
+ * symlink as the last component is refused. With `expected`, the directory must be at exactly that canonical path.
+ *
+ * @example
+ * ```ts
+ * import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+ * import { pinDirectory } from "@agent/core/toolkit";
+ *
+ * mkdirSync("notes");
+ * const pinned = pinDirectory("notes");
+ * try {
+ *   if (pinned.fd !== undefined) renameSync("notes", "moved");
+ *   writeFileSync(`${pinned.path}/a.txt`, "still in the same directory");
+ * } finally {
+ *   pinned.close();
+ * }
+ * console.log("written"); // written
+ * ```
  */
 export function pinDirectory(path: string, expected?: string): PinnedDirectory {
   if (!namesOpenFiles()) return plainDirectory(path);
@@ -45,13 +61,32 @@ export function pinDirectory(path: string, expected?: string): PinnedDirectory {
 /**
  * The id of the mount of a descriptor. It differs between two mounts of one file system (`mount --bind`), which share a
  * device number. `undefined` on systems without /proc.
+ *
+ * @example
+ * ```ts
+ * import { closeSync, openSync } from "node:fs";
+ * import { mountOf, mountOfDirectory } from "@agent/core/toolkit";
+ *
+ * const descriptor = openSync("a.txt", "w");
+ * console.log(mountOf(descriptor) === mountOfDirectory(".")); // true
+ * closeSync(descriptor);
+ * ```
  */
 export function mountOf(fd: number): string | undefined {
   if (!namesOpenFiles()) return undefined;
   return /^mnt_id:\s*(\d+)$/m.exec(nodeFs.readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1];
 }
 
-/** Like `mountOf`, for a directory by its path, which may be that of a pinned one. */
+/**
+ * Like `mountOf`, for a directory by its path, which may be that of a pinned one.
+ *
+ * @example
+ * ```ts
+ * import { mountOfDirectory } from "@agent/core/toolkit";
+ *
+ * console.log(mountOfDirectory(".") === mountOfDirectory(process.cwd())); // true
+ * ```
+ */
 export function mountOfDirectory(path: string): string | undefined {
   // `/proc/self/fd/N` is a link, which O_NOFOLLOW refuses; with `/.` it means the directory.
   const pinned = pinDirectory(`${path}/.`);

@@ -16,6 +16,7 @@ interface Holder {
   readonly id: string;
 }
 
+/** A lock against other processes. */
 export interface HeldLock {
   release(): void;
 }
@@ -24,6 +25,15 @@ export interface HeldLock {
  * Acquires a lock against other processes if it is free or its holder has exited; otherwise returns `undefined`. The
  * lock is a symlink at `path`, in a directory that only this user can write; on Windows, where not every user may
  * create symlinks, a file.
+ *
+ * @example
+ * ```ts
+ * import { tryAcquireLock } from "@agent/core/toolkit";
+ *
+ * const lock = tryAcquireLock("index.lock");
+ * console.log(lock !== undefined, tryAcquireLock("index.lock")); // true undefined
+ * lock?.release();
+ * ```
  */
 export function tryAcquireLock(path: string): HeldLock | undefined {
   const id = nodeCrypto.randomUUID();
@@ -31,7 +41,18 @@ export function tryAcquireLock(path: string): HeldLock | undefined {
   return tryCreate(path, holder) || tryTakeOver(path, holder) ? heldLock(path, id) : undefined;
 }
 
-/** The tag of the process that holds a lock, for a message. */
+/**
+ * The tag of the process that holds a lock, for a message.
+ *
+ * @example
+ * ```ts
+ * import { lockHolder, processTag, tryAcquireLock } from "@agent/core/toolkit";
+ *
+ * const lock = tryAcquireLock("index.lock");
+ * console.log(lockHolder("index.lock") === processTag()); // true
+ * lock?.release();
+ * ```
+ */
 export function lockHolder(path: string): string {
   return readHolder(path)?.tag ?? "unknown";
 }

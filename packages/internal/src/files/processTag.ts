@@ -7,6 +7,13 @@ const TAG = /^([0-9a-z]{1,7})-([1-9]\d{0,9})$/;
 /**
  * Identifies this process among all that may share a file system with it: `1k2j3h-4242`. For names of files that should
  * not outlive their process, so that another one can check with `hasEnded`.
+ *
+ * @example
+ * ```ts
+ * import { hasEnded, processTag } from "@agent/core/toolkit";
+ *
+ * console.log(hasEnded(processTag())); // false
+ * ```
  */
 export function processTag(): string {
   return `${home()}-${process.pid}`;
@@ -15,6 +22,13 @@ export function processTag(): string {
 /**
  * Whether the process with this tag has exited. `undefined` if that is unknown: it is one of another machine, boot or
  * container, or the text is not a tag.
+ *
+ * @example
+ * ```ts
+ * import { hasEnded } from "@agent/core/toolkit";
+ *
+ * console.log(hasEnded("elsewhere-1")); // undefined
+ * ```
  */
 export function hasEnded(tag: string): boolean | undefined {
   const [, where, pid] = TAG.exec(tag) ?? [];

@@ -11,6 +11,13 @@ const MAX_ENTRIES = 2000;
  * A name for a temporary file next to its target: short, since a suffix would push a 250-byte name over the limit of
  * 255, and with the writing process, so that `removeAbandoned` can check whether that has exited. It need not be
  * secret, since the file is only ever created exclusively; so no cryptography is loaded.
+ *
+ * @example
+ * ```ts
+ * import { temporaryName } from "@agent/core/toolkit";
+ *
+ * console.log(temporaryName() !== temporaryName()); // true
+ * ```
  */
 export function temporaryName(): string {
   return `.agent-${processTag()}-${Math.random().toString(36).slice(2)}.tmp`;

@@ -40,6 +40,13 @@ export interface NamedByGit {
 /**
  * Finds files of a worktree that git runs or reads because of its configuration: hooks at `core.hooksPath`, included
  * configuration, filter and diff programs. Caches each file until it changes.
+ *
+ * @example
+ * ```ts
+ * import { GitConfigs } from "@agent/core/toolkit";
+ *
+ * console.log(new GitConfigs().findKey("/no/such/file")); // undefined
+ * ```
  */
 export class GitConfigs {
   readonly #known = new Map<string, KnownFile>();

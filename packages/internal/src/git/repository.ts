@@ -35,7 +35,16 @@ export function findWorktree(start: string): string | undefined {
   return undefined;
 }
 
-/** The repository of a path: that of the nearest worktree above it. */
+/**
+ * The git repository of a path: that of the nearest worktree above it, unless another user owns it.
+ *
+ * @example
+ * ```ts
+ * import { findRepository } from "@agent/core/toolkit";
+ *
+ * console.log(findRepository("/no/such/place")); // undefined
+ * ```
+ */
 export function findRepository(path: string): GitRepository | undefined {
   const worktree = findWorktree(nodePath.dirname(path));
   return worktree === undefined ? undefined : repositoryAt(worktree);

@@ -9,7 +9,16 @@ const MAX_RULE_BYTES = 4 * 1024 * 1024;
 /** A name that no rule mentions. */
 const UNHEARD_OF = "\u0001";
 
-/** Names of files whose presence in a directory affects what is ignored below it. */
+/**
+ * Names of files whose presence in a directory affects what is ignored below it.
+ *
+ * @example
+ * ```ts
+ * import { IGNORE_FILES } from "@agent/core/toolkit";
+ *
+ * console.log(IGNORE_FILES.git); // .gitignore
+ * ```
+ */
 export const IGNORE_FILES = { git: ".gitignore", other: ".ignore", repository: ".git" } as const;
 
 /** Reads ignore files. A file that it refuses, such as one outside of a boundary, is treated as missing. */
@@ -37,9 +46,24 @@ interface Level {
 }
 
 /**
- * The ignore rules in effect in a directory. `.ignore` files decide before `.gitignore` files, a deeper file before a
- * shallower one, and within a file the last rule that matches. A nested repository starts with only its own
- * `.gitignore` files, as in git.
+ * The ignore rules in effect in a directory, as git and search tools apply them. `enter` returns the rules one
+ * directory deeper. `.ignore` files decide before `.gitignore` files, a deeper file before a shallower one, and within
+ * a file the last rule that matches. A nested repository starts with only its own `.gitignore` files, as in git.
+ *
+ * @example
+ * ```ts
+ * import { readFileSync, writeFileSync } from "node:fs";
+ * import { IgnoreScope } from "@agent/core/toolkit";
+ *
+ * writeFileSync(".ignore", "build/\n");
+ * const here = `${process.cwd()}/`;
+ * const scope = IgnoreScope.none({ readText: (file) => readFileSync(file, "utf8") }).enter(here, {
+ *   git: false,
+ *   other: true,
+ *   repository: false,
+ * });
+ * console.log(scope.ignores(here, "build", true), scope.ignores(here, "src", true)); // true false
+ * ```
  */
 export class IgnoreScope {
   readonly #reader: IgnoreFileReader;

@@ -6,6 +6,17 @@ const MAX_LINKS = 40;
 
 /**
  * The path with every symlink resolved, as far as it exists; components that do not exist yet are appended unchanged.
+ *
+ * @example
+ * ```ts
+ * import { mkdirSync, symlinkSync } from "node:fs";
+ * import { basename } from "node:path";
+ * import { canonicalPath } from "@agent/core/toolkit";
+ *
+ * mkdirSync("real");
+ * symlinkSync("real", "link");
+ * console.log(canonicalPath("link/new.txt").endsWith("/real/new.txt"), basename("link")); // true link
+ * ```
  */
 export function canonicalPath(path: string): string {
   const absolute = nodePath.resolve(path);
@@ -16,7 +27,16 @@ export function canonicalPath(path: string): string {
   }
 }
 
-/** `canonicalPath` for many paths that share directories, most of which do not exist: each name is looked up once. */
+/**
+ * `canonicalPath` for many paths that share directories: each directory is looked up once.
+ *
+ * @example
+ * ```ts
+ * import { canonicalPaths } from "@agent/core/toolkit";
+ *
+ * console.log(canonicalPaths(["/no/such/a", "/no/such/b"]).join(" ")); // /no/such/a /no/such/b
+ * ```
+ */
 export function canonicalPaths(paths: readonly string[]): string[] {
   const known = new Map<string, Resolved>();
   return paths.map((path) => {

@@ -6,6 +6,13 @@ const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 /**
  * Normalises a path for comparison, with "/" as the separator. Ignores case, composition and invisible characters: on
  * many disks ".GIT/Hooks" is ".git/hooks", and it is suspicious everywhere.
+ *
+ * @example
+ * ```ts
+ * import { foldPath } from "@agent/core/toolkit";
+ *
+ * console.log(foldPath(".GIT/Hooks")); // .git/hooks
+ * ```
  */
 export function foldPath(path: string): string {
   const plain = process.platform === "win32" ? path.replaceAll("\\", "/") : path;

@@ -4,7 +4,14 @@ import { SYSTEM_DIRECTORIES } from "./helperEnvironment.js";
 
 /**
  * The absolute path of a system program, with every symlink resolved. `undefined` if there is none that only the system
- * or this user can change, or if it lies in one of the `writable` directories, which commands may change.
+ * or this user can change, or if it lies in one of the `writable` directories. PATH is not used.
+ *
+ * @example
+ * ```ts
+ * import { findProgram } from "@agent/core/toolkit";
+ *
+ * console.log(findProgram("no-such-program")); // undefined
+ * ```
  */
 export function findProgram(name: string, writable: readonly string[] = []): string | undefined {
   for (const directory of SYSTEM_DIRECTORIES) {

@@ -7,8 +7,18 @@ export const SYSTEM_DIRECTORIES = [
 ] as const;
 
 /**
- * The environment for programs that a pack starts for itself, without variables of the call, the project or the agent:
- * `LD_PRELOAD` or `BASH_ENV` would run code in it.
+ * The environment for programs that a pack starts for itself, without variables of the call, the project or the agent.
+ * `LD_PRELOAD` or `BASH_ENV` would be code in them.
+ *
+ * @example
+ * ```ts
+ * import { execFileSync } from "node:child_process";
+ * import { HELPER_ENVIRONMENT } from "@agent/core/toolkit";
+ *
+ * const code = "console.log(process.env.LD_PRELOAD)";
+ * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); //
+ * undefined
+ * ```
  */
 export const HELPER_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: SYSTEM_DIRECTORIES.join(":"),

@@ -9,6 +9,13 @@ const WRITABLE_BY_OTHERS = 0o022;
  * The directory of locks: in the user's runtime directory, else in their state directory. Other users can write to
  * neither, so none of them can occupy the name beforehand. The system's own runtime directory is also used if the
  * environment does not name it, so that processes with and without a login session share their locks.
+ *
+ * @example
+ * ```ts
+ * import { lockDirectory } from "@agent/core/toolkit";
+ *
+ * console.log(typeof lockDirectory()); // string
+ * ```
  */
 export function lockDirectory(): string {
   const { join, isAbsolute } = nodePath;
@@ -23,7 +30,17 @@ export function lockDirectory(): string {
   return join(base, "agent/locks");
 }
 
-/** The file in it that locks a canonical path. */
+/**
+ * The file in `lockDirectory` that locks a canonical path.
+ *
+ * @example
+ * ```ts
+ * import { dirname } from "node:path";
+ * import { lockDirectory, lockFile } from "@agent/core/toolkit";
+ *
+ * console.log(dirname(lockFile("/srv/app")) === lockDirectory()); // true
+ * ```
+ */
 export function lockFile(path: string): string {
   const name = nodeCrypto.createHash("sha256").update(foldPath(path)).digest("hex").slice(0, 32);
   return nodePath.join(lockDirectory(), name);
@@ -32,6 +49,15 @@ export function lockFile(path: string): string {
 /**
  * Creates the directory. Returns false if that fails, or if another user owns it or can write to it: then there are no
  * locks, because another user must not be able to block this one.
+ *
+ * @example
+ * ```ts
+ * import { lockFile, prepareLockDirectory, tryAcquireLock } from "@agent/core/toolkit";
+ *
+ * const lock = prepareLockDirectory() ? tryAcquireLock(lockFile(process.cwd())) : undefined;
+ * lock?.release();
+ * console.log("done"); // done
+ * ```
  */
 export function prepareLockDirectory(): boolean {
   const directory = lockDirectory();

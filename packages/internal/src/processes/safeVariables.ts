@@ -35,6 +35,13 @@ const SAFE_NAMES = new Set([
 
 /**
  * The variables of an environment that any program may get: an allow list, so that it never contains a key by accident.
+ *
+ * @example
+ * ```ts
+ * import { safeVariables } from "@agent/core/toolkit";
+ *
+ * console.log(Object.keys(safeVariables({ HOME: "/home/a", ACME_TOKEN: "x" })).join()); // HOME
+ * ```
  */
 export function safeVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const variables: Record<string, string> = {};

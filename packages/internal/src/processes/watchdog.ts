@@ -76,6 +76,16 @@ export interface MortalPlaceholders {
 /**
  * A small process that kills what an agent started, if the agent exits without a chance to do so itself: by SIGKILL, or
  * by any other signal for which the host has no handler.
+ *
+ * @example
+ * ```ts
+ * import { Watchdog } from "@agent/core/toolkit";
+ *
+ * const watchdog = new Watchdog("ACME_RUN=1", { groups: [] });
+ * watchdog.update({ groups: [] }); // process groups that were started
+ * watchdog.dismiss(); // all have ended
+ * console.log("dismissed"); // dismissed
+ * ```
  */
 export class Watchdog {
   readonly #child: ChildProcess;

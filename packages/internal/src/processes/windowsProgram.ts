@@ -13,6 +13,15 @@ export interface StartableProgram {
  * Resolves how a program is started on this system. On Windows a name is looked up in PATH, never in the current
  * directory, and a `.cmd` or `.bat` file, such as `npx`, is started through `cmd.exe` with every argument quoted.
  * Throws there if the program is not found (`ENOENT`) or an argument cannot be quoted.
+ *
+ * @example
+ * ```ts
+ * import { spawnSync } from "node:child_process";
+ * import { startableProgram } from "@agent/core/toolkit";
+ *
+ * const { file, args, options } = startableProgram(process.execPath, ["-p", "1 + 1"]);
+ * console.log(spawnSync(file, args, { ...options, encoding: "utf8" }).stdout.trim()); // 2
+ * ```
  */
 export function startableProgram(
   program: string,
@@ -51,7 +60,16 @@ export function systemProgram(name: string, env: Environment = process.env): str
   return nodePath.win32.join(variable(env, "SystemRoot") ?? "C:\\Windows", "System32", name);
 }
 
-/** The file that Windows would start for a name, without the current directory. */
+/**
+ * The file that Windows starts for the name of a program: looked up in PATH, never in the current directory.
+ *
+ * @example
+ * ```ts
+ * import { findOnWindows } from "@agent/core/toolkit";
+ *
+ * console.log(findOnWindows("no-such-program")); // undefined
+ * ```
+ */
 export function findOnWindows(
   program: string,
   env: Environment = process.env,
@@ -109,6 +127,14 @@ function isFile(path: string): boolean {
 /**
  * Kills a process and everything that it started, on Windows. Resolves when that was tried. With `sync` it is done
  * before the function returns, for a process that is about to exit.
+ *
+ * @example
+ * ```ts
+ * import { killWindowsTree } from "@agent/core/toolkit";
+ *
+ * if (process.platform === "win32") await killWindowsTree(4711);
+ * console.log(typeof killWindowsTree); // function
+ * ```
  */
 export async function killWindowsTree(pid: number, sync = false): Promise<void> {
   const taskkill = systemProgram("taskkill.exe");

@@ -22,8 +22,17 @@ interface AccessOptions {
 }
 
 /**
- * The access that a user has to grant before a tool reads or writes (or moves, or removes) a canonical path:
- * `undefined` if the rules allow it. Without rules everything is allowed.
+ * The access that the user has to grant before a tool reads or writes a canonical path under the host's rules;
+ * `undefined` if none is needed. For `needs` of a description. Without rules everything passes.
+ *
+ * @example
+ * ```ts
+ * import { findAccessNeed } from "@agent/core/toolkit";
+ *
+ * const rules = { writable: ["/srv/app"] }; // host.access
+ * console.log(findAccessNeed(rules, "write", "/srv/app/a.txt")); // undefined
+ * console.log(findAccessNeed(rules, "write", "/etc/hosts")?.reason); // outside the project
+ * ```
  */
 export function findAccessNeed(
   rules: AccessRules | undefined,
@@ -44,6 +53,19 @@ export function findAccessNeed(
 /**
  * Throws, with the next step, unless the rules allow the access or the user granted it for this call. Pass the
  * canonical path of what was really opened. A grant for a directory covers its content.
+ *
+ * @example
+ * ```ts
+ * import { assertAccess } from "@agent/core/toolkit";
+ *
+ * const rules = { writable: ["/srv/app"] }; // host.access
+ * assertAccess(rules, "write", "/etc/hosts", [{ kind: "write", path: "/etc/hosts", reason: "" }]); // call.granted
+ * try {
+ *   assertAccess(rules, "write", "/etc/passwd", []);
+ * } catch {
+ *   console.log("refused"); // refused
+ * }
+ * ```
  */
 export function assertAccess(
   rules: AccessRules | undefined,

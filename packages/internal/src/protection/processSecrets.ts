@@ -26,6 +26,13 @@ const MACHINE_MEMORY = new Set(["/dev/mem", "/dev/kmem", "/dev/port", "/proc/kco
  * Whether reading this canonical path, a file or a directory, could expose the memory, environment, arguments or open
  * files of a process, including this one, which may contain provider keys. Decides by the name alone; a tool that has
  * opened the file must also call `assertOpenedIsNotProcessSecret`.
+ *
+ * @example
+ * ```ts
+ * import { isProcessSecret } from "@agent/core/toolkit";
+ *
+ * console.log(isProcessSecret("/proc/self/environ"), isProcessSecret("/proc/self/status")); // true false
+ * ```
  */
 export function isProcessSecret(path: string): boolean {
   if (MACHINE_MEMORY.has(path)) return true;
@@ -34,7 +41,20 @@ export function isProcessSecret(path: string): boolean {
   return entry !== undefined && !PUBLIC_OF_PROCESS.has(entry);
 }
 
-/** Throws if `isProcessSecret(path)`. `shown` is the path as the caller wrote it, for the message. */
+/**
+ * Throws if `isProcessSecret(path)`. `shown` is the path as the model wrote it, for the message.
+ *
+ * @example
+ * ```ts
+ * import { assertNotProcessSecret } from "@agent/core/toolkit";
+ *
+ * try {
+ *   assertNotProcessSecret("/proc/1/environ", "link.txt");
+ * } catch {
+ *   console.log("refused"); // refused
+ * }
+ * ```
+ */
 export function assertNotProcessSecret(path: string, shown: string): void {
   if (!isProcessSecret(path)) return;
   throw new Error(
@@ -47,6 +67,17 @@ export function assertNotProcessSecret(path: string, shown: string): void {
  * Like `assertNotProcessSecret`, but checks what a file descriptor really opened: a symlink, a renamed parent or a
  * procfs mounted elsewhere cannot hide it. `info` is the result of `fstat`; on systems without procfs nothing is
  * checked.
+ *
+ * @example
+ * ```ts
+ * import { closeSync, fstatSync, openSync } from "node:fs";
+ * import { assertOpenedIsNotProcessSecret } from "@agent/core/toolkit";
+ *
+ * const descriptor = openSync("a.txt", "w");
+ * assertOpenedIsNotProcessSecret(descriptor, fstatSync(descriptor), "a.txt");
+ * closeSync(descriptor);
+ * console.log("a plain file"); // a plain file
+ * ```
  */
 export function assertOpenedIsNotProcessSecret(
   fd: number,

@@ -21,9 +21,19 @@ export interface ProtectedFile {
 }
 
 /**
+ * Files that run code on the user's next command, such as git hooks and shell profiles: a tool refuses to write them,
+ * or asks.
+ *
  * Lists files that run with the user's next command; files that a user has to name (a Makefile, a test) are not listed.
  * Families of names are better than names: programs add endings. The host's own files are not listed either: it passes
  * them to packs as `protectedPaths` and `protectedNames`.
+ *
+ * @example
+ * ```ts
+ * import { PROTECTED_FILES } from "@agent/core/toolkit";
+ *
+ * console.log(PROTECTED_FILES.length > 0); // true
+ * ```
  */
 export const PROTECTED_FILES: readonly ProtectedFile[] = [
   ...rows("always", "it lists the tools of MCP servers and packs that a user approved", [
@@ -371,7 +381,16 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
   ]),
 ];
 
-/** Whether a name matches a pattern with at most one `*`. */
+/**
+ * Whether a name matches a pattern with at most one `*`, as in `PROTECTED_FILES`.
+ *
+ * @example
+ * ```ts
+ * import { matchesName } from "@agent/core/toolkit";
+ *
+ * console.log(matchesName(".env*", ".env.local")); // true
+ * ```
+ */
 export function matchesName(pattern: string, name: string): boolean {
   const at = pattern.indexOf("*");
   if (at === -1) return name === pattern;

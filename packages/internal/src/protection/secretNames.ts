@@ -1,4 +1,13 @@
-/** Environment variables that commonly hold the keys of model providers: withheld from commands and redacted. */
+/**
+ * Environment variables that commonly hold the keys of model providers: pass none of them to a program.
+ *
+ * @example
+ * ```ts
+ * import { KEY_VARIABLES } from "@agent/core/toolkit";
+ *
+ * console.log(KEY_VARIABLES.includes("OPENAI_API_KEY")); // true
+ * ```
+ */
 export const KEY_VARIABLES: readonly string[] = [
   "OPENAI_API_KEY",
   "OPENAI_ADMIN_KEY",
@@ -52,7 +61,16 @@ const ISSUED =
 /** Secrets of the command itself with a plural name: `viewer:TOKEN,admin:TOKEN`. */
 const RUNS_TOKENS = "AGENT_RUNS_TOKENS";
 
-/** Whether a variable, header, option or parameter with this name holds a secret such as a key, token or password. */
+/**
+ * Whether a variable, header, option or parameter with this name holds a secret such as a key, token or password.
+ *
+ * @example
+ * ```ts
+ * import { isSecretName } from "@agent/core/toolkit";
+ *
+ * console.log(isSecretName("ACME_TOKEN"), isSecretName("author")); // true false
+ * ```
+ */
 export function isSecretName(name: string): boolean {
   if (name === WORKING_DIRECTORY || GIT_SETTING.test(name)) return false;
   if (name === RUNS_TOKENS) return true;
@@ -63,7 +81,16 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => SECRET_WORD.test(word.replace(/\d+$/, "")));
 }
 
-/** Whether a value is a secret whatever its name: a key of a well-known issuer, or a URL with a password. */
+/**
+ * Whether a value is a secret whatever its name: a key of a well-known issuer, or a URL with a password.
+ *
+ * @example
+ * ```ts
+ * import { isSecretValue } from "@agent/core/toolkit";
+ *
+ * console.log(isSecretValue("https://user:word@example.com"), isSecretValue("main")); // true false
+ * ```
+ */
 export function isSecretValue(value: string): boolean {
   if (ISSUED.test(value)) return true;
   if (!value.includes("@") || !URL.canParse(value)) return false;

@@ -6,6 +6,13 @@ const LONGEST_PATH = 4096;
 
 /**
  * Describes a value, short enough for an error message: `string "abc"`, `array`, `null`, `number 4.5`. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { describeValue } from "@agent/core/toolkit";
+ *
+ * console.log(`path must be a string, got ${describeValue(4.5)}.`); // path must be a string, got number 4.5.
+ * ```
  */
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
@@ -31,7 +38,16 @@ export function quote(text: string): string {
   return quoteStart(text, LONGEST_SHOWN);
 }
 
-/** Like `quote`, for a path, which is never shortened. */
+/**
+ * Like `quote`, for a path, which is never shortened.
+ *
+ * @example
+ * ```ts
+ * import { quotePath } from "@agent/core/toolkit";
+ *
+ * console.log(`There is no file ${quotePath("notes/to do.md")}.`); // There is no file "notes/to do.md".
+ * ```
+ */
 export function quotePath(path: string): string {
   return quoteStart(path, LONGEST_PATH);
 }
@@ -56,7 +72,20 @@ const CONNECTION_PROBLEMS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no connection in time",
 };
 
-/** The message of any thrown value, an Error or not. Never throws, never returns "". */
+/**
+ * The message of any thrown value, an Error or not. Never throws, never returns "".
+ *
+ * @example
+ * ```ts
+ * import { errorMessage } from "@agent/core/toolkit";
+ *
+ * try {
+ *   throw { message: "disk full" };
+ * } catch (error) {
+ *   console.log(`Cannot save: ${errorMessage(error)}.`); // Cannot save: disk full.
+ * }
+ * ```
+ */
 export function errorMessage(thrown: unknown): string {
   try {
     if (typeof thrown === "object" && thrown !== null) {

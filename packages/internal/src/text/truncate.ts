@@ -3,7 +3,16 @@ import { fromUtf8, toUtf8, utf8Length } from "./bytes.js";
 // A character has at most three continuation bytes. A longer row of them is not text, and is cut anywhere.
 const MOST_CONTINUATIONS = 3;
 
-/** The largest number of bytes up to `limit` that does not split a character. */
+/**
+ * The largest number of bytes up to a limit that does not split a character.
+ *
+ * @example
+ * ```ts
+ * import { utf8Boundary } from "@agent/core/toolkit";
+ *
+ * console.log(utf8Boundary(new TextEncoder().encode("naïve"), 3)); // 2
+ * ```
+ */
 export function utf8Boundary(bytes: Uint8Array, limit: number): number {
   if (limit >= bytes.length) return bytes.length;
   const end = Math.max(0, Math.trunc(limit) || 0);
@@ -17,7 +26,16 @@ function isContinuation(bytes: Uint8Array, index: number): boolean {
   return ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
 }
 
-/** The longest prefix of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+/**
+ * The longest prefix of a text within a number of UTF-8 bytes, never cut inside a character.
+ *
+ * @example
+ * ```ts
+ * import { truncateUtf8 } from "@agent/core/toolkit";
+ *
+ * console.log(truncateUtf8("naïve", 3)); // na
+ * ```
+ */
 export function truncateUtf8(text: string, maxBytes: number): string {
   // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no encoding at all.
   if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
@@ -25,7 +43,16 @@ export function truncateUtf8(text: string, maxBytes: number): string {
   return fromUtf8(bytes.subarray(0, utf8Boundary(bytes, maxBytes)));
 }
 
-/** The longest suffix of `text` within `maxBytes` of UTF-8, never cut inside a character. */
+/**
+ * The longest suffix of a text within a number of UTF-8 bytes, never cut inside a character.
+ *
+ * @example
+ * ```ts
+ * import { truncateUtf8Start } from "@agent/core/toolkit";
+ *
+ * console.log(truncateUtf8Start("naïve", 3)); // ve
+ * ```
+ */
 export function truncateUtf8Start(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || utf8Length(text) <= maxBytes) return text;
   const limit = Math.trunc(maxBytes);

@@ -2,6 +2,13 @@
  * The unsaved text of a file that is open in an editor, with the line endings of the file; `undefined` if the editor
  * has no changes, or answered with something other than text. Editors store line endings separately: a file with `\r\n`
  * may arrive without `\r`.
+ *
+ * @example
+ * ```ts
+ * import { unsavedText } from "@agent/core/toolkit";
+ *
+ * console.log(unsavedText("a\n", "a\n"), JSON.stringify(unsavedText("a\r\n", "b\n"))); // undefined "b\r\n"
+ * ```
  */
 export function unsavedText(onDisk: string, inEditor: unknown): string | undefined {
   if (typeof inEditor !== "string") return undefined;

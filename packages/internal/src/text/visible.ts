@@ -28,7 +28,16 @@ export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, escapeCharacter);
 }
 
-/** Like `escapeInvisible`, but always on one line. Plain names are unchanged. */
+/**
+ * Like `escapeInvisible`, but always on one line, for names and titles in listings. Plain names are unchanged.
+ *
+ * @example
+ * ```ts
+ * import { escapeToLine } from "@agent/core/toolkit";
+ *
+ * console.log(escapeToLine("two\nlines")); // two\nlines
+ * ```
+ */
 export function escapeToLine(text: string): string {
   return escapeInvisible(text).replace(LINE_BREAKERS, escapeCharacter);
 }

@@ -1,6 +1,6 @@
 import { quote } from "@agent/internal";
 import { checkFunction, checkObject, checkText, invalidArgument } from "../../toolkit/hostOptions/checks.js";
-import { createRedactor } from "../../toolkit/text/redact.js";
+import { createRedactor } from "../../toolkit/text/text.js";
 import type { ChatRequest } from "../interface.js";
 import { runAttempts } from "./attempts.js";
 import { type Cure, checkResponse, statusError } from "./failure.js";

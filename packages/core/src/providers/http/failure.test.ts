@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../toolkit/text/redact.js";
+import { createRedactor } from "../../toolkit/text/text.js";
 import { bodyError, statusError } from "./failure.js";
 
 const PAGE = `<!DOCTYPE html>

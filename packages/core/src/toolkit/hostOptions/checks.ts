@@ -1,8 +1,7 @@
-import { describeValue } from "@agent/internal";
+import { describeValue, isRecord } from "@agent/internal";
 import { AgentError } from "../../errors.js";
 import type { ChatRequest, Effort } from "../../providers/interface.js";
 import type { PackRegistry } from "../../tools/pack.js";
-import { isRecord } from "../isRecord.js";
 
 /** The reasoning efforts, from least to most. */
 export const EFFORTS: readonly Effort[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
