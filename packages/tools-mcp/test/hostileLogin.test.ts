@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { type McpHttpBehaviour, McpHttpServer } from "@agent/test-support";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createConnectionHost } from "../src/connection/connectionHost.js";
-import { loginServer } from "../src/manage/login.js";
+import { loginServer } from "../src/manage/inspect.js";
 import { assertLoginAddress } from "../src/oauth/issuerFetch.js";
 import { temporaryDirectory } from "./harness.js";
 

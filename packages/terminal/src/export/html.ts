@@ -5,9 +5,9 @@ import { splitMessage } from "../display/splitMessage.js";
 import { resultOf, type ShownConversation, storedTitle } from "../display/transcript.js";
 import { closesFence, openedFence } from "../markdown/markdown.js";
 import { readTable } from "../markdown/table.js";
+import { safeProse } from "../text/safeText.js";
 import { PLAIN_STYLE } from "../text/style.js";
 import { readSpans } from "./codeSpans.js";
-import { escapeHtml } from "./escapeHtml.js";
 import { addedTitle, pretty } from "./markdown.js";
 
 const STYLE = `
@@ -195,4 +195,21 @@ function words(text: string): string {
     .replace(/(?<![\w*])\*(\S(?:[^*]{0,500}\S)?)\*(?![\w*])/g, "<em>$1</em>")
     .replace(/(?<!\w)_(\S(?:[^_]{0,500}\S)?)_(?!\w)/g, "<em>$1</em>")
     .replace(/~~(\S(?:[^~]{0,500}\S)?)~~/g, "<s>$1</s>");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/**
+ * Escapes text for an HTML page, including quoted attributes. Invisible characters and those that reorder text are
+ * shown as escapes.
+ */
+function escapeHtml(text: string): string {
+  const visible = safeProse(text.replaceAll("\r\n", "\n"));
+  return visible.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

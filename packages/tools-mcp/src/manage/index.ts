@@ -9,5 +9,4 @@ export { keyValue } from "../paste/addCommand.js";
 export { type PastedServer, type PasteOptions, readPasted } from "../paste/pastedServers.js";
 export { schemaTokens } from "../tokens.js";
 export { connectServers } from "./connect.js";
-export { type InspectedServer, inspectServer } from "./inspect.js";
-export { type LoginRequest, loginServer } from "./login.js";
+export { type InspectedServer, inspectServer, type LoginRequest, loginServer } from "./inspect.js";

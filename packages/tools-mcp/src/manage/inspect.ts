@@ -1,5 +1,5 @@
 import type { AuthProvider } from "@modelcontextprotocol/client";
-import { DEFAULT_START_MS, isHttp, type ServerOptions } from "../config/options.js";
+import { DEFAULT_START_MS, type HttpServerOptions, isHttp, type ServerOptions } from "../config/options.js";
 import type { ConnectionHost } from "../connection/connectionHost.js";
 import { failureText } from "../connection/failureText.js";
 import { openLink } from "../connection/serverLink.js";
@@ -7,6 +7,7 @@ import { ServerSession } from "../connection/session.js";
 import { examineInstructions, examinePrompts, examineTools } from "../lock/examine.js";
 import type { LockedEra, LockedServer } from "../lock/lock.js";
 import { sourceHash } from "../lock/lockFile.js";
+import { InteractiveLogin } from "../oauth/login.js";
 import { LoginNeededError, LoginProvider } from "../oauth/provider.js";
 import { ErrorLog } from "../stdio/errorLog.js";
 
@@ -106,4 +107,35 @@ async function inspectIn(
 function inWords(error: unknown, host: ConnectionHost): unknown {
   if (error instanceof LoginNeededError) return error;
   return new Error(failureText(error, host), { cause: error });
+}
+
+export interface LoginRequest {
+  /** Shows or opens the URL where the user approves. */
+  readonly openBrowser: (url: URL) => void | Promise<void>;
+  /** More permissions than the server asks for. */
+  readonly scope?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Logs a user in to a server, and verifies it by asking the server for its tools. */
+export async function loginServer(
+  name: string,
+  server: HttpServerOptions,
+  host: ConnectionHost,
+  { openBrowser, scope, signal }: LoginRequest,
+): Promise<InspectedServer> {
+  const auth = new InteractiveLogin({
+    url: server.url,
+    oauth: server.oauth ?? {},
+    store: host.logins,
+    secrets: host.secrets,
+    scope,
+    openBrowser,
+    signal,
+  });
+  try {
+    return await inspectServer(name, server, host, { auth, signal });
+  } catch (error) {
+    throw error instanceof LoginNeededError ? new Error("the server still refuses the new login") : error;
+  }
 }

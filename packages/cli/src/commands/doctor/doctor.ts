@@ -2,17 +2,17 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnosis } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import { countOf, escapeToLine, temporaryName, withTimeout } from "@agent/internal";
+import { countOf, escapeToLine, isInside, temporaryName, withTimeout } from "@agent/internal";
 import { ensurePrivateDirectory } from "@agent/terminal/host";
 import type { LoadedPack } from "../../assembly/packs/load.js";
 import type { PackSecret } from "../../assembly/packs/secrets.js";
 import { type ToolsInUse, withTools } from "../../assembly/withTools.js";
+import { findInstructions, InstructionConsent, instructionSize } from "../../instructions/instructions.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { print } from "../../process/output.js";
 import { configDirectory, stateDirectory } from "../../process/paths.js";
 import type { SettingsFlags } from "../../settings/flags.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
-import { checkInstructions } from "./checkInstructions.js";
 import { checkProvider } from "./checkProvider.js";
 
 const OLDEST_NODE = [20, 19] as const;
@@ -118,4 +118,24 @@ function checkState(): Diagnosis {
     ok: true,
     detail: `trust and sessions in ${directory} (written just now), own config in ${configDirectory()}`,
   };
+}
+
+/**
+ * Lists each instruction file (AGENTS.md and similar) that a model gets here, with its size and the user's consent for
+ * a project's.
+ */
+function checkInstructions(cwd: string): Diagnosis[] {
+  const { answer } = new InstructionConsent(cwd);
+  const found = findInstructions(cwd);
+  if (found.length === 0) return [{ subject: "instructions", ok: true, detail: "none (AGENTS.md)" }];
+  return found.map((one) => {
+    const isOwn = isInside(configDirectory(), one.file);
+    const use =
+      isOwn || answer === true
+        ? "used"
+        : answer === false
+          ? "not used, as you chose. To use it: /instructions on, in a chat"
+          : "used without a terminal; in one you are asked first";
+    return { subject: "instructions", ok: true, detail: `${one.file} (${instructionSize(one)}), ${use}` };
+  });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { LiveOutput } from "./live.js";
+import { LiveOutput } from "./commandOutput.js";
 
 function collect() {
   const chunks: string[] = [];
