@@ -17,7 +17,7 @@ export async function main(args: readonly string[], exit: (code: number) => neve
   guard.watch(exit);
   let exitCode: ExitCode;
   try {
-    exitCode = await run(args, guard);
+    exitCode = await run(args);
   } catch (error) {
     exitCode = report(error);
   }
@@ -34,13 +34,13 @@ export async function main(args: readonly string[], exit: (code: number) => neve
 }
 
 /** Without arguments the parser is not loaded, so that the first prompt does not wait for it. */
-async function run(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
+async function run(args: readonly string[]): Promise<ExitCode> {
   if (args.length === 0 && process.stdin.isTTY) {
     const { chatCommand } = await import("./commands/chat.js");
-    return await chatCommand({}, { resume: undefined, guard });
+    return await chatCommand({}, { resume: undefined });
   }
   const { runProgram } = await import("./program.js");
-  return await runProgram(args, guard);
+  return await runProgram(args);
 }
 
 function report(error: unknown): ExitCode {

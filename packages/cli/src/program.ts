@@ -2,7 +2,6 @@ import { quote } from "@agent/core/toolkit";
 import { didYouMean } from "@agent/internal";
 import { Command, CommanderError } from "commander";
 import { collect, definedOptions, refuseRepeats, settingsOptions } from "./commands/options.js";
-import type { CrashGuard } from "./process/crash.js";
 import { CliError } from "./process/errors.js";
 import { EXIT, type ExitCode } from "./process/exitCodes.js";
 import { print } from "./process/output.js";
@@ -39,9 +38,9 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 /** Parses a command line and runs its command. Only what that command needs is loaded. */
-export async function runProgram(args: readonly string[], guard: CrashGuard): Promise<ExitCode> {
+export async function runProgram(args: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
-  const program = createProgram(guard, (result) => {
+  const program = createProgram((result) => {
     exitCode = result;
   });
   try {
@@ -85,7 +84,7 @@ function helpAsFlag(args: readonly string[]): readonly string[] {
 }
 
 /** The whole command line. `done` gets the exit code of the command that ran. */
-function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): Command {
+function createProgram(done: (exitCode: ExitCode) => void): Command {
   const program = new Command("agent")
     .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -123,7 +122,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
   program.action(async (task: string[]) => {
     checkCommandName(task, program);
     const { runCommand } = await import("./commands/run.js");
-    done(await runCommand(task, program.opts(), guard));
+    done(await runCommand(task, program.opts()));
   });
 
   for (const [name, description] of Object.entries(COMMANDS)) program.command(name).description(description);
@@ -133,7 +132,7 @@ function createProgram(guard: CrashGuard, done: (exitCode: ExitCode) => void): C
       ...program.opts(),
       ...definedOptions(given),
     });
-    defineCommand(command, { guard, flagsOf, done });
+    defineCommand(command, { flagsOf, done });
   });
   return program;
 }

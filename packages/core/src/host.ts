@@ -2,7 +2,7 @@
 
 export type { Recording } from "./conversation/conversation.js";
 export type { CallRules } from "./loop/approval.js";
-export type { AnswerKey, CallKey, Steps } from "./loop/steps.js";
+export { type AnswerKey, type CallKey, DIRECT_STEPS, type Steps } from "./loop/steps.js";
 export type { SetAttributes, TelemetryAttributes, TelemetrySpan } from "./loop/telemetry.js";
 export { findRuleProblem, watchRules } from "./rules/checkRule.js";
 export type { Ruling } from "./rules/decide.js";

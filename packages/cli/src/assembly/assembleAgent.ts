@@ -12,6 +12,7 @@ import {
 } from "@agent/core";
 import {
   type AskPerson,
+  DIRECT_STEPS,
   hostModel,
   hostModels,
   type Mode,
@@ -44,7 +45,7 @@ import { createPermissions } from "../permissions/createPermissions.js";
 import { createGate } from "../permissions/gate.js";
 import { createPermit } from "../permissions/permit.js";
 import { canAsk } from "../process/ask.js";
-import type { CrashGuard } from "../process/crash.js";
+import { noteRunning } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { configDirectory } from "../process/paths.js";
 import { SessionNames } from "../sessions/sessionNames.js";
@@ -98,7 +99,6 @@ export interface AssemblyOptions {
   readonly limits?: BudgetLimits;
   /** Decides whether work continues beyond a limit. Default: ask the user, if packs can ask. */
   readonly onBudget?: OnBudget;
-  readonly guard: CrashGuard;
   /** Receives warnings, such as a session file that cannot be written. */
   readonly onProblem: (message: string) => void;
   /** Receives informational lines, such as how commands run. Default: `onProblem`. */
@@ -149,7 +149,7 @@ export async function assembleAgent(
   options: AssemblyOptions,
 ): Promise<AssembledAgent> {
   const { settings } = loaded;
-  const { resume, guard } = options;
+  const { resume } = options;
   const cwd = process.cwd();
   // Load the packs while a local model server answers, which may take a while.
   const loading = await Promise.allSettled([
@@ -264,7 +264,7 @@ export async function assembleAgent(
       ...(requests ? [requests.hooks] : []),
       subdirectoryInstructions(cwd, instructions, { use: () => use, onProblem }),
     ],
-    steps: notedSteps(guard, options.steps),
+    steps: notedSteps(options.steps),
     ...(options.telemetry && { telemetry: options.telemetry }),
     ...(resolveModel && { resolveModel }),
     ...(chosen.smallModel && { smallModel: chosen.smallModel }),
@@ -398,10 +398,8 @@ function fulfilled<T>(result: PromiseSettledResult<T>): T {
   return result.value;
 }
 
-const DIRECT: Steps = { answer: (_key, ask) => ask(), call: (_key, run) => run() };
-
-/** Wraps `steps` to tell the crash guard which tools are running, for its message. */
-function notedSteps(guard: CrashGuard, steps: Steps = DIRECT): Steps {
+/** Wraps `steps` to note which tools are running, for the message of a crash. */
+function notedSteps(steps: Steps = DIRECT_STEPS): Steps {
   return {
     answer: (key, ask) => steps.answer(key, ask),
     call: (key, run) =>
@@ -410,7 +408,7 @@ function notedSteps(guard: CrashGuard, steps: Steps = DIRECT): Steps {
         try {
           return await run(async () => {
             await intent?.();
-            finished = guard.running(key.name);
+            finished = noteRunning(key.name);
           });
         } finally {
           finished?.();

@@ -36,7 +36,6 @@ export async function prepareChat(
 ): Promise<ReadyChat> {
   const assembled = await assembleAgent(loaded, {
     record: options.record,
-    guard: options.guard,
     instructions,
     resume: options.resume === true ? await pickSession(pick) : options.resume,
     ask,

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type Aside, createChat } from "@agent/terminal/host";
 import type { InstructionUse } from "../instructions/instructions.js";
-import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { stateDirectory } from "../process/paths.js";
 import { mentionPlace } from "../settings/access.js";
@@ -11,7 +10,6 @@ export interface StartOptions {
   readonly resume: string | true | undefined;
   /** Whether the conversation is kept on disk. */
   readonly record: boolean;
-  readonly guard: CrashGuard;
 }
 
 /** Loads everything from disk before the provider is chosen. Questions meanwhile are asked in plain lines. */

@@ -3,7 +3,6 @@ import { ownStandardOutput } from "@agent/terminal/host";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { selectByName } from "../assembly/provider/select.js";
 import { NO_MODEL, openEditorSession } from "../editor/openEditorSession.js";
-import type { CrashGuard } from "../process/crash.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { readVersion } from "../process/version.js";
 import { deleteSession, listSessions } from "../sessions/sessions.js";
@@ -17,7 +16,7 @@ import { loadOptional } from "./optionalPackage.js";
  * `agent acp`: serves an editor over standard input and output. The settings of a session depend on the working
  * directory and remove the keys from the environment: each further session gets its own process.
  */
-export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promise<ExitCode> {
+export async function acpCommand(flags: SettingsFlags): Promise<ExitCode> {
   const program = {
     command: process.execPath,
     args: [...process.execArgv, ...process.argv.slice(1)],
@@ -35,7 +34,7 @@ export async function acpCommand(flags: SettingsFlags, guard: CrashGuard): Promi
     listSessions: async (cwd = process.cwd()) =>
       (await listSessions(cwd)).map(({ id, title, savedAt }) => ({ id, cwd, title, updatedAt: savedAt })),
     deleteSession: async (id) => deleteSession(id),
-    openSession: (request) => openEditorSession(flags, request, guard),
+    openSession: (request) => openEditorSession(flags, request),
     authMethods: [{ id: "key", name: "Set a key", description: NO_MODEL }],
     authenticate: async () => {
       if (!(await hasProvider(flags))) throw new Error(NO_MODEL);

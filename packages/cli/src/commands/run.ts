@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { JsonSchema } from "@agent/core";
 import { errorMessage } from "@agent/core/toolkit";
-import type { CrashGuard } from "../process/crash.js";
+import { onCrash } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
@@ -29,12 +29,8 @@ export interface RunFlags extends SettingsFlags {
  * `agent`: a chat in a terminal, or one task from the arguments or standard input. With `--worktree`, in its own
  * worktree.
  */
-export async function runCommand(
-  words: readonly string[],
-  flags: RunFlags,
-  guard: CrashGuard,
-): Promise<ExitCode> {
-  if (flags.worktree === undefined) return await runHere(words, flags, guard);
+export async function runCommand(words: readonly string[], flags: RunFlags): Promise<ExitCode> {
+  if (flags.worktree === undefined) return await runHere(words, flags);
   const { worktree, cwd, ...others } = flags;
   // A sentence after the flag is the task.
   const isTask = typeof worktree === "string" && /\s/.test(worktree);
@@ -45,14 +41,14 @@ export async function runCommand(
   note(`agent: working in ${tree.path} on the branch ${tree.branch}`);
   process.chdir(tree.path);
   try {
-    return await runHere(isTask ? [worktree, ...words] : words, others, guard);
+    return await runHere(isTask ? [worktree, ...words] : words, others);
   } finally {
     process.chdir(dirname(tree.path));
     note(`agent: ${await tree.close()}`);
   }
 }
 
-async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGuard): Promise<ExitCode> {
+async function runHere(words: readonly string[], flags: RunFlags): Promise<ExitCode> {
   // Read by everything that draws on the terminal.
   if (flags.screenReader) process.env.AGENT_SCREEN_READER = "1";
   const { resume, task } = splitResume(flags.resume, words);
@@ -65,7 +61,7 @@ async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGu
       throw new CliError(`--output ${format} needs a task: agent --output ${format} "do this"`);
     if (flags.image) throw new CliError('--image needs a task: agent --image shot.png "what is this?"');
     const { chatCommand } = await import("./chat.js");
-    return await chatCommand(flags, { resume, guard });
+    return await chatCommand(flags, { resume });
   }
   const quiet = flags.quiet ?? false;
   const reporter = await createReporter({ format, quiet, isStructured: output !== undefined });
@@ -73,7 +69,7 @@ async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGu
   const fail = (exitCode: ExitCode, error: string): void => {
     if (format !== "text") reporter.finish({ exitCode, error });
   };
-  const release = guard.onCrash((message) => fail(EXIT.crashed, message));
+  const release = onCrash((message) => fail(EXIT.crashed, message));
   try {
     const loaded = await loadRunSettings(flags);
     const { runTask } = await import("../run/runTask.js");
@@ -85,7 +81,6 @@ async function runHere(words: readonly string[], flags: RunFlags, guard: CrashGu
       reporter,
       timeoutMs,
       quiet,
-      guard,
       instructions,
       images,
       output,

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { CrashGuard } from "../process/crash.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { mcpCommands } from "./mcp/program.js";
 import { collect, pointToHelp, refuseRepeats, settingsOptions, toolOptions } from "./options.js";
@@ -8,7 +7,6 @@ import { runsCommands } from "./runs/program.js";
 
 /** The context for running a command. */
 export interface CommandRun {
-  readonly guard: CrashGuard;
   /** The flags before and after the command's name. */
   readonly flagsOf: (command: Command) => Record<string, unknown>;
   /** Receives the exit code of the command. */
@@ -49,10 +47,10 @@ const DEFINITIONS: Readonly<Record<string, Define>> = {
         done(await modelsCommand(flagsOf(self)));
       }),
   mcp: mcpCommands,
-  acp: (command, { guard, flagsOf, done }) =>
+  acp: (command, { flagsOf, done }) =>
     settingsOptions(command).action(async (_, self: Command) => {
       const { acpCommand } = await import("./acp.js");
-      done(await acpCommand(flagsOf(self), guard));
+      done(await acpCommand(flagsOf(self)));
     }),
   pack: packCommands,
   eval: evalOptions,
@@ -91,7 +89,7 @@ export function defineCommand(command: Command, run: CommandRun): void {
   pointToHelp(command, `agent ${command.name()}`);
 }
 
-function toolCommands(tool: Command, { guard, flagsOf, done }: CommandRun): void {
+function toolCommands(tool: Command, { flagsOf, done }: CommandRun): void {
   toolOptions(tool.command("run"))
     .description("run one tool without a model; the exit code tells how it went")
     .argument("<name>", "the tool's name")
@@ -106,7 +104,7 @@ function toolCommands(tool: Command, { guard, flagsOf, done }: CommandRun): void
     .action(async (name: string, words: string[], _, command: Command) => {
       if (name === "--help" || name === "-h") return command.outputHelp();
       const { toolRunCommand } = await import("./toolRun.js");
-      done(await toolRunCommand(name, words, flagsOf(command), guard));
+      done(await toolRunCommand(name, words, flagsOf(command)));
     });
 }
 

@@ -3,7 +3,7 @@ import { errorMessage, escapeInvisible, isRecord, quote } from "@agent/core/tool
 import { describeValue, didYouMean, escapeToLine } from "@agent/internal";
 import { withTools } from "../assembly/withTools.js";
 import { parseArgument, typesOf } from "../offline/toolArguments.js";
-import type { CrashGuard } from "../process/crash.js";
+import { noteRunning } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import { EXIT, type ExitCode } from "../process/exitCodes.js";
 import { columns, note, print, printLine } from "../process/output.js";
@@ -23,7 +23,6 @@ export async function toolRunCommand(
   name: string,
   words: readonly string[],
   flags: ToolRunFlags,
-  guard: CrashGuard,
 ): Promise<ExitCode> {
   return await withTools(flags, async ({ registry, reasons, problems }) => {
     for (const problem of problems) note(`agent: ${problem}`);
@@ -39,7 +38,7 @@ export async function toolRunCommand(
       return EXIT.refused;
     }
     const args = readArguments(words, flags.args, toolProperties(name, registry));
-    return await callTool(registry, name, args, guard);
+    return await callTool(registry, name, args);
   });
 }
 
@@ -47,10 +46,9 @@ async function callTool(
   registry: ToolRegistry,
   name: string,
   args: Record<string, unknown>,
-  guard: CrashGuard,
 ): Promise<ExitCode> {
   const interruption = watchInterruption(undefined);
-  const finished = guard.running(name);
+  const finished = noteRunning(name);
   try {
     const call = await registry.prepare(name, args);
     // The user wrote this call, so everything it needs is granted.

@@ -33,7 +33,6 @@ import type * as Manage from "@agent/tools-mcp/manage";
 import { type AssembledAgent, assembleAgent } from "../assembly/assembleAgent.js";
 import { trustedDirectories } from "../assembly/packs/trustedDirectories.js";
 import { loadOptional } from "../commands/optionalPackage.js";
-import type { CrashGuard } from "../process/crash.js";
 import { note } from "../process/output.js";
 import { choicesFile, idOf, isSessionId, sessionFile } from "../sessions/sessions.js";
 import type { SettingsFlags } from "../settings/flags.js";
@@ -49,7 +48,6 @@ export const NO_MODEL = `No model can answer: there is no key and no provider is
 export async function openEditorSession(
   flags: SettingsFlags,
   request: OpenSessionRequest,
-  guard: CrashGuard,
 ): Promise<HostSession> {
   const { cwd, resume, fork, choose, ask, editorFiles } = request;
   // An editor sends ids. With a path, a file of the project could be opened and written as a session.
@@ -68,7 +66,6 @@ export async function openEditorSession(
     askPermit: askPermitInEditor(ask),
     forPacks: { ask, ...(editorFiles && { editorFiles }) },
     instructions: "all",
-    guard,
     onProblem: (message) => note(`agent: ${message}`),
   });
   const { agent, provider, recording, chosen, permissions, dispose } = assembled;

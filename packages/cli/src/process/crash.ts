@@ -1,16 +1,39 @@
+import { channel } from "node:diagnostics_channel";
 import { writeSync } from "node:fs";
 import { EXIT } from "./exitCodes.js";
 
 const STDERR = 2;
 const CONTROL = /[^\P{Cc}\n\t]/gu;
 
+// The guard belongs to `main`. Channels connect it to tool calls and reporters without passing it to every function.
+const TOOL_STARTED = channel("agent.tool.started");
+const TOOL_ENDED = channel("agent.tool.ended");
+const CRASHED = channel("agent.crashed");
+
+/** Records that a tool is running until the returned function is called. The message of a crash names it. */
+export function noteRunning(name: string): () => void {
+  const call: RunningCall = { name };
+  TOOL_STARTED.publish(call);
+  return () => TOOL_ENDED.publish(call);
+}
+
+/** Calls `write` with the message of a crash, until the returned function is called. It must write immediately. */
+export function onCrash(write: (message: string) => void): () => void {
+  const listener = (message: unknown): void => write(String(message));
+  CRASHED.subscribe(listener);
+  return () => void CRASHED.unsubscribe(listener);
+}
+
+interface RunningCall {
+  readonly name: string;
+}
+
 /**
  * Handles what no caller can catch: an error in a pack's timer, an unhandled rejection, a tool that exits the process.
  * Reports which tools were running and exits with a separate exit code.
  */
 export class CrashGuard {
-  readonly #running = new Map<symbol, string>();
-  readonly #lastWords = new Set<(message: string) => void>();
+  readonly #running = new Set<RunningCall>();
   #released = false;
 
   /** Installs the handlers. `exit` terminates the process: nothing can be awaited any more. */
@@ -19,6 +42,8 @@ export class CrashGuard {
       this.#end(`an error no one caught${this.#whileRunning()}: ${describe(error)}`);
       exit(EXIT.crashed);
     };
+    TOOL_STARTED.subscribe((call) => void this.#running.add(call as RunningCall));
+    TOOL_ENDED.subscribe((call) => void this.#running.delete(call as RunningCall));
     process.on("uncaughtException", crash);
     process.on("unhandledRejection", crash);
     process.on("exit", (code) => {
@@ -33,27 +58,14 @@ export class CrashGuard {
     this.#released = true;
   }
 
-  /** Records that a tool is running until the returned function is called. */
-  running(name: string): () => void {
-    const key = Symbol(name);
-    this.#running.set(key, name);
-    return () => void this.#running.delete(key);
-  }
-
-  /** Calls `write` with the message of a crash, until the returned function is called. It must write immediately. */
-  onCrash(write: (message: string) => void): () => void {
-    this.#lastWords.add(write);
-    return () => void this.#lastWords.delete(write);
-  }
-
   #end(message: string): void {
     this.#released = true;
     say(`agent: ${message}`);
-    for (const write of this.#lastWords) write(message);
+    CRASHED.publish(message);
   }
 
   #whileRunning(): string {
-    const names = [...new Set(this.#running.values())];
+    const names = [...new Set(Array.from(this.#running, ({ name }) => name))];
     return names.length === 0 ? "" : ` while ${names.join(", ")} was running`;
   }
 }

@@ -26,7 +26,6 @@ import {
 import { assembleAgent } from "../assembly/assembleAgent.js";
 import type { InstructionUse } from "../instructions/instructions.js";
 import { ask, canAsk } from "../process/ask.js";
-import type { CrashGuard } from "../process/crash.js";
 import { CliError } from "../process/errors.js";
 import type { ExitCode } from "../process/exitCodes.js";
 import { note } from "../process/output.js";
@@ -48,7 +47,6 @@ export interface TaskOptions {
   readonly timeoutMs: number | undefined;
   /** Whether only errors and warnings go to standard error. */
   readonly quiet: boolean;
-  readonly guard: CrashGuard;
   /** Which AGENTS.md and similar files the model gets. */
   readonly instructions: InstructionUse;
   /** Files with images for the model. */
@@ -61,7 +59,7 @@ export interface TaskOptions {
 export async function runTask(
   words: readonly string[],
   loaded: LoadedSettings,
-  { resume, record, reporter, timeoutMs, quiet, guard, instructions, images, output }: TaskOptions,
+  { resume, record, reporter, timeoutMs, quiet, instructions, images, output }: TaskOptions,
 ): Promise<ExitCode> {
   const notice = (message: string): void => {
     if (reporter.notice) reporter.notice(message);
@@ -81,7 +79,6 @@ export async function runTask(
       ? (request, ...choices) => asking(() => askOnTerminal(request, ...choices), request)
       : refuseWithoutTerminal,
     askPermit: canAsk() ? (request) => asking(() => askPermitOnTerminal(request)) : undefined,
-    guard,
     onProblem: notice,
     ...(quiet && { onNotice: () => undefined }),
   });

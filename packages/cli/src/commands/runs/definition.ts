@@ -4,7 +4,6 @@ import type { BudgetLimits, Telemetry } from "@agent/core";
 import type { RunDefinition } from "@agent/durable";
 import { assembleAgent } from "../../assembly/assembleAgent.js";
 import { askWith } from "../../permissions/gate.js";
-import type { CrashGuard } from "../../process/crash.js";
 import { note } from "../../process/output.js";
 import { readVersion } from "../../process/version.js";
 import type { LoadedSettings } from "../../settings/loadSettings.js";
@@ -25,11 +24,7 @@ export function directoryLabel(): string {
 }
 
 /** A task like `agent "…"`, with the settings of the worker. */
-export function taskDefinition(
-  loaded: LoadedSettings,
-  guard: CrashGuard,
-  telemetry?: Telemetry,
-): RunDefinition<TaskInput> {
+export function taskDefinition(loaded: LoadedSettings, telemetry?: Telemetry): RunDefinition<TaskInput> {
   return {
     name: TASK,
     version: `${readVersion()}+${settingsDigest(loaded)}`,
@@ -44,7 +39,6 @@ export function taskDefinition(
         limits: limitsOf(run.input),
         onBudget: run.onBudget,
         ...(telemetry && { telemetry }),
-        guard,
         onProblem: (message) => note(`agent: ${message}`),
       });
       return {

@@ -14,7 +14,7 @@ Runs are kept in a directory of yours, for the processes of this machine. For ma
   export AGENT_RUNS_ENGINE=postgres://agent@db.example/agent AGENT_RUNS_REDIS=redis://queue.example`;
 
 /** `agent runs …`: tasks that survive the process they run in. */
-export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun): void {
+export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void {
   runs.addHelpText("after", EXAMPLES);
   const command = (name: string, description: string): Command =>
     runs
@@ -207,6 +207,6 @@ export function runsCommands(runs: Command, { guard, flagsOf, done }: CommandRun
     .option("--approval-timeout <time>", "deny a call about which no decision was made after this time: 24h")
     .action(async (_, self: Command) => {
       const { workCommand } = await import("./work.js");
-      done(await workCommand(flagsOf(self), guard));
+      done(await workCommand(flagsOf(self)));
     });
 }

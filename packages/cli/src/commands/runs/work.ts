@@ -10,7 +10,6 @@ import {
   type RunTracing,
   startWorker,
 } from "@agent/durable";
-import type { CrashGuard } from "../../process/crash.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { note, print } from "../../process/output.js";
 import { watchInterruption } from "../../run/interruption.js";
@@ -39,7 +38,7 @@ const DRAIN_CHECK_MS = 200;
 const DRAIN_CHECK_SHARE = 20;
 
 /** `agent runs work`: processes runs until it is interrupted, or with `--drain` until none is left. */
-export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<ExitCode> {
+export async function workCommand(flags: WorkFlags): Promise<ExitCode> {
   const loaded = await loadSettings(flags);
   const concurrency = parseCount(flags.concurrency ?? "4", "--concurrency");
   const leaseMs = parseAge(flags.lease ?? "10s", "--lease");
@@ -52,7 +51,7 @@ export async function workCommand(flags: WorkFlags, guard: CrashGuard): Promise<
     if (!flags.json)
       note(`Working on runs of ${labels.join(", ")}, ${concurrency} at a time. Stop with Ctrl-C.`);
     const worker = await startWorker(engine, {
-      definitions: [taskDefinition(loaded, guard, traced?.telemetry)],
+      definitions: [taskDefinition(loaded, traced?.telemetry)],
       name: flags.name ?? hostname(),
       concurrency,
       labels,
