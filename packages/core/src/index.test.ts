@@ -150,6 +150,7 @@ test("exports the public API of @agent/core/toolkit", async () => {
     "prepareLockDirectory",
     "processTag",
     "quote",
+    "quoteForShell",
     "quotePath",
     "readRegularFile",
     "requireString",

@@ -59,6 +59,7 @@ export { delimited } from "./text/delimited.js";
 export { describeValue, errorMessage, quote, quotePath } from "./text/describe.js";
 export { fenced } from "./text/fenced.js";
 export { didYouMean } from "./text/nearest.js";
+export { quoteForShell } from "./text/quoteForShell.js";
 export { createRedactor } from "./text/redact.js";
 export { findConfusables, misreadings, spellOut } from "./text/spellOut.js";
 export { truncateMiddle, truncateUtf8, truncateUtf8Start, utf8Boundary } from "./text/truncate.js";

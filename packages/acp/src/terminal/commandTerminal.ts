@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram, HELPER_ENVIRONMENT, withTimeout } from "@agent/internal";
+import { findProgram, HELPER_ENVIRONMENT, quoteForShell, withTimeout } from "@agent/internal";
 import { type CreateTerminalResponse, methods, type ToolCallContent } from "@agentclientprotocol/sdk";
 import type { EditorClient } from "../editor.js";
 
@@ -80,7 +80,9 @@ async function openEditorTerminal(
     await makePipe(pipe);
     writeFileSync(status, "1\n", { mode: 0o600 });
     // Put the commands into a script: some editors pass arguments to a shell unquoted, so they must be plain words.
-    writeFileSync(script, `cat ${quoted(pipe)}\nexit "$(cat ${quoted(status)})"\n`, { mode: 0o600 });
+    writeFileSync(script, `cat ${quoteForShell(pipe)}\nexit "$(cat ${quoteForShell(status)})"\n`, {
+      mode: 0o600,
+    });
     created = await client.request(terminal.create, {
       sessionId,
       command: "/bin/sh",
@@ -129,10 +131,6 @@ async function openEditorTerminal(
       await client.request(terminal.release, { sessionId, terminalId }).catch(() => undefined);
     },
   };
-}
-
-function quoted(path: string): string {
-  return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 const RETRY_MS = 20;

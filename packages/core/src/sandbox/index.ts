@@ -1,5 +1,5 @@
 /** Helpers to start programs in bubblewrap or `sandbox-exec`: `@agent/core/sandbox`. */
-export { isPublicAddress } from "./address.js";
+export { type AddressKind, addressKind, isPublicAddress } from "./address.js";
 export { type Gate, passGate } from "./gate.js";
 export {
   canonicalHost,

@@ -46,6 +46,7 @@ export {
   pinDirectory,
   prepareLockDirectory,
   processTag,
+  quoteForShell,
   quotePath,
   type StartableProgram,
   safeVariables,

@@ -382,7 +382,7 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
 ];
 
 /**
- * Whether a name matches a pattern with at most one `*`, as in `PROTECTED_FILES`.
+ * Whether a name matches a pattern in which `*` stands for any text and `?` for one character.
  *
  * @example
  * ```ts
@@ -392,10 +392,22 @@ export const PROTECTED_FILES: readonly ProtectedFile[] = [
  * ```
  */
 export function matchesName(pattern: string, name: string): boolean {
-  const at = pattern.indexOf("*");
-  if (at === -1) return name === pattern;
-  const [start, end] = [pattern.slice(0, at), pattern.slice(at + 1)];
-  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+  if (!/[*?]/.test(pattern)) return pattern === name;
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop();
+  const fits = (part: string, at: number): boolean =>
+    at + part.length <= name.length &&
+    part.split("").every((char, index) => char === "?" || char === name[at + index]);
+  if (!fits(first, 0)) return false;
+  if (last === undefined) return first.length === name.length;
+  let at = first.length;
+  // The earliest place of each part leaves the most for the others.
+  for (const part of parts) {
+    while (at + part.length <= name.length && !fits(part, at)) at++;
+    if (at + part.length > name.length) return false;
+    at += part.length;
+  }
+  return name.length - last.length >= at && fits(last, name.length - last.length);
 }
 
 function rows(scope: ProtectionScope, reason: string, patterns: readonly string[]): ProtectedFile[] {

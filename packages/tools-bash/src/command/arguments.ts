@@ -9,7 +9,22 @@ import {
   requireString,
 } from "@agent/core/toolkit";
 
-export const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** The input of a shell tool next to its command: where, with which variables and for how long it runs. */
+export const PLACE_INPUT = {
+  cwd: { type: "string", description: "Working directory (default: the agent's)" },
+  env: {
+    type: "object",
+    additionalProperties: { type: ["string", "number"] },
+    description: "Environment variables to add or override",
+  },
+  timeout: {
+    type: "number",
+    exclusiveMinimum: 0,
+    description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
+  },
+} as const;
 
 /** Reads the `command` argument. Throws for text that no shell can run. */
 export function checkedCommand(args: Record<string, unknown>): string {

@@ -4,6 +4,7 @@ import {
   isSecretName,
   isSecretValue,
   KEY_VARIABLES,
+  matchesName,
   quote,
 } from "@agent/core/toolkit";
 
@@ -128,11 +129,6 @@ export function matchNames(patterns: readonly string[]): (name: string) => boole
   // Variable names are case-insensitive on Windows.
   const fold = (name: string): string => (process.platform === "win32" ? name.toUpperCase() : name);
   const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")).map(fold));
-  const wild = patterns.filter((pattern) => pattern.includes("*")).map((pattern) => wildcard(fold(pattern)));
-  return (name) => exact.has(fold(name)) || wild.some((matches) => matches.test(fold(name)));
-}
-
-function wildcard(pattern: string): RegExp {
-  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "s");
+  const wild = patterns.filter((pattern) => pattern.includes("*")).map(fold);
+  return (name) => exact.has(fold(name)) || wild.some((pattern) => matchesName(pattern, fold(name)));
 }

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync }
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { type Mount, passGate } from "@agent/core/sandbox";
-import { errorMessage, lazyConstant } from "@agent/core/toolkit";
+import { errorMessage, lazyConstant, quoteForShell } from "@agent/core/toolkit";
 import { FIRST_INPUT, feedInputs } from "../helpers/inputs.js";
 import { SYSTEM_SHELL, spawn } from "../helpers/spawn.js";
 import type { PipePool } from "../output/pipes.js";
@@ -99,7 +99,7 @@ async function startOf({
   env,
   enterSandbox,
 }: LaunchOptions): Promise<Start> {
-  const body = script.file === undefined ? script.text : `. '${script.file.replaceAll("'", "'\\''")}'`;
+  const body = script.file === undefined ? script.text : `. ${quoteForShell(script.file)}`;
   if (enterSandbox === undefined) {
     return { argv: [shell, "-c", prelude + body, "sh", ...args], cwd, env, inputs: [] };
   }

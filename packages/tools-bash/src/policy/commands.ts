@@ -1,4 +1,5 @@
 import type { AlwaysOffer, CallTarget } from "@agent/core";
+import { quoteForShell } from "@agent/core/toolkit";
 import { Judge } from "./judge.js";
 import { type CommandWord, type SimpleCommand, simpleCommands } from "./parser.js";
 import { inside, isInterpreter } from "./programs/inside.js";
@@ -135,7 +136,7 @@ function wordText({ text, source }: CommandWord): string {
 }
 
 function quoted(text: string): string {
-  return /^[\w./,+%@^:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./,+%@^:=-]+$/.test(text) ? text : quoteForShell(text);
 }
 
 /** The command preceded by these variables. */

@@ -1,4 +1,4 @@
-import { invalidArgument, quote } from "@agent/core/toolkit";
+import { invalidArgument, matchesName, quote } from "@agent/core/toolkit";
 import type { CommandWord } from "./parser.js";
 
 /** A rule of `deny` or `allow`: the words a command begins with, plain or with examples that test it. */
@@ -88,7 +88,7 @@ export function matchesAllow({ words: wanted }: CommandRule, words: readonly Com
     for (const place of places) {
       const want = wanted[place] ?? "";
       if (want === "*") next.add(place);
-      else if (text !== undefined && matchesWord(want, text)) next.add(place + 1);
+      else if (text !== undefined && matchesName(want, text)) next.add(place + 1);
     }
     places = skipStars(next, wanted);
   }
@@ -101,27 +101,6 @@ function skipStars(places: Set<number>, wanted: readonly string[]): Set<number> 
 }
 
 const WILDCARD = /[*?]/;
-
-/** Whether a word of a command matches the word of a rule, in which `*` matches any text and `?` one character. */
-function matchesWord(want: string, text: string): boolean {
-  if (!WILDCARD.test(want)) return want === text;
-  const [first = "", ...parts] = want.split("*");
-  const last = parts.pop();
-  const fits = (part: string, at: number): boolean =>
-    at >= 0 &&
-    at + part.length <= text.length &&
-    [...part].every((char, index) => char === "?" || char === text[at + index]);
-  if (!fits(first, 0)) return false;
-  if (last === undefined) return first.length === text.length;
-  let at = first.length;
-  // Matching each part as early as possible leaves the most text for the others.
-  for (const part of parts) {
-    while (at + part.length <= text.length && !fits(part, at)) at++;
-    if (at + part.length > text.length) return false;
-    at += part.length;
-  }
-  return text.length - last.length >= at && fits(last, text.length - last.length);
-}
 
 /** The base name of a program. Some file systems are case-insensitive. */
 export function commandName(word: string): string {
@@ -154,7 +133,7 @@ function matchesOperands(
       const match = (): Match => {
         if (want === "*") return better(here[index + 1], next[index]);
         if (text === undefined) return "maybe";
-        const found = matchesWord(want, text) ? next[index + 1] : "no";
+        const found = matchesName(want, text) ? next[index + 1] : "no";
         if (found !== undefined && found !== "no") return found;
         if (abbreviates && text !== "" && want.startsWith(text) && next[index + 1] !== "no") return "maybe";
         if (!text.startsWith("-")) return "no";
@@ -181,7 +160,7 @@ function matchesFlag(flag: string, words: readonly CommandWord[]): Match {
   const options = end === -1 ? words : words.slice(0, end);
   const texts = options.flatMap(({ text }) => (text === undefined ? [] : [text]));
   if (WILDCARD.test(flag)) {
-    if (texts.some((text) => matchesWord(flag, text))) return "yes";
+    if (texts.some((text) => matchesName(flag, text))) return "yes";
     return options.some(({ text }) => text === undefined || text.startsWith("-")) ? "maybe" : "no";
   }
   const isMatch = flag.startsWith("--") ? hasLongFlag(flag, texts) : hasShortFlag(flag, texts);

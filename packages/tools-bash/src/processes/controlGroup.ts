@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasEnded, processTag } from "@agent/core/toolkit";
+import { hasEnded, processTag, quoteForShell } from "@agent/core/toolkit";
 
 const PREFIX = "agent-bash-";
 const OURS = /^agent-bash-([0-9a-z]+-\d+)-/;
@@ -75,7 +75,7 @@ export class ControlGroup {
 
   /** Shell text by which a shell moves itself into the group, ending in `; `. */
   get joinScript(): string {
-    return `{ echo 0 > '${join(this.#path, "cgroup.procs").replaceAll("'", "'\\''")}'; } 2>/dev/null; `;
+    return `{ echo 0 > ${quoteForShell(join(this.#path, "cgroup.procs"))}; } 2>/dev/null; `;
   }
 
   pids(): number[] {

@@ -12,7 +12,7 @@ import {
   checkedDirectory,
   checkedParameters,
   currentDirectory,
-  DEFAULT_TIMEOUT_MS,
+  PLACE_INPUT,
 } from "../command/arguments.js";
 import { checkedEnv } from "../command/environment.js";
 import { diagnose } from "../diagnose.js";
@@ -57,18 +57,10 @@ const INPUT = {
       items: { type: "string" },
       description: 'Arguments that reach the command untouched as "$@" ("$1", "$2", …)',
     },
-    cwd: { type: "string", description: "Working directory (default: the agent's)" },
+    cwd: PLACE_INPUT.cwd,
     working_directory: { type: "string", description: "Same as cwd" },
-    env: {
-      type: "object",
-      additionalProperties: { type: ["string", "number"] },
-      description: "Environment variables to add or override",
-    },
-    timeout: {
-      type: "number",
-      exclusiveMinimum: 0,
-      description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
-    },
+    env: PLACE_INPUT.env,
+    timeout: PLACE_INPUT.timeout,
   },
   required: ["command"],
   additionalProperties: false,

@@ -85,13 +85,7 @@ export class CommandRunner {
   ): Promise<string> {
     if (findShell) return await this.#runOnWindows(args, call, findShell);
     const { shell, limits, policy, containment } = this.#settings;
-    const command = checkedCommand(args);
-    const parameters = checkedParameters(args);
-    const cwd = checkedDirectory(args);
-    const timeoutMs = Math.min(checkedTimeout(args), limits.timeoutMs);
-    const extraEnv = checkedEnv(args.env);
-    refuseAborted(call);
-    this.host.assertUsable();
+    const { command, parameters, cwd, timeoutMs, extraEnv } = this.#checked(args, call);
     const script = prepareScript(command, this.host.files);
     let sandboxed: SandboxedStart | undefined;
     let forgetPlaceholders: (() => void) | undefined;
@@ -169,6 +163,20 @@ export class CommandRunner {
     }
   }
 
+  /** The arguments of a call. Throws if they are wrong, or if nothing can run any more. */
+  #checked(args: Record<string, unknown>, call: ToolCall | undefined) {
+    const checked = {
+      command: checkedCommand(args),
+      parameters: checkedParameters(args),
+      cwd: checkedDirectory(args),
+      timeoutMs: Math.min(checkedTimeout(args), this.#settings.limits.timeoutMs),
+      extraEnv: checkedEnv(args.env),
+    };
+    refuseAborted(call);
+    this.host.assertUsable();
+    return checked;
+  }
+
   /** Windows has no sandbox, no process groups and no limits: only the policy and the timeout apply. */
   async #runOnWindows(
     args: Record<string, unknown>,
@@ -176,13 +184,7 @@ export class CommandRunner {
     findShell: () => WindowsShell,
   ): Promise<string> {
     const { limits, policy, containment, sandbox } = this.#settings;
-    const command = checkedCommand(args);
-    const parameters = checkedParameters(args);
-    const cwd = checkedDirectory(args);
-    const timeoutMs = Math.min(checkedTimeout(args), limits.timeoutMs);
-    const extraEnv = checkedEnv(args.env);
-    refuseAborted(call);
-    this.host.assertUsable();
+    const { command, parameters, cwd, timeoutMs, extraEnv } = this.#checked(args, call);
     const shell = findShell();
     const refusal =
       shell.kind === "powershell" ? powershellRefusal(policy) : refusalOf(policy, command, extraEnv);

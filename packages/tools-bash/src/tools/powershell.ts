@@ -1,11 +1,6 @@
 import { type CallDescription, defineTool, type PermissionLanguage } from "@agent/core";
 import { canonicalPath, errorMessage } from "@agent/core/toolkit";
-import {
-  checkedCommand,
-  checkedDirectory,
-  currentDirectory,
-  DEFAULT_TIMEOUT_MS,
-} from "../command/arguments.js";
+import { checkedCommand, checkedDirectory, currentDirectory, PLACE_INPUT } from "../command/arguments.js";
 import { checkedEnv } from "../command/environment.js";
 import { findPowerShell, type WindowsShell } from "../windows/shells.js";
 import type { SharedRunner } from "./bash.js";
@@ -15,17 +10,7 @@ const INPUT = {
   type: "object",
   properties: {
     command: { type: "string", description: "The command, in the language of PowerShell" },
-    cwd: { type: "string", description: "Working directory (default: the agent's)" },
-    env: {
-      type: "object",
-      additionalProperties: { type: ["string", "number"] },
-      description: "Environment variables to add or override",
-    },
-    timeout: {
-      type: "number",
-      exclusiveMinimum: 0,
-      description: `Milliseconds after which the command and all its children are ended (default ${DEFAULT_TIMEOUT_MS})`,
-    },
+    ...PLACE_INPUT,
   },
   required: ["command"],
   additionalProperties: false,

@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { PackHost } from "@agent/core";
-import { errorMessage, onAbort, quote } from "@agent/core/toolkit";
-import { type AddressKind, addressKind } from "./address.js";
+import { type AddressKind, addressKind } from "@agent/core/sandbox";
+import { errorMessage, orAborted, quote } from "@agent/core/toolkit";
 import { bareHost, portOf } from "./url.js";
 
 export interface CheckedAddress {
@@ -68,20 +68,14 @@ async function resolve(host: string, signal: AbortSignal): Promise<readonly Chec
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   signal.throwIfAborted();
-  let release = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    release = onAbort(signal, () => reject(signal.reason));
-  });
   try {
-    const found = await Promise.race([lookup(host, { all: true, verbatim: true }), aborted]);
+    const found = await orAborted(lookup(host, { all: true, verbatim: true }), signal);
     if (found.length > 0) return found;
   } catch (error) {
     signal.throwIfAborted();
     const code = (error as NodeJS.ErrnoException).code;
     const reason = code === "ENOTFOUND" ? "there is no such name" : errorMessage(error);
     throw new Error(`Cannot resolve the host ${quote(host)}: ${reason}.`);
-  } finally {
-    release();
   }
   throw new Error(`The host ${quote(host)} has no address.`);
 }

@@ -1,4 +1,5 @@
 // Programs whose arguments are a small language that can run commands: find, awk, sed, make and git.
+import { quoteForShell } from "@agent/core/toolkit";
 import type { CommandWord, SimpleCommand } from "../parser.js";
 import { shown, Unresolvable } from "../refusal.js";
 import { commandInValue, type Inside, isInput, known, type Launched, skipValue } from "./program.js";
@@ -259,6 +260,6 @@ function gitSettings(words: readonly CommandWord[], at: number, subcommand = "")
     // An alias called here gets the words after it.
     const isCalled = key.slice("alias.".length).toLowerCase() === subcommand.toLowerCase();
     const rest = isCalled ? words.slice(at + 1).map((given) => known("git", given)) : [];
-    return [[command, ...rest.map((given) => `'${given.replaceAll("'", "'\\''")}'`)].join(" ")];
+    return [[command, ...rest.map(quoteForShell)].join(" ")];
   });
 }

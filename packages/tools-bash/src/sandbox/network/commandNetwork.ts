@@ -1,6 +1,7 @@
 import type { ChildProcess, SendHandle } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, Server } from "node:net";
+import { quoteForShell } from "@agent/core/toolkit";
 import { SYSTEM_SHELL } from "../../helpers/spawn.js";
 import { type Outside, SYSTEM_NETWORK } from "./dial.js";
 import { type AccessOptions, HostAccess } from "./hostAccess.js";
@@ -137,15 +138,11 @@ export class CommandNetwork {
 function startScript(env: Readonly<Record<string, string>>): string {
   const entries = Object.entries(env);
   const isPlain = ([name]: [string, string]): boolean => SHELL_NAME.test(name) && !RESERVED_NAMES.has(name);
-  const exports = entries.filter(isPlain).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  const exports = entries.filter(isPlain).map(([name, value]) => `export ${name}=${quoteForShell(value)}\n`);
   const others = entries
     .filter((entry) => !isPlain(entry))
-    .map(([name, value]) => quoted(`${name}=${value}`));
+    .map(([name, value]) => quoteForShell(`${name}=${value}`));
   const through = others.length === 0 ? "" : `/usr/bin/env ${others.join(" ")} `;
   // A shell warns about a missing locale, once more than without a proxy.
   return `{ ${exports.join("")}:; } 2>/dev/null\nexec ${through}"$@"`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
