@@ -562,6 +562,7 @@ describe("patterns", () => {
     ["issue(rep: acme/*)", 'issue has no argument "rep". Did you mean "repo"?'],
     ["file.wirte(x)", /there is no "file.wirte". The rules for every tool are file.read\(…\), /],
     ["file.write(../x)", /relative to the project and has no "\.\."/],
+    ["file.read(../x)", /relative to the project and has no "\.\."/],
     ["net.fetch(a.org/x)", /is a host .* or a whole address/],
   ])("are checked: %s", async (rule, problem) => {
     const found = await findRuleProblem(parseRule(rule), tools);
@@ -571,6 +572,11 @@ describe("patterns", () => {
 
   test.each([
     "run(x)",
+    "run",
+    "run(=!x)",
+    "file.read",
+    "shell.run",
+    "write_file(src/**)",
     "issue(repo: acme/*)",
     "*(secrets/**)",
     "later(x)",
@@ -580,10 +586,38 @@ describe("patterns", () => {
     expect(await findRuleProblem(parseRule(rule), tools)).toBeUndefined(),
   );
 
+  test("for commands are checked by a tool that runs them and has a language", async () => {
+    const registry = new ToolRegistry();
+    registry.register(tool("without", ["execute"]));
+    registry.register(tool("query", ["read"], { ...language, check: () => undefined }));
+    registry.register(tool("run", ["execute"], language));
+    expect(await findRuleProblem(parseRule("shell.run(!x)"), registry)).toBe("!x is not a pattern");
+  });
+
+  test.each<[string, Partial<PermissionLanguage>]>([
+    ["the tool could not check the pattern: broken", { check: () => Promise.reject(new Error("broken")) }],
+    [
+      "the tool did not say in time whether it understands the pattern",
+      { check: () => new Promise(() => undefined) },
+    ],
+  ])("that cannot be checked are a problem: %s", async (problem, broken) => {
+    vi.useFakeTimers();
+    try {
+      const registry = new ToolRegistry();
+      registry.register(tool("run", ["execute"], { ...language, ...broken }));
+      const found = findRuleProblem(parseRule("run(x)"), registry);
+      await vi.advanceTimersByTimeAsync(2500);
+      expect(await found).toBe(problem);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("are checked when a tool that comes later registers", async () => {
     const registry = new ToolRegistry();
     const problems: string[] = [];
-    watchRules([parseRule("run(!x)"), parseRule("run(x)")], registry, (message) => problems.push(message));
+    const rules = ["*(!x)", "run", "other(!x)", "run(!x)", "run(x)"].map(parseRule);
+    watchRules(rules, registry, (message) => problems.push(message));
     expect(await decide("run", undefined, { deny: ["run(!x)"] }, { tools: registry, mode: "auto" })).toEqual({
       type: "ask",
     });
