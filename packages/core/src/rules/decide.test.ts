@@ -10,7 +10,7 @@ import { findRuleProblem, watchRules } from "./checkRule.js";
 import { coversCall, type DecideOptions, decideCall, type RuledCall } from "./decide.js";
 import { matchesGlob } from "./glob.js";
 import { GrantedRules } from "./grantedRules.js";
-import { MODES } from "./mode.js";
+import { MODES, onlyEdits, onlyReads } from "./mode.js";
 import { offerRules } from "./offers.js";
 import { formatRule, parseRule } from "./rule.js";
 
@@ -549,6 +549,29 @@ describe("the rules that are offered", () => {
     expect(await granted.decide(callOf("run", [command("y")]))).toEqual({ type: "ask" });
     expect(() => granted.allow("run(")).toThrow("is not a rule");
   });
+
+  test("are relative to the root of such an agent, add up, and do not cover further access", async () => {
+    const granted = new GrantedRules(tools, root);
+    granted.allow("file.write(lib/**)");
+    granted.allow("file.write(src/**)");
+    const call = callOf("write_file", [file("src/a")]);
+    expect(await granted.decide(call)).toEqual({ type: "allow" });
+    const needs = [{ kind: "write", path: "/x", reason: "outside" }] as const;
+    const needing = { ...call, description: { ...call.description, needs } };
+    expect(await granted.decide(needing)).toEqual({ type: "ask" });
+    expect(await new GrantedRules(tools, "/").decide(call)).toEqual({ type: "ask" });
+  });
+});
+
+test.each<[capabilities: ToolCapability[], edits: boolean, reads: boolean]>([
+  [[], false, false],
+  [["read"], true, true],
+  [["write"], true, false],
+  [["read", "write"], true, false],
+  [["read", "execute"], false, false],
+  [["write", "destroy"], false, false],
+])("takes the capabilities %j for edits: %s, for reads: %s", (capabilities, edits, reads) => {
+  expect([onlyEdits(capabilities), onlyReads(capabilities)]).toEqual([edits, reads]);
 });
 
 describe("patterns", () => {
