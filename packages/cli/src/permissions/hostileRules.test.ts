@@ -105,6 +105,11 @@ describe("what is always allowed", () => {
     expect(shown(`${"a".repeat(5000)}; rm -rf x`)).toMatch(
       /^run_bash\(=a+ \[… \d+ characters …\] a+; rm -rf x\)$/,
     );
+    // "run_bash(=" and ")" are eleven characters.
+    expect(shown("a".repeat(289))).toBe(`run_bash(=${"a".repeat(289)})`);
+    expect(shown("a".repeat(290))).toBe(
+      `run_bash(=${"a".repeat(190)} [… 41 characters …] ${"a".repeat(59)})`,
+    );
     expect(shown("\u0440m x")).toContain('(it has lookalikes: "\u0440" is U+0440)');
   });
 });

@@ -37,6 +37,18 @@ test("writes an entry without anyone waiting for it", async () => {
   await vi.waitFor(() => expect(written).toEqual(["a"]));
 });
 
+test("writes what comes after an earlier write too, entries and events", async () => {
+  const { writer, written } = setup();
+  for (const name of ["a", "b"]) {
+    writer.add(result(name));
+    await vi.waitFor(() => expect(written.at(-1)).toBe(name));
+  }
+  for (const count of [3, 4]) {
+    writer.addEvent({ type: "notice", text: "a" });
+    await vi.waitFor(() => expect(written).toHaveLength(count));
+  }
+});
+
 test("writes events alone a little later, together", async () => {
   const { writer, written } = setup();
   writer.addEvent({ type: "notice", text: "a" });

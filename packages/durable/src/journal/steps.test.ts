@@ -176,8 +176,11 @@ describe("messages for the run", () => {
     const { steps, added } = stepsWith([], { waiting: 1 });
     steps.startExchange(0);
     expect(added).toEqual([]);
+    await steps.answer(ANSWER, async () => RESPONSE);
+    expect(added.map(({ key }) => key)).toEqual(["1/answer.0", "1/answer.0/messages"]);
+    added.length = 0;
     steps.startExchange(1);
-    expect(added).toEqual([{ key: "+1/start/messages", kind: "result", value: 0 }]);
+    expect(added).toEqual([{ key: "+1/start/messages", kind: "result", value: 1 }]);
     await steps.answer(ANSWER, async () => RESPONSE);
     expect(added[1]?.key).toBe("+1/1/answer.0");
     const again = stepsWith(added);
