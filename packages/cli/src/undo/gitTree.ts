@@ -162,7 +162,13 @@ export class GitTree {
       const now = await readState(path, this.#blobs);
       changes.push({ path, before: await this.#oldState(oldMode, oldBlob, now), after: now });
     }
-    return [...(await this.#directoriesOf(changes, before)), ...changes];
+    const all = new Map<string, FileChange>();
+    for (const change of [...(await this.#directoriesOf(changes, before)), ...changes]) {
+      // A directory in place of a file, or a file in place of one, is in both lists: in one of them as a new path.
+      const other = all.get(change.path);
+      if (other === undefined || other.before.kind === "missing") all.set(change.path, change);
+    }
+    return [...all.values()];
   }
 
   /** Git stores only the executable bit; the other mode bits are those of the current file, or the default. */

@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { describeAs, describeWrites } from "../../test/describedCall.js";
 import { moveChanges } from "./moveChanges.js";
 import { UndoLog } from "./undoLog.js";
@@ -216,6 +216,89 @@ describe("undo of what file tools changed", () => {
     expect(readFileSync(join(elsewhere, "f"), "utf8")).toBe("2");
   });
 
+  test("gives a copy of the session what can be undone", async () => {
+    await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
+    await log.copyTo(join(folder, "copy"));
+    rmSync(join(folder, "state"), { recursive: true });
+    const copy = new UndoLog(join(folder, "copy"), project);
+    expect((await copy.undo()).restored).toEqual([at("f")]);
+    await copy.redo();
+    expect(readFileSync(at("f"), "utf8")).toBe("x");
+  });
+
+  test("starts a turn of its own with a message that steers an answer, by its id", async () => {
+    log.beginTurn("first");
+    log.noteMessage("1", "first");
+    await call(["a"], () => writeFileSync(at("a"), "x"));
+    log.noteMessage("2", "second");
+    await call(["b"], () => writeFileSync(at("b"), "x"));
+    await log.endTurn();
+    expect(log.turns).toEqual([
+      { id: "1", paths: [at("a")] },
+      { id: "2", paths: [at("b")] },
+    ]);
+    expect((await log.undo()).message).toBe("second");
+    expect((await log.undo()).message).toBe("first");
+  });
+
+  test("lists each changed file as it was before the first change and after the last one", async () => {
+    writeFileSync(at("b"), "1");
+    writeFileSync(at("same"), "1");
+    for (const content of ["2", "3"]) {
+      await turn(() =>
+        call(["b", "same", "a", "d"], () => {
+          writeFileSync(at("b"), content);
+          writeFileSync(at("same"), content === "2" ? "2" : "1");
+          writeFileSync(at("a"), content);
+          mkdirSync(at("d"), { recursive: true });
+        }),
+      );
+    }
+    const text = (one: unknown) => (one instanceof Buffer ? one.toString() : one);
+    const files = await log.changedFiles();
+    expect(files.map(({ path, before, after }) => [path, text(before), text(after)])).toEqual([
+      [at("a"), undefined, "3"],
+      [at("b"), "1", "3"],
+      [at("d"), undefined, { other: "directory" }],
+    ]);
+    rmSync(join(folder, "state", "blobs"), { recursive: true });
+    expect((await log.changedFiles())[0]?.after).toEqual({ other: "its content is not kept" });
+  });
+
+  test("forgets what was undone with the next change, and records no call that only reads", async () => {
+    await turn(() => call(["a"], () => writeFileSync(at("a"), "x")));
+    await log.undo();
+    await turn(() => call(["b"], () => writeFileSync(at("b"), "x")));
+    expect((await log.redo()).message).toBeUndefined();
+    log.beginTurn("look");
+    await log.before({ id: "r", describe: describeWrites(["c"], project), capabilities: ["read"] });
+    writeFileSync(at("c"), "by the user");
+    await log.after("r");
+    await log.endTurn();
+    expect((await log.undo()).restored).toEqual([at("b")]);
+  });
+
+  test("names a call that could not be recorded", async () => {
+    await turn(async () => {
+      const describe = () => Promise.reject(new Error("broken"));
+      await log.before({ id: "1", describe, capabilities: ["write"] });
+      await log.after("1");
+    });
+    expect((await log.undo()).untracked).toEqual(["a call that could not be recorded (broken)"]);
+  });
+
+  test.each(["{", "[]", '{"done":{},"undone":[]}', '{"done":[],"undone":1}'])(
+    "starts with nothing to undo if its file has %s",
+    async (content) => {
+      mkdirSync(join(folder, "state"));
+      writeFileSync(join(folder, "state", "turns.json"), content);
+      log = new UndoLog(join(folder, "state"), project);
+      expect((await log.undo()).message).toBeUndefined();
+      await turn(() => call(["a"], () => writeFileSync(at("a"), "x")));
+      expect((await log.undo()).restored).toEqual([at("a")]);
+    },
+  );
+
   test("remembers after a restart what was reverted", async () => {
     await turn(() => call(["f"], () => writeFileSync(at("f"), "x")));
     log = new UndoLog(join(folder, "state"), project);
@@ -347,6 +430,39 @@ describe("undo of what commands changed in a git work tree", () => {
     });
     expect((await log.undo()).kept).toEqual([]);
     expect(treeHash(project)).toBe(before);
+  });
+
+  test("does not touch files that the repository excludes by itself, nor repositories inside it", async () => {
+    writeFileSync(at(".git", "info", "exclude"), "private\n");
+    writeFileSync(at("private"), "1");
+    mkdirSync(at("inner"));
+    execFileSync("git", ["init", "-q", at("inner")]);
+    await turn(() => shell("echo 2 > private; echo 2 > inner/f; echo 2 > tracked"));
+    expect((await log.undo()).restored).toEqual([at("tracked")]);
+    expect(readFileSync(at("private"), "utf8")).toBe("2\n");
+  });
+
+  test("restores files, links and directories that a command replaced by one another", async () => {
+    const before = treeHash(project);
+    await turn(() =>
+      shell(
+        "rm tracked run link; mkdir tracked; echo x > tracked/f; ln -s src run; echo y > link; rm -r src; echo z > src",
+      ),
+    );
+    const after = treeHash(project);
+    expect((await log.undo()).kept).toEqual([]);
+    expect(treeHash(project)).toBe(before);
+    expect((await log.redo()).kept).toEqual([]);
+    expect(treeHash(project)).toBe(after);
+  });
+
+  test("reports why nothing is tracked where git is not installed", async () => {
+    vi.stubEnv("PATH", join(folder, "nothing"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await turn(() => call("unknown", () => writeFileSync(at("tracked"), "2"), ["execute"]));
+    expect((await log.undo()).untracked).toEqual([
+      `what commands changed in ${project} (git is not installed)`,
+    ]);
   });
 
   test("names a file the user changed after the command", async () => {
