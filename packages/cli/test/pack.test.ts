@@ -158,7 +158,7 @@ describe("a scaffolded pack", () => {
     const { print, output } = collector();
     expect(await packCheck({ directory: pack, trust: YES, print })).toBe(EXIT.done);
     expect(output()).toContain("weather_write_note (off by default, write)");
-    expect(output()).toContain("No tool was called for real.");
+    expect(output()).toContain("No tool was called outside of the sandbox.");
   }, 180_000);
 });
 
@@ -211,11 +211,11 @@ describe("agent pack check", () => {
     const pack = (text: string): void =>
       writeFileSync(
         join(directory, "pack.mjs"),
-        `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(mark)}, "");\n${text}`,
+        `import { writeFileSync } from "node:fs";\ntry { writeFileSync(${JSON.stringify(mark)}, ""); } catch {}\nexport const packName = "it ran";\n${text}`,
       );
     pack("export function register() {}");
-    const check = (trust: TrustPolicy) =>
-      packCheck({ target: "pack.mjs", directory, trust, print: () => undefined });
+    const { print, output } = collector();
+    const check = (trust: TrustPolicy) => packCheck({ target: "pack.mjs", directory, trust, print });
     await expect(check(NO)).rejects.toThrow(
       "pack.mjs has not been trusted on this machine, and a pack is code",
     );
@@ -228,9 +228,10 @@ describe("agent pack check", () => {
       },
     });
     await expect(changing).rejects.toThrow("the pack changed while the question stood");
-    expect(existsSync(mark)).toBe(false);
+    expect([existsSync(mark), output()]).toEqual([false, ""]);
     await check(YES);
-    expect(existsSync(mark)).toBe(true);
+    // In a sandbox it leaves no file.
+    expect(output()).toContain("it ran: 0 tools");
     await expect(check(NO)).resolves.toBe(EXIT.config);
   });
 

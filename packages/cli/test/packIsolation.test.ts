@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Isolation } from "@agent/core/isolation";
 import { findProgram } from "@agent/core/toolkit";
 import { expect, test } from "vitest";
+import { jitiFile } from "../src/process/requireCjs.js";
 import { BIN, Sandbox } from "./agent.js";
 import { NAME, NpmRegistry } from "./npmRegistry.js";
 
@@ -82,7 +83,7 @@ test.skipIf(!isEnforced)(
     );
     // Another program installs it.
     const installed = join(box.project, "node_modules", NAME);
-    const next = probe("fetch('http://evil.example')", { can: ["read", "network"] });
+    const next = probe("fetch('http://evil.example')");
     writeFileSync(join(installed, "index.js"), next["index.js"] ?? "");
     const refused = await box.run(["tool", "run", "probe", "--trust"]);
     expect(refused.stdout + refused.stderr).toContain("the pack may not connect to");
@@ -91,16 +92,31 @@ test.skipIf(!isEnforced)(
     expect(updated.stdout).toContain("may connect to evil.example\n");
     expect(lock().isolation.grants).toEqual({ files: "read", hosts: ["evil.example"] });
 
-    // A pack that cannot be isolated is refused, and runs with the rights of the user only if they ask for it.
-    registry.publish(
-      "1.2.0",
-      probe("process.pid", { more: 'registry.provide({ hooks: { name: "h", onStop: () => undefined } });' }),
-    );
-    const unable = await pack("update");
-    expect([unable.code, unable.stderr]).toEqual([
+    // What sees other tools and may connect is not approved without a question.
+    const hooks =
+      'registry.provide({ prompt: () => ({ title: "Probe", text: "Use probe." }), hooks: { name: "h", beforeCall: ({ args }) => args.stop && { deny: "stopped" } } });';
+    const needs = 'export const needs = { hosts: ["evil.example"] };';
+    registry.publish("1.2.0", probe("process.pid", { more: hooks, exports: needs }));
+    const sending = await pack("update");
+    expect([sending.code, sending.stderr]).toEqual([
       4,
-      expect.stringContaining("cannot be isolated yet, because it brings hooks."),
+      expect.stringContaining("it could send them to evil.example. Nothing was installed."),
     ]);
+    expect(lock().version).toBe("1.1.0");
+
+    // Hooks, prompt text and late tools work from its own process.
+    const late =
+      'registry.registerLater("later", async (r) => r.register({ name: "late_probe", capabilities: ["read"], getSchema: () => ({ type: "function", function: { name: "late_probe", description: "Later.", parameters: { type: "object", properties: {} } } }), execute: async () => "late " + process.pid }));';
+    registry.publish("1.3.0", probe("process.pid", { more: `${hooks} ${late}` }));
+    const whole = await pack("update");
+    expect([whole.code, whole.stderr]).toEqual([0, whole.stderr]);
+    expect(whole.stdout).toContain("tool late_probe: it is new\n");
+    expect(whole.stdout).toContain("brings hooks\n  brings prompt text\n");
+    expect(whole.stdout).toContain("  sees every call of every tool, and may refuse or change it\n");
+    expect(lock().isolation.manifest.prompts).toEqual([{ title: "Probe", text: "Use probe." }]);
+    expect((await box.run(["tool", "run", "late_probe", "--trust"])).stdout).toBe("late 1\n");
+
+    // It runs with the rights of the user only if they ask for it.
     const agreed = await pack("update", "--isolation", "none");
     expect(agreed.stdout).toContain("runs with your rights, not isolated\n");
     expect(lock().isolation).toBeUndefined();
@@ -154,3 +170,17 @@ test.skipIf(!isEnforced || process.platform !== "linux")(
     expect(packs["./mine"].isolation.required).toBe("limited");
   },
 );
+
+test.skipIf(!isEnforced)("loads a pack in TypeScript that is not built, with what it imports", async () => {
+  const box = new Sandbox();
+  box.write("typed/package.json", '{"name":"typed","version":"1.0.0","type":"module"}');
+  box.write("typed/name.ts", 'export const name: string = "typed" as const;');
+  box.write(
+    "typed/index.ts",
+    'import { name } from "./name.js";\nexport const packName: string = name;\nexport function register(): void {}\n',
+  );
+  const file = join(box.project, "typed", "index.ts");
+  await expect(new Isolation().inspect(file)).rejects.toThrow("is TypeScript. Build the pack first.");
+  const isolation = new Isolation({ typeScriptLoader: jitiFile() });
+  expect((await isolation.inspect(file)).packName).toBe("typed");
+});

@@ -26,6 +26,53 @@ export function refusedCalls(schema: JsonSchema): SampleCall[] {
   return [...missing, ...mistyped].filter((args) => refuses(args));
 }
 
+/** A call with made-up arguments that the schema accepts: all that are required, else all of them. */
+export function exampleCall(schema: JsonSchema): SampleCall | undefined {
+  const { properties, required } = parametersOf(schema);
+  const refuses = refusal(schema);
+  const all = Object.keys(properties);
+  const calls = [required, all].map((names) =>
+    Object.fromEntries(names.map((name) => [name, exampleValue(properties[name] ?? {})])),
+  );
+  return calls.find((args) => !refuses(args));
+}
+
+function exampleValue(schema: JsonSchema): unknown {
+  const { type, enum: choices, const: only, default: usual, anyOf, oneOf, format } = schema as Example;
+  if (only !== undefined) return only;
+  if (usual !== undefined) return usual;
+  if (Array.isArray(choices)) return choices[0];
+  const [variant] = anyOf ?? oneOf ?? [];
+  if (variant !== undefined) return exampleValue(variant);
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "number":
+    case "integer":
+      return (schema as { minimum?: number }).minimum ?? 1;
+    case "boolean":
+      return true;
+    case "array":
+      return [exampleValue((schema as { items?: JsonSchema }).items ?? { type: "string" })];
+    case "object": {
+      const { properties, required } = parametersOf(schema);
+      return Object.fromEntries(required.map((name) => [name, exampleValue(properties[name] ?? {})]));
+    }
+    case "null":
+      return null;
+    default:
+      return format === "uri" || format === "url" ? "https://example.com/" : "example";
+  }
+}
+
+interface Example {
+  readonly type?: string | readonly string[];
+  readonly enum?: unknown;
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly format?: string;
+}
+
 /** Calls that the schema accepts, with one argument of the sample replaced with a hostile value. */
 export function hostileCalls(schema: JsonSchema, sample: SampleCall): SampleCall[] {
   const { properties } = parametersOf(schema);

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Isolation } from "@agent/core/isolation";
 import { check, checkOptions, invalidArgument, type OptionChecks } from "@agent/core/toolkit";
 import { CALL_CHECKS } from "./checks/calls.js";
 import { DECLARATION_CHECKS } from "./checks/declarations.js";
-import { LOADING_CHECKS } from "./checks/loading.js";
+import { importFinding, LOADING_CHECKS } from "./checks/loading.js";
 import type { LateTools, SeenTool } from "./probe/messages.js";
-import { type ProbeResult, runProbe } from "./runProbe.js";
+import { type ProbeOptions, type ProbeResult, runProbe } from "./runProbe.js";
 import { type Check, functionOf, newTask, Subject } from "./subject.js";
 import type {
   CheckPackOptions,
@@ -29,6 +30,7 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
   setup: check.function,
   maxOutputBytes: check.positive,
   isolated: check.boolean,
+  sandboxed: check.boolean,
   settleMs: check.positive,
   timeoutMs: check.positive,
 };
@@ -44,8 +46,21 @@ const OPTIONS: OptionChecks<CheckPackOptions> = {
  * console.log(formatReport(await checkPack(new URL("../dist/index.js", import.meta.url))));
  * ```
  */
-export async function checkPack(location: PackLocation, options: CheckPackOptions = {}): Promise<PackReport> {
-  const module = checkedModule("checkPack", location, options);
+export async function checkPack(location: PackLocation, given: CheckPackOptions = {}): Promise<PackReport> {
+  const module = checkedModule("checkPack", location, given);
+  const { sandbox, detail } = given.sandboxed ? await findSandbox() : {};
+  const report = await checkWith(module, { ...given, sandbox });
+  return detail === undefined ? report : { sandbox: detail, ...report };
+}
+
+async function findSandbox(): Promise<{ readonly sandbox?: Isolation; readonly detail: string }> {
+  const { Isolation } = await import("@agent/core/isolation");
+  const sandbox = new Isolation();
+  const { level, detail } = await sandbox.status();
+  return { detail, ...(level === "enforced" && { sandbox }) };
+}
+
+async function checkWith(module: string, options: ProbeOptions): Promise<PackReport> {
   const probe = await runProbe(newTask("inspect", module, options), options);
   const inspection = probe.answer?.inspection;
   if (!inspection || inspection.importError !== undefined) return unloadable(module, probe);
@@ -91,7 +106,7 @@ export async function inspectPack(
 }
 
 /** Loads late tools in a separate process: their servers may print and create files. */
-async function loadLate(module: string, options: CheckPackOptions): Promise<LateTools> {
+async function loadLate(module: string, options: ProbeOptions): Promise<LateTools> {
   const { answer, crash = "no answer" } = await runProbe(newTask("loadLate", module, options), options);
   return answer?.late ?? { tools: [], failures: [crash] };
 }
@@ -119,10 +134,11 @@ function unloadable(module: string, probe: ProbeResult): PackReport {
         ? "Build the pack first, and point the kit at the built file."
         : "Neither importing the pack nor register() may end the process or keep it busy: no process.exit(), no endless loop, no top-level await that may wait for ever.",
   };
+  const tried = (probe.answer?.inspection?.importEffects ?? []).map(importFinding);
   const checks = CHECKS.map(
     ({ id, title }): CheckResult =>
       id === "import"
-        ? { id, title, status: "failed", findings: [finding], notes: [] }
+        ? { id, title, status: "failed", findings: [finding, ...tried], notes: [] }
         : { id, title, status: "not_checked", findings: [], notes: ["the pack cannot be loaded"] },
   );
   return { pack: module, ok: false, tools: [], checks };

@@ -23,8 +23,11 @@ export function formatReport(report: PackReport | ProviderReport): string {
   return `${lines.join("\n")}\n`;
 }
 
-function packLines({ pack, tools }: PackReport): string[] {
+function packLines({ pack, tools, sandbox }: PackReport): string[] {
+  const isEnforced = sandbox?.startsWith("enforced");
+  const how = isEnforced ? sandbox : `${sandbox}. The pack ran with your rights, in a separate process`;
   return [
+    ...(sandbox === undefined ? [] : [`Isolation: ${escapeToLine(how ?? "")}`]),
     `${pack}: ${countOf(tools.length, "tool")}`,
     ...tools.map(
       ({ name, enabled, capabilities }) =>

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Isolation } from "@agent/core/isolation";
 import { truncateUtf8Start, withTimeout } from "@agent/internal";
 import { endLeftovers, MARK } from "./leftovers.js";
 import type { Answer, Task } from "./probe/messages.js";
@@ -32,14 +34,21 @@ export interface ProbeResult {
   readonly leftovers: readonly string[];
 }
 
+/** The options of the caller, and the sandbox that the processes run in. */
+export interface ProbeOptions extends CheckPackOptions {
+  readonly sandbox?: Isolation | undefined;
+}
+
 /** Runs one task in a fresh Node process, in an empty directory, and removes both afterwards. */
-export async function runProbe(task: Task, options: CheckPackOptions): Promise<ProbeResult> {
+export async function runProbe(task: Task, options: ProbeOptions): Promise<ProbeResult> {
   const workspace = await temporaryWorkspace();
   try {
     await options.setup?.(workspace.path);
     const before = readdirSync(workspace.path);
     const mark = randomUUID();
-    const child = startProbe(workspace.path, mark);
+    const child = options.sandbox
+      ? await startSandboxed(options.sandbox, workspace.path, task.module)
+      : startProbe(workspace.path, mark);
     const result = await converse(child, task, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const leftovers = await endLeftovers(mark);
     const newFiles = readdirSync(workspace.path).filter((name) => !before.includes(name));
@@ -49,9 +58,18 @@ export async function runProbe(task: Task, options: CheckPackOptions): Promise<P
   }
 }
 
+/** Where everything that a pack starts ends with its process. */
+async function startSandboxed(sandbox: Isolation, directory: string, module: string): Promise<ChildProcess> {
+  const env = { NODE_NO_WARNINGS: "1" };
+  return await sandbox.startExaminer({ script: probeFile(), entry: fileURLToPath(module), directory, env });
+}
+
+function probeFile(): string {
+  return createRequire(import.meta.url).resolve("#probe");
+}
+
 function startProbe(cwd: string, mark: string): ChildProcess {
-  const probe = createRequire(import.meta.url).resolve("#probe");
-  return fork(probe, [], {
+  return fork(probeFile(), [], {
     cwd,
     // Do not inherit Node flags of the test runner, such as loaders and inspectors.
     execArgv: [],

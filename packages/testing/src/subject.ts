@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@agent/core";
 import { isRecord } from "@agent/core/toolkit";
 import type { Inspection, LateTools, SeenTool, Task } from "./probe/messages.js";
-import { type ProbeResult, runProbe } from "./runProbe.js";
+import { type ProbeOptions, type ProbeResult, runProbe } from "./runProbe.js";
 import type { CheckPackOptions, Finding, SampleCall } from "./types.js";
 
 const DEFAULT_SETTLE_MS = 10_000;
@@ -29,7 +29,7 @@ export class Subject {
   readonly late: LateTools;
   /** The process that imported the pack: its output and files. */
   readonly probe: ProbeResult;
-  readonly options: CheckPackOptions;
+  readonly options: ProbeOptions;
   readonly #module: string;
   readonly #calls = new Map<string, Promise<ProbeResult>>();
 
@@ -38,7 +38,7 @@ export class Subject {
     inspection: Inspection,
     late: LateTools,
     probe: ProbeResult,
-    options: CheckPackOptions,
+    options: ProbeOptions,
   ) {
     this.#module = module;
     this.inspection = inspection;

@@ -25,6 +25,12 @@ export interface CheckPackOptions {
    * what it declares in `needs`. If isolation is not enforced, the report says so.
    */
   readonly isolated?: boolean;
+  /**
+   * `true` runs the kit itself, and with it the pack, in a sandbox without a network, programs and files of the user: for a pack
+   * of someone else. Tools without a sample are called with made-up arguments, to see what they reach for. Where isolation is not
+   * enforced the pack runs with the rights of the user, and the report says so.
+   */
+  readonly sandboxed?: boolean;
   /** How long one run of the pack in its own process may take. Default: 90 seconds. */
   readonly timeoutMs?: number;
 }
@@ -76,6 +82,8 @@ export interface PackInspection {
 }
 
 export interface PackReport {
+  /** With `sandboxed`, how the pack was kept from doing harm: `enforced (bubblewrap)`. */
+  readonly sandbox?: string;
   /** The name the pack declares, or where it was loaded from. */
   readonly pack: string;
   /** False if any check failed. A check that could not be run does not count. */

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
 
@@ -9,3 +10,6 @@ const require = createRequire(import.meta.url);
 export const requireCosmiconfig = (): typeof import("cosmiconfig") => require("cosmiconfig");
 export const requireCosmiconfigFile = (path: string): unknown => require(`cosmiconfig/${path}`);
 export const requireJiti = (): typeof import("jiti") => require("jiti");
+
+/** The module of jiti that another process imports to load TypeScript. */
+export const jitiFile = (): string => join(dirname(require.resolve("jiti/package.json")), "lib", "jiti.mjs");

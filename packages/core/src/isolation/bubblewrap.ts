@@ -54,7 +54,8 @@ interface Plan {
   readonly links: PackPolicy["links"];
 }
 
-function plan({ readable, links, hidden, programs, temporaryMb }: PackPolicy, node: string): Plan {
+function plan(policy: PackPolicy, node: string): Plan {
+  const { readable, writable = [], links, hidden, programs, temporaryMb } = policy;
   const systemLinks: { path: string; target: string }[] = [];
   const wanted = new Map<string, Mount>();
   const show = (path: string): void => {
@@ -68,7 +69,7 @@ function plan({ readable, links, hidden, programs, temporaryMb }: PackPolicy, no
   for (const store of STORES) if (isInside(store, node)) show(store);
   for (const path of [canonicalPath(node), ...readable]) show(path);
   const temporary: Mount = { kind: "tmpfs", path: "/tmp", isWritable: true, bytes: temporaryMb * MIB };
-  const binds = [...wanted.values()];
+  const binds = [...wanted.values(), ...writable.map((path) => bindMount(path, true))];
   return {
     links: [...systemLinks, ...links],
     // Mount a directory before its content: a later mount on the parent would cover an earlier one below it.

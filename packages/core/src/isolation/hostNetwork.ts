@@ -15,7 +15,7 @@ import { ANY_HOST } from "./manifest.js";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const MAX_STREAMS = 16;
+const MAX_STREAMS = 64;
 /** A pack may never read a response, so only the last few failed ones are remembered. */
 const MAX_CUT = 64;
 /** Headers that belong to the connection, which the host owns. */
@@ -56,13 +56,13 @@ export class HostNetwork {
   }
 
   /** Sends a request of the pack. Rejects with an error for its author. */
-  async fetch(params: unknown, body: Buffer | undefined): Promise<unknown> {
+  async fetch(params: unknown, body: Buffer | undefined, signal?: AbortSignal): Promise<unknown> {
     if (this.#streams.size >= MAX_STREAMS) throw new Error(`more than ${MAX_STREAMS} responses are open`);
     let wanted = readWanted(params, body);
     const redirect = isRecord(params) ? params.redirect : undefined;
     for (let hops = 0; ; hops++) {
       this.#check(wanted.url);
-      const response = await this.#send(wanted);
+      const response = await this.#send(wanted, signal);
       const { statusCode: status = 0, statusMessage: statusText = "", headers } = response;
       if (REDIRECTS.has(status) && headers.location !== undefined && redirect !== "manual") {
         response.destroy();
@@ -70,6 +70,10 @@ export class HostNetwork {
           throw new Error(`${quote(wanted.url.href)} redirects`);
         wanted = redirected(wanted, status, headers.location);
         continue;
+      }
+      if (signal?.aborted) {
+        response.destroy();
+        throw new Error("the request was aborted");
       }
       const stream = this.#next++;
       this.#streams.set(stream, response);
@@ -141,7 +145,7 @@ export class HostNetwork {
     return (isAddress(name) || name === "localhost") && this.#patterns.some(({ host }) => host === name);
   }
 
-  #send({ url, method, headers, body }: Wanted): Promise<IncomingMessage> {
+  #send({ url, method, headers, body }: Wanted, signal: AbortSignal | undefined): Promise<IncomingMessage> {
     const name = canonicalHost(url.hostname) ?? "";
     if (isAddress(name) && !this.#mayReach(name, name)) {
       throw new Error(`${quote(url.host)} is not on the public internet`);
@@ -164,6 +168,7 @@ export class HostNetwork {
       const sent = request(url, {
         method,
         lookup,
+        ...(signal && { signal }),
         headers: { ...Object.fromEntries(headers), "accept-encoding": "identity" },
       });
       sent.setTimeout(SILENCE_MS, () => sent.destroy(new Error(`${quote(url.host)} did not answer in time`)));

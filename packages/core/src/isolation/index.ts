@@ -5,5 +5,6 @@ export {
   Isolation,
   type IsolationLevel,
   type IsolationStatus,
+  maySendOthers,
 } from "./isolation.js";
 export { type PackGrants, type PackManifest, readGrants, readManifest } from "./manifest.js";

@@ -1,29 +1,39 @@
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { canonicalPath, errorMessage, isInside, isRecord, quote } from "@agent/internal";
 import { type Content, type ContentPart, findContentProblem } from "../conversation/content.js";
+import type { HookCall } from "../loop/hooks.js";
 import type { CallDescription, CallPreview, Match } from "../tools/callDescription.js";
 import type {
+  BackgroundJob,
   MentionItem,
   PackCommand,
   PackHost,
+  PackPrompt,
   PackRegistry,
   PackServices,
   PackSkill,
   QuestionField,
   ToolPack,
 } from "../tools/pack.js";
-import type { ExecutableTool, ToolCall } from "../tools/tool.js";
+import type { ExecutableTool, RedirectedCall, ToolCall } from "../tools/tool.js";
+import { HostFiles } from "./hostFiles.js";
 import { HostNetwork } from "./hostNetwork.js";
 import { type Enclosure, type Launched, launch, runtimeFile } from "./launch.js";
 import {
+  MAX_TOOLS,
   type ManifestTool,
   type PackGrants,
   type PackManifest,
   readDiagnoses,
+  readJobs,
   readManifest,
+  readPrompts,
+  readTool,
   toolDifference,
 } from "./manifest.js";
 import { packageFiles } from "./packageFiles.js";
+import { hookProxies } from "./packHooks.js";
 import { type Listener, PackProcess } from "./packProcess.js";
 import { packPolicy } from "./policy.js";
 import type { Frame } from "./protocol.js";
@@ -32,10 +42,17 @@ export const REGISTER_LIMIT_MS = 10_000;
 const MAX_EVENTS = 100_000;
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 const IDLE_MS = 10 * 60 * 1000;
-const MAX_STARTS = 4;
-const START_PERIOD_MS = 10 * 60 * 1000;
+const MAX_FAULTS = 4;
+const FAULT_PERIOD_MS = 10 * 60 * 1000;
+/** Tools that come and go before the next request to the model. */
+const MAX_TOOL_CHANGES = 4 * MAX_TOOLS;
 const MAX_MENTIONS = 100;
 const MAX_NOTICE_CHARACTERS = 1000;
+
+/** The loader of a pack in TypeScript, as its process gets it. */
+export function loaderUrl(loader: string | undefined): { readonly loader?: string } {
+  return loader === undefined ? {} : { loader: pathToFileURL(loader).href };
+}
 
 /** A pack to run in its own process. */
 export interface IsolatedPackOptions {
@@ -52,6 +69,10 @@ export interface IsolatedPackOptions {
   readonly inTurn?: <T>(start: () => Promise<T>) => Promise<T>;
   /** The time limit of registration. Default: ten seconds. */
   readonly registerLimitMs?: number;
+  /** How long a call may take to return after it was stopped, before its process is killed. Default: one second. */
+  readonly stopGraceMs?: number;
+  /** The file of the loader for TypeScript (jiti), if the pack is not built. */
+  readonly loader?: string | undefined;
   /** The command that approves a change: `agent pack update NAME`. */
   readonly review?: string;
 }
@@ -71,13 +92,15 @@ export function isolatedPack(options: IsolatedPackOptions): ToolPack {
         const { enabled, deferred } = described;
         registry.register(runner.tool(tool, described), { enabled, ...(deferred && { deferred }) });
       }
-      registry.provide?.(runner.services());
+      for (const services of runner.services()) registry.provide?.(services);
+      registry.onRefresh?.((late) => runner.refresh(late));
     },
   };
 }
 
 /** A call that is running in the process. */
 interface OpenCall {
+  readonly tool: string;
   readonly call: ToolCall;
   outputBytes: number;
   events: number;
@@ -90,12 +113,23 @@ class Runner {
   readonly #host: PackHost | undefined;
   readonly #calls = new Map<number, OpenCall>();
   readonly #network: HostNetwork;
-  /** Tools that differ from what the user approved: the pack cannot release those. */
-  readonly #refused = new Set<string>();
+  readonly #files: HostFiles;
+  /** Tools that differ from what the user approved, with the reason: the pack cannot release those. */
+  readonly #refused = new Map<string, string>();
+  /** The tools that are registered. */
+  readonly #tools = new Map<string, ManifestTool>();
+  /** What the process registered and removed since the last request to the model. */
+  readonly #toolChanges: { readonly name: string; readonly tool?: ManifestTool }[] = [];
+  /** The late tools that this process has, as they were approved or not. */
+  readonly #compared = new Set<string>();
+  readonly #hookCalls = new Map<number, HookCall>();
+  #prompts: readonly (PackPrompt | null)[];
+  #jobs: readonly BackgroundJob[] = [];
   #process: Promise<PackProcess> | undefined;
   #current: PackProcess | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
-  #starts: number[] = [];
+  /** When it failed. */
+  #faults: number[] = [];
   #sentState: string | undefined;
   #sentModel: string | undefined;
   #isDisposed = false;
@@ -105,12 +139,13 @@ class Runner {
     this.#registry = registry;
     this.#host = host;
     this.#network = new HostNetwork(options.grants.hosts ?? []);
+    this.#files = new HostFiles(host);
+    this.#prompts = options.manifest.prompts;
   }
 
-  tool(
-    name: string,
-    { schema, enabled: _, deferred: __, functions, ...plain }: ManifestTool,
-  ): ExecutableTool {
+  tool(name: string, described: ManifestTool): ExecutableTool {
+    const { schema, enabled: _, deferred: __, late: ___, functions, ...plain } = described;
+    this.#tools.set(name, described);
     const has = new Set(functions);
     return {
       ...plain,
@@ -121,6 +156,12 @@ class Runner {
           const { message } = await this.#request("parse", { tool: name, args });
           const { problem } = Object(message.result) as { problem?: unknown };
           return typeof problem === "string" ? { problem } : { value: { ...args } };
+        },
+      }),
+      ...(has.has("redirect") && {
+        redirect: async (args) => {
+          const { message } = await this.#request("redirect", { tool: name, args });
+          return readRedirect(message.result);
         },
       }),
       ...((has.has("describeCall") || has.has("findAccessNeeds")) && {
@@ -153,8 +194,30 @@ class Runner {
     };
   }
 
-  services(): PackServices {
-    const { commands, mentions, skills, agents, diagnoses } = this.#options.manifest;
+  /** The main part, and one for each text of the prompt and each set of hooks. */
+  services(): PackServices[] {
+    const { prompts, hooks } = this.#options.manifest;
+    const { name, grants } = this.#options;
+    const proxies = hookProxies(name, hooks, grants.hooks ?? [], async (question, signal, call) => {
+      let sent: number | undefined;
+      try {
+        return await this.#request("hook", { ...question, ...this.#news() }, signal, (id) => {
+          sent = id;
+          if (call) this.#hookCalls.set(id, call);
+        });
+      } finally {
+        if (sent !== undefined) this.#hookCalls.delete(sent);
+      }
+    });
+    return [
+      this.#mainServices(),
+      ...prompts.map((_, index) => ({ prompt: () => this.#prompts[index] ?? undefined })),
+      ...proxies.map((one) => ({ hooks: one })),
+    ];
+  }
+
+  #mainServices(): PackServices {
+    const { commands, mentions, skills, agents, diagnoses, jobs } = this.#options.manifest;
     return {
       warmUp: () => void this.#start().catch(() => undefined), // the first call reports it
       dispose: () => this.#dispose(),
@@ -170,6 +233,17 @@ class Runner {
           read: async (id, signal) =>
             readContent(await this.#request("mentions/read", { source, id }, signal), "a mention"),
         })),
+      }),
+      ...(jobs && {
+        jobs: {
+          list: () => this.#jobs,
+          end: async (id) => {
+            // Another pack may have a job of that name, and a process is not started for one that is gone.
+            if (!this.#jobs.some((job) => job.id === id && job.ended === undefined)) return false;
+            const { message } = await this.#request("jobs/end", { id });
+            return message.result === true;
+          },
+        },
       }),
       ...(skills.length > 0 && { skills: ownFiles(this.#options.entry, skills) }),
       ...(agents.length > 0 && { agents }),
@@ -196,6 +270,32 @@ class Runner {
     };
   }
 
+  /** Registers and removes what changed since the last request to the model, and lets the process do so for the next one. */
+  refresh(late: PackRegistry): void {
+    for (const { name, tool } of this.#toolChanges.splice(0)) this.#applyChange(late, name, tool);
+    if (this.#current?.problem === undefined) this.#current?.notify("refresh", this.#news());
+  }
+
+  #applyChange(late: PackRegistry, name: string, tool: ManifestTool | undefined): void {
+    const known = this.#tools.get(name);
+    if (tool !== undefined && known !== undefined && isSameTool(known, tool)) return;
+    if (known !== undefined) {
+      late.unregister(name);
+      this.#tools.delete(name);
+      this.#refused.delete(name);
+    }
+    if (tool === undefined) return;
+    const { enabled, deferred } = tool;
+    try {
+      late.register(this.tool(name, tool), { enabled, ...(deferred && { deferred }) });
+    } catch (error) {
+      this.#tools.delete(name);
+      this.#host?.notice?.(`${this.#options.name}: ${name} could not be added: ${errorMessage(error)}`);
+      return;
+    }
+    this.#withholdIfChanged(name, tool);
+  }
+
   async #execute(tool: string, args: Record<string, unknown>, given: ToolCall | undefined): Promise<string> {
     const call = given ?? { signal: new AbortController().signal, onOutput: () => undefined };
     const { granted, contained, basis, wantsView } = call;
@@ -210,7 +310,7 @@ class Runner {
     try {
       const { message, raw } = await this.#request("execute", params, call.signal, (id) => {
         sent = id;
-        this.#calls.set(id, { call, outputBytes: 0, events: 0 });
+        this.#calls.set(id, { tool, call, outputBytes: 0, events: 0 });
       });
       const text = raw?.toString() ?? message.result;
       if (typeof text !== "string") throw new Error(`The pack ${this.#options.name} returned no text.`);
@@ -228,6 +328,7 @@ class Runner {
   ): Promise<Frame> {
     const process = await this.#start();
     clearTimeout(this.#idleTimer);
+    if (method === "execute") await this.#checkApproved(process, String(params.tool), signal);
     try {
       return await process.request(method, params, { signal, ...(onSent && { onSent }) });
     } finally {
@@ -235,11 +336,26 @@ class Runner {
     }
   }
 
+  /** A changed tool is withheld when the process has started: the call that started it must not run it either. */
+  async #checkApproved(process: PackProcess, tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#options.manifest.tools[tool]?.late && !this.#compared.has(tool)) {
+      const { message } = await process.request("tool", { tool }, { signal });
+      this.#withholdIfChanged(tool, readTool(tool, message.result));
+      this.#compared.add(tool);
+    }
+    const refusal = this.#refused.get(tool);
+    if (refusal !== undefined) throw new Error(refusal);
+  }
+
   #endWhenIdle(process: PackProcess): void {
     if (!process.isIdle || this.#isDisposed) return;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => {
       if (!process.isIdle) return;
+      if (this.#jobs.some(({ ended }) => ended === undefined)) {
+        this.#endWhenIdle(process);
+        return;
+      }
       this.#process = undefined;
       void process.dispose();
     }, IDLE_MS);
@@ -262,35 +378,41 @@ class Runner {
   }
 
   async #launch(): Promise<PackProcess> {
-    const { name, entry, grants, enclosure, registerLimitMs = REGISTER_LIMIT_MS } = this.#options;
+    const { name, entry, grants, enclosure, loader, registerLimitMs = REGISTER_LIMIT_MS } = this.#options;
     const now = Date.now();
-    this.#starts = this.#starts.filter((at) => now - at < START_PERIOD_MS);
-    if (this.#starts.length >= MAX_STARTS) {
+    this.#faults = this.#faults.filter((at) => now - at < FAULT_PERIOD_MS);
+    if (this.#faults.length >= MAX_FAULTS) {
       throw new Error(
-        `The pack ${name} failed ${MAX_STARTS} times in ten minutes, the last time because ${this.#current?.problem ?? "it did not start"}. It is not started again for now.`,
+        `The pack ${name} failed ${MAX_FAULTS} times in ten minutes, the last time because ${this.#current?.problem ?? "it did not start"}. It is not started again for now.`,
       );
     }
-    this.#starts.push(now);
     let launched: Launched;
     const policy = packPolicy({
-      ...{ entry, runtime: runtimeFile(), grants, workspace: process.cwd() },
+      ...{ entry, runtime: runtimeFile(), loader, grants, workspace: process.cwd() },
       secretPaths: this.#host?.access?.secret ?? [],
     });
     try {
       const { program, userNamespace } = await enclosure();
       launched = await launch(policy, program, { userNamespace });
     } catch (error) {
+      this.#faults.push(now);
       throw new Error(`The pack ${name} could not be isolated, so it does not run: ${errorMessage(error)}`);
     }
-    const started = new PackProcess(name, launched, this.#listener(), policy.memoryMb);
+    const { stopGraceMs } = this.#options;
+    const limits = { memoryMb: policy.memoryMb, stopGraceMs };
+    const started = new PackProcess(name, launched, this.#listener(), limits);
     this.#current = started;
     this.#sentState = undefined;
     this.#sentModel = undefined;
+    this.#compared.clear();
     if (this.#isDisposed) started.end("the agent ended");
     let found: PackManifest;
     try {
       found = readManifest(
-        await started.init({ url: pathToFileURL(entry).href, host: this.#hostData() }, registerLimitMs),
+        await started.init(
+          { url: pathToFileURL(entry).href, host: this.#hostData(), ...loaderUrl(loader) },
+          registerLimitMs,
+        ),
       );
     } catch (error) {
       started.end("it did not register");
@@ -300,21 +422,39 @@ class Runner {
     return started;
   }
 
-  /**
-   * Withholds tools that differ from what the user approved. New tools, secrets and services are not registered at all.
-   */
+  /** Withholds tools that differ from what the user approved. New secrets and services are not registered at all. */
   #compare(found: PackManifest): void {
-    const { name, manifest, review } = this.#options;
+    const { manifest } = this.#options;
     for (const [tool, approved] of Object.entries(manifest.tools)) {
-      const difference = toolDifference(approved, found.tools[tool]);
-      if (difference === undefined) continue;
-      this.#refused.add(tool);
-      const cure = review === undefined ? "" : ` Review the change with: ${review}`;
-      this.#registry.withhold?.(
-        tool,
-        `The pack ${quote(name)} changed since you approved it: ${difference}.${cure}`,
+      // A late one is compared when it comes.
+      if (this.#tools.has(tool) && !approved.late) this.#withholdIfChanged(tool, found.tools[tool]);
+    }
+    for (const [tool, described] of Object.entries(found.tools)) {
+      const known = this.#tools.get(tool);
+      // One that is new, or that an earlier process removed. The schema of the others stays as it was approved.
+      if (known === undefined) this.#changeTool(tool, described);
+    }
+    this.#prompts = manifest.prompts.map((_, index) => found.prompts[index] ?? null);
+  }
+
+  #withholdIfChanged(tool: string, found: ManifestTool | undefined): void {
+    const { name, manifest, review } = this.#options;
+    const approved = manifest.tools[tool];
+    const difference = approved === undefined ? "it is new" : toolDifference(approved, found);
+    if (difference === undefined) return;
+    const cure = review === undefined ? "" : ` Review the change with: ${review}`;
+    const reason = `The pack ${quote(name)} changed since you approved it: ${difference}.${cure}`;
+    this.#refused.set(tool, reason);
+    this.#registry.withhold?.(tool, reason);
+  }
+
+  #changeTool(name: string, tool?: ManifestTool): void {
+    if (this.#toolChanges.length >= MAX_TOOL_CHANGES || this.#tools.size > MAX_TOOLS) {
+      throw new Error(
+        `it changed its tools more than ${MAX_TOOL_CHANGES} times, or has more than ${MAX_TOOLS}`,
       );
     }
+    this.#toolChanges.push({ name, ...(tool && { tool }) });
   }
 
   #hostData(): Record<string, unknown> {
@@ -322,6 +462,7 @@ class Runner {
     const { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory } = host ?? {};
     return {
       ...this.#news(),
+      writes: this.#options.grants.files === "write",
       options: host?.options,
       secrets: host?.secrets ?? {},
       data: { protectedPaths, protectedNames, secretVariables, access, trusted, baseDirectory },
@@ -350,7 +491,12 @@ class Runner {
   #listener(): Listener {
     return {
       notify: (method, params, raw) => this.#notified(method, Object(params), raw),
-      serve: (method, params, raw) => this.#serve(method, Object(params), raw),
+      serve: (method, params, raw, signal) => this.#serve(method, Object(params), raw, signal),
+      ended: (isFault) => {
+        if (isFault) this.#faults.push(Date.now());
+        this.#network.close();
+        this.#jobs = this.#jobs.map((job) => ({ ended: "its process ended", ...job }));
+      },
     };
   }
 
@@ -363,11 +509,20 @@ class Runner {
       if (typeof message !== "string") throw new Error("it sent a notice without a text");
       this.#host?.notice?.(`${this.#options.name}: ${message.slice(0, MAX_NOTICE_CHARACTERS)}`);
     } else if (method === "withhold") this.#withhold(params);
-    else throw new Error(`it sent an unknown message ${quote(method.slice(0, 50))}`);
+    else if (method === "tools/add") {
+      const name = String(params.name);
+      this.#changeTool(name, readTool(name, params.tool));
+    } else if (method === "tools/remove") this.#changeTool(String(params.name));
+    else if (method === "prompts") this.#prompts = readPrompts(params.prompts);
+    else if (method === "jobs") this.#jobs = readJobs(params.jobs);
+    else if (method === "later/failed") {
+      const about = `${String(params.description)}: ${String(params.problem)}`;
+      this.#host?.notice?.(`${this.#options.name}: ${about.slice(0, MAX_NOTICE_CHARACTERS)}`);
+    } else throw new Error(`it sent an unknown message ${quote(method.slice(0, 50))}`);
   }
 
   #withhold({ name, reason }: Record<string, unknown>): void {
-    if (typeof name !== "string" || this.#options.manifest.tools[name] === undefined) return;
+    if (typeof name !== "string" || !this.#tools.has(name)) return;
     if (this.#refused.has(name)) return;
     if (typeof reason === "string" && reason !== "") this.#registry.withhold?.(name, reason.slice(0, 500));
     else this.#registry.release?.(name);
@@ -397,11 +552,23 @@ class Runner {
     else if (type === "attach" && isRecord(data)) call.attach?.(attachedPart(data, raw ?? Buffer.alloc(0)));
   }
 
-  async #serve(method: string, params: Record<string, unknown>, raw: Buffer | undefined): Promise<unknown> {
-    if (method === "fetch") return await this.#network.fetch(params, raw);
+  async #serve(
+    method: string,
+    params: Record<string, unknown>,
+    raw: Buffer | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (method === "fetch") return await this.#network.fetch(params, raw, signal);
     if (method === "fetch/read") return await this.#network.read(params.stream);
-    if (method === "ask") return await this.#ask(params);
-    const call = typeof params.id === "number" ? this.#calls.get(params.id)?.call : undefined;
+    if (method === "ask") return await this.#ask(params, signal);
+    if (method === "hook/describe") return await this.#hookCalls.get(Number(params.id))?.describe();
+    const { call, tool = "" } =
+      (typeof params.id === "number" ? this.#calls.get(params.id) : undefined) ?? {};
+    if (call && (method === "files/write" || method === "files/mkdir")) {
+      if (!this.#mayWrite(tool)) throw new Error(`${tool} does not declare that it writes`);
+      if (method === "files/mkdir") return this.#files.makeDirectory(params, call);
+      return await this.#files.write(params, raw ?? Buffer.alloc(0), call);
+    }
     if (method === "callTool" && call?.callTool) {
       if (typeof params.name !== "string" || !isRecord(params.args))
         throw new Error("callTool takes (name, args)");
@@ -413,7 +580,13 @@ class Runner {
     throw new Error(`the host does not offer ${quote(method.slice(0, 50))} here`);
   }
 
-  async #ask(question: Record<string, unknown>): Promise<unknown> {
+  /** Only a call that the user was asked about, or allowed, as one that writes. */
+  #mayWrite(tool: string): boolean {
+    const capabilities = this.#tools.get(tool)?.capabilities ?? [];
+    return this.#options.grants.files === "write" && capabilities.includes("write");
+  }
+
+  async #ask(question: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const { ask } = this.#host ?? {};
     const { message, fields = [], url } = question;
     if (!ask || typeof message !== "string" || !Array.isArray(fields)) throw new Error("no one can be asked");
@@ -423,7 +596,7 @@ class Runner {
       message: message.slice(0, 4000),
       fields: readFields(fields),
       ...(typeof url === "string" && { url }),
-      signal: new AbortController().signal,
+      signal,
     });
   }
 
@@ -434,6 +607,20 @@ class Runner {
     const started = await this.#process?.catch(() => undefined);
     await (started ?? this.#current)?.dispose();
   }
+}
+
+function isSameTool(one: ManifestTool, other: ManifestTool): boolean {
+  const { late: _, ...left } = one;
+  const { late: __, ...right } = other;
+  return isDeepStrictEqual(left, right);
+}
+
+function readRedirect(value: unknown): RedirectedCall | undefined {
+  if (value === undefined || value === null) return undefined;
+  const { name, args } = Object(value) as { name?: unknown; args?: unknown };
+  if (typeof name !== "string" || !isRecord(args))
+    throw new Error("it redirects to something that is not a call");
+  return { name, args };
 }
 
 /** Prevents a skill from exposing another file of the user to the model. */

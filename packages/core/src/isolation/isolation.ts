@@ -1,15 +1,24 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { canonicalPath, errorMessage } from "@agent/internal";
+import { canonicalPath, errorMessage, withTimeout } from "@agent/internal";
 import type { ToolPack } from "../tools/pack.js";
-import { type IsolatedPackOptions, isolatedPack, REGISTER_LIMIT_MS } from "./isolatedPack.js";
-import { bubblewrapProblem, type Enclosure, launch, runtimeFile } from "./launch.js";
-import { ANY_HOST, type PackGrants, type PackManifest, readManifest } from "./manifest.js";
+import { HostNetwork } from "./hostNetwork.js";
+import { type IsolatedPackOptions, isolatedPack, loaderUrl, REGISTER_LIMIT_MS } from "./isolatedPack.js";
+import { bubblewrapProblem, type Enclosure, launch, launchScript, runtimeFile } from "./launch.js";
+import {
+  ANY_HOST,
+  HOOKS,
+  type HookName,
+  type PackGrants,
+  type PackManifest,
+  readManifest,
+} from "./manifest.js";
 import { PackProcess } from "./packProcess.js";
-import { packPolicy } from "./policy.js";
+import { examinerPolicy, packPolicy } from "./policy.js";
 
 /**
  * `enforced`: the operating system restricts packs to what was granted. `limited`: only Node does, which hostile code
@@ -30,6 +39,9 @@ export interface IsolationStatus {
 
 /** For a pack that is only inspected. */
 const NO_HOST = { options: {}, secrets: {}, data: {}, offers: [] };
+const TYPESCRIPT = /\.[cm]?tsx?$/;
+/** How long tools may take that come later. */
+const LATE_LIMIT_MS = 20_000;
 const STARTS_AT_THE_SAME_TIME = 2;
 const OPEN_WHERE_LIMITED = "the network, unix sockets and signals to other programs stay open";
 
@@ -39,6 +51,12 @@ export class Isolation {
   #enclosing: Promise<Found> | undefined;
   #starting = 0;
   readonly #queue: (() => void)[] = [];
+  readonly #typeScriptLoader: string | undefined;
+
+  /** `typeScriptLoader` is the file of jiti, with which packs run that are not built. */
+  constructor({ typeScriptLoader }: { readonly typeScriptLoader?: string } = {}) {
+    this.#typeScriptLoader = typeScriptLoader;
+  }
 
   /** The isolation level of this system, tested with a hostile pack. */
   status(): Promise<IsolationStatus> {
@@ -48,21 +66,63 @@ export class Isolation {
 
   /** Creates a pack that runs in its own process. With `required`, it does not run if isolation is only limited. */
   pack(
-    options: Omit<IsolatedPackOptions, "enclosure" | "inTurn"> & { readonly required: IsolationLevel },
+    options: Omit<IsolatedPackOptions, "enclosure" | "inTurn" | "loader"> & {
+      readonly required: IsolationLevel;
+    },
   ): ToolPack {
     return isolatedPack({
       ...options,
+      loader: this.#loader(options.entry),
       enclosure: () => this.#enclosure(options.required),
       inTurn: (start) => this.#inTurn(start),
     });
   }
 
-  /** Inspects what a pack registers, in the tightest sandbox. Rejects if it does not register there. */
-  async inspect(entry: string): Promise<PackManifest> {
+  /**
+   * Inspects what a pack registers, late tools included, in the tightest sandbox. With `trial` it gets what the user granted:
+   * tools may come from a server. Rejects if it does not register there.
+   */
+  async inspect(
+    entry: string,
+    { grants = {}, options = {}, secrets = {} }: PackTrial = {},
+  ): Promise<PackManifest> {
     const { program, userNamespace } = await this.status();
-    return await inTrial(canonicalPath(entry), program, userNamespace, async (process, url) =>
-      readManifest(await process.init({ url, host: NO_HOST }, REGISTER_LIMIT_MS)),
+    const file = canonicalPath(entry);
+    const loader = this.#loader(file);
+    return await inTrial({ entry: file, loader, grants, program, userNamespace }, async (process, url) => {
+      const host = { ...NO_HOST, options, secrets };
+      const found = await process.init({ url, host, ...loaderUrl(loader) }, REGISTER_LIMIT_MS);
+      const manifest = readManifest(found);
+      return manifest.late.length === 0 ? manifest : await withLateTools(manifest, process);
+    });
+  }
+
+  /**
+   * Starts a program of Node that examines a pack, with messages as of `fork`. It may read its own packages and those of the
+   * pack, and write `directory`. Rejects where isolation is not enforced.
+   */
+  async startExaminer(options: Examiner): Promise<ChildProcess> {
+    const { level, program, userNamespace, detail } = await this.status();
+    if (level !== "enforced") throw new Error(`isolation is ${detail}`);
+    const [script = "", entry = "", directory = ""] = [options.script, options.entry, options.directory].map(
+      (path) => canonicalPath(path),
     );
+    const policy = examinerPolicy({ script, entry, directory, env: options.env });
+    const { child } = await launchScript(script, {
+      policy,
+      enclosure: program,
+      userNamespace,
+      channel: "ipc",
+    });
+    return child;
+  }
+
+  #loader(entry: string): string | undefined {
+    if (!TYPESCRIPT.test(entry)) return undefined;
+    if (this.#typeScriptLoader === undefined) {
+      throw new Error(`${entry} is TypeScript. Build the pack first.`);
+    }
+    return this.#typeScriptLoader;
   }
 
   async #enclosure(required: IsolationLevel) {
@@ -87,31 +147,86 @@ export class Isolation {
   }
 }
 
+/** A program that examines a pack. */
+export interface Examiner {
+  readonly script: string;
+  /** The module of the pack. */
+  readonly entry: string;
+  /** Its working directory. */
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What a pack gets when it is looked at. */
+export interface PackTrial {
+  readonly grants?: PackGrants;
+  readonly options?: unknown;
+  readonly secrets?: Readonly<Record<string, string>>;
+}
+
+/** Adds the tools that come later, or why they did not. */
+async function withLateTools(manifest: PackManifest, process: PackProcess): Promise<PackManifest> {
+  const slow = `it took longer than ${LATE_LIMIT_MS} ms`;
+  const asked = process.request("loaded", {}).then(({ message }) => Object(message.result));
+  const found = await withTimeout(asked, LATE_LIMIT_MS, () => ({
+    tools: {},
+    late: manifest.late.map(({ description }) => ({ description, problem: slow })),
+  }));
+  const { tools, late } = readManifest({ ...manifest, ...found });
+  const added = Object.entries(tools)
+    .filter(([name]) => manifest.tools[name] === undefined)
+    .map(([name, tool]) => [name, { ...tool, late: true as const }]);
+  return { ...manifest, late, tools: { ...manifest.tools, ...Object.fromEntries(added) } };
+}
+
 /** The grants a pack gets if the user approves: what it declares, or what its tools' capabilities imply. */
-export function grantsOf({ needs, tools }: PackManifest): PackGrants {
+export function grantsOf({ needs, tools, hooks }: PackManifest): PackGrants {
+  const methods = HOOKS.filter((hook) => hooks.some((one) => one.methods.includes(hook)));
   const capabilities = new Set(Object.values(tools).flatMap((tool) => tool.capabilities));
   const connects = capabilities.has("network") || needs.hosts !== undefined;
   // A pack with network access could send files elsewhere, so it must request file access explicitly.
-  const files = needs.files ?? (!connects && capabilities.size > 0 ? "read" : undefined);
+  const usual = capabilities.has("write") ? "write" : "read";
+  const files = needs.files ?? (!connects && capabilities.size > 0 ? usual : undefined);
   const hosts = needs.hosts ?? (connects ? [ANY_HOST] : undefined);
   return {
     ...(files && { files }),
     ...(hosts && { hosts }),
     ...(capabilities.has("execute") && { programs: true }),
+    ...(methods.length > 0 && { hooks: methods }),
   };
 }
 
 /** The grants as lines for a user: `may connect to api.acme.com`. */
-export function describeGrants({ files, hosts = [], programs }: PackGrants): string[] {
+export function describeGrants({ files, hosts = [], programs, hooks = [] }: PackGrants): string[] {
   return [
-    files ? "may read the files of the project" : "may read no files",
+    files === undefined
+      ? "may read no files"
+      : `may read${files === "write" ? " and change" : ""} the files of the project`,
     hosts.length === 0
       ? "may not connect to any host"
       : hosts.includes(ANY_HOST)
         ? "may connect to every host of the public internet"
         : `may connect to ${hosts.join(", ")}`,
     ...(programs ? ["may start programs, in the same sandbox"] : []),
+    ...HOOK_LINES.flatMap(([names, line]) => (names.some((name) => hooks.includes(name)) ? [line] : [])),
   ];
+}
+
+/** What hooks see and do, for a user. */
+const HOOK_LINES: readonly (readonly [names: readonly HookName[], line: string])[] = [
+  [["beforeCall", "beforeRun"], "sees every call of every tool, and may refuse or change it"],
+  [["afterCall"], "sees the result of every call of every tool, and may change its text"],
+  [["onMessage"], "sees every message of yours, and may add to it or refuse it"],
+  [["onStop"], "sees every answer, and may make the model continue"],
+  [["onSessionStart", "onCompact"], "may add text to the conversation"],
+];
+
+/** Hooks by which a pack gets what does not concern it. */
+const SEEING_HOOKS: readonly HookName[] = ["beforeCall", "beforeRun", "afterCall", "onMessage", "onStop"];
+
+/** Whether a pack sees calls of other tools, or messages, and could send them to a host. */
+export function maySendOthers({ hooks = [], hosts = [] }: PackGrants): boolean {
+  return hosts.length > 0 && hooks.some((hook) => SEEING_HOOKS.includes(hook));
 }
 
 /** The sandbox program used here. `node` with the problem if there is no other. */
@@ -194,7 +309,7 @@ async function attack(program: Enclosure, userNamespace: boolean): Promise<strin
     const secret = join(base, "secret");
     writeFileSync(secret, "secret");
     writeFileSync(entry, HOSTILE(secret, port));
-    return await inTrial(entry, program, userNamespace, async (process, url) => {
+    return await inTrial({ entry, program, userNamespace }, async (process, url) => {
       const { packName = "" } = readManifest(await process.init({ url, host: NO_HOST }, REGISTER_LIMIT_MS));
       // The write may have gone to its private file system.
       const wrote = readFileSync(secret, "utf8") !== "secret" ? ["it wrote a file"] : [];
@@ -206,25 +321,41 @@ async function attack(program: Enclosure, userNamespace: boolean): Promise<strin
   }
 }
 
-/** Runs a pack without any grants, then stops it. */
+interface Trial {
+  /** A canonical path. */
+  readonly entry: string;
+  readonly loader?: string | undefined;
+  /** Default: nothing. */
+  readonly grants?: PackGrants;
+  readonly program: Enclosure;
+  readonly userNamespace: boolean;
+}
+
+/** Runs a pack without the files of the project, then stops it. */
 async function inTrial<T>(
-  entry: string,
-  program: Enclosure,
-  userNamespace: boolean,
+  { entry, loader, grants: { hosts = [], programs = false } = {}, program, userNamespace }: Trial,
   use: (process: PackProcess, url: string) => Promise<T>,
 ): Promise<T> {
   const policy = packPolicy({
-    ...{ entry, runtime: runtimeFile(), grants: {}, workspace: "/", secretPaths: [] },
+    ...{ entry, loader, runtime: runtimeFile(), grants: { programs }, workspace: "/", secretPaths: [] },
   });
   const launched = await launch(policy, program, { userNamespace });
-  const refuse = async (): Promise<never> => {
-    throw new Error("nothing is offered while a pack is looked at");
-  };
+  const network = new HostNetwork(hosts);
   const started = new PackProcess(
     "pack",
     launched,
-    { notify: () => undefined, serve: refuse },
-    policy.memoryMb,
+    {
+      notify: (method, params) => {
+        if (method === "fetch/end") network.end(Object(params).stream);
+      },
+      serve: async (method, params, raw, signal) => {
+        if (method === "fetch") return await network.fetch(params, raw, signal);
+        if (method === "fetch/read") return await network.read(Object(params).stream);
+        throw new Error("nothing is offered while a pack is looked at");
+      },
+      ended: () => network.close(),
+    },
+    policy,
   );
   try {
     return await use(started, pathToFileURL(entry).href);

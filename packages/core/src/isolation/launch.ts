@@ -42,9 +42,24 @@ export async function launch(
   enclosure: Enclosure,
   { userNamespace = true, runtime = runtimeFile() } = {},
 ): Promise<Launched> {
+  const started = await launchScript(runtime, { policy, enclosure, userNamespace, channel: "pipe" });
+  return { ...started, channel: started.child.stdio[CHANNEL_DESCRIPTOR] as Duplex };
+}
+
+export interface ScriptLaunch {
+  readonly policy: PackPolicy;
+  readonly enclosure: Enclosure;
+  readonly userNamespace: boolean;
+  /** `ipc`: messages as those of `fork`, with structured clones. */
+  readonly channel: "pipe" | "ipc";
+}
+
+/** Starts a script of Node under a policy. */
+export async function launchScript(script: string, wanted: ScriptLaunch): Promise<Omit<Launched, "channel">> {
+  const { policy, enclosure, channel } = wanted;
   const node = canonicalPath(process.execPath);
-  const argv = [node, ...nodeFlags(policy, enclosure), runtime];
-  if (enclosure === "bubblewrap") return await launchBubblewrap(policy, argv, userNamespace);
+  const argv = [node, ...nodeFlags(policy, enclosure), script];
+  if (enclosure === "bubblewrap") return await launchBubblewrap(argv, wanted);
   const temporary = canonicalPath(mkdtempSync(join(tmpdir(), "agent-pack-")));
   const env = { ...policy.env, TMPDIR: temporary };
   const start =
@@ -56,20 +71,20 @@ export async function launch(
           `--allow-fs-read=${temporary}/*`,
           ...argv.slice(1),
         ];
-  const child = spawn(start, { env, cwd: policy.cwd, stdio: ["ignore", "pipe", "pipe", "pipe"] });
+  const child = spawn(start, { env, cwd: policy.cwd, stdio: ["ignore", "pipe", "pipe", channel] });
   child.once("close", () => rmSync(temporary, { recursive: true, force: true }));
   await started(child);
-  return { child, channel: child.stdio[CHANNEL_DESCRIPTOR] as Duplex, pid: child.pid };
+  return { child, pid: child.pid };
 }
 
 async function launchBubblewrap(
-  policy: PackPolicy,
   argv: readonly string[],
-  userNamespace: boolean,
-): Promise<Launched> {
+  { policy, userNamespace, channel }: ScriptLaunch,
+): Promise<Omit<Launched, "channel">> {
   const program = findProgram("bwrap", [canonicalPath(process.cwd())]);
   if (program === undefined) throw new Error("bubblewrap (bwrap) is not installed, or only in the project");
-  const { options, filter, mounts } = bubblewrapStart(policy, argv[0] ?? "", userNamespace);
+  const env = channel === "ipc" ? { ...policy.env, ...IPC_VARIABLES } : policy.env;
+  const { options, filter, mounts } = bubblewrapStart({ ...policy, env }, argv[0] ?? "", userNamespace);
   // File descriptor 3 is the channel.
   const [args, seccomp, info, block] = [4, 5, 6, 7];
   const gate = ["--seccomp", `${seccomp}`, "--info-fd", `${info}`, "--block-fd", `${block}`];
@@ -77,12 +92,12 @@ async function launchBubblewrap(
   const child = spawn([SYSTEM_SHELL, ...limited, program, "--args", `${args}`, "--", ...argv], {
     env: HELPER_ENVIRONMENT,
     cwd: "/",
-    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", channel, "pipe", "pipe", "pipe", "pipe"],
   });
   await started(child);
   const stdio = child.stdio as unknown as (Writable & Readable)[];
   // bubblewrap may exit before it has read everything; its stderr explains why.
-  for (const stream of stdio.slice(CHANNEL_DESCRIPTOR)) stream.on("error", () => undefined);
+  for (const stream of stdio.slice(CHANNEL_DESCRIPTOR)) stream?.on("error", () => undefined);
   stdio[args]?.end([...options, ...gate].map((option) => `${option}\0`).join(""));
   stdio[seccomp]?.end(filter);
   let pid: number | undefined;
@@ -107,8 +122,14 @@ async function launchBubblewrap(
   } finally {
     child.stderr?.off("data", listen);
   }
-  return { child, channel: stdio[CHANNEL_DESCRIPTOR] as Duplex, pid };
+  return { child, pid };
 }
+
+/** By which Node finds the channel of `ipc`: bubblewrap passes none of the variables that Node sets. */
+const IPC_VARIABLES = {
+  NODE_CHANNEL_FD: `${CHANNEL_DESCRIPTOR}`,
+  NODE_CHANNEL_SERIALIZATION_MODE: "advanced",
+};
 
 /** Why bubblewrap does not start here; `undefined` if it does. */
 export async function bubblewrapProblem(userNamespace: boolean): Promise<string | undefined> {
@@ -152,7 +173,8 @@ function nodeFlags({ readable }: PackPolicy, enclosure: Enclosure): string[] {
 function spawn([program = "", ...args]: readonly string[], options: SpawnOptions): ChildProcess {
   // Starts its own session, without a terminal and its signals. Loaded lazily: it takes 4 ms, and most agents have no
   // isolated pack.
-  return process.getBuiltinModule("node:child_process").spawn(program, args, { ...options, detached: true });
+  const { spawn: start } = process.getBuiltinModule("node:child_process");
+  return start(program, args, { serialization: "advanced", ...options, detached: true });
 }
 
 function started(child: ChildProcess): Promise<void> {

@@ -1,7 +1,8 @@
 import { describeValue, isRecord, quote } from "@agent/internal";
+import type { CallHooks } from "../loop/hooks.js";
 import { parseHostPattern } from "../sandbox/hostPattern.js";
 import type { ToolKind } from "../tools/callDescription.js";
-import type { Diagnosis, PackAgent, PackNeeds, PackSkill } from "../tools/pack.js";
+import type { BackgroundJob, Diagnosis, PackAgent, PackNeeds, PackPrompt, PackSkill } from "../tools/pack.js";
 import {
   type ChatTool,
   type FreeformInput,
@@ -12,13 +13,30 @@ import {
 
 /** Any host of the public internet. */
 export const ANY_HOST = "*";
-const MAX_TOOLS = 256;
+export const MAX_TOOLS = 256;
 const MAX_NAMES = 64;
+const MAX_TITLE_CHARACTERS = 1000;
+const MAX_PROMPT_CHARACTERS = 16 * 1024;
+
+/** The hooks that a pack can have. */
+export const HOOKS = [
+  "beforeCall",
+  "beforeRun",
+  "afterCall",
+  "onMessage",
+  "onStop",
+  "onCompact",
+  "onSessionStart",
+  "onSessionEnd",
+] as const satisfies readonly (keyof CallHooks)[];
+export type HookName = (typeof HOOKS)[number];
 
 /** The access that the user granted to a pack. */
 export interface PackGrants extends PackNeeds {
   /** Whether it may start programs, inside the same sandbox. */
   readonly programs?: boolean;
+  /** The hooks that are asked: they see calls of other tools, and messages. */
+  readonly hooks?: readonly HookName[];
 }
 
 /** A tool as it is registered before its pack runs. */
@@ -36,12 +54,15 @@ export interface ManifestTool {
   readonly kind?: ToolKind;
   readonly outputSchema?: JsonSchema;
   readonly describeLimitMs?: number;
+  /** `true`: it is registered only after the process has started. */
+  readonly late?: true;
   /** The optional functions it implements besides `execute`. */
   readonly functions: readonly ToolFunction[];
 }
 
-const FUNCTIONS = [
+export const FUNCTIONS = [
   "parseArguments",
+  "redirect",
   "describeCall",
   "previewCall",
   "findAccessNeeds",
@@ -61,8 +82,19 @@ export interface PackManifest {
   readonly skills: readonly PackSkill[];
   readonly agents: readonly PackAgent[];
   readonly diagnoses: boolean;
-  /** Features that work only inside the host process, such as `hooks`. Such a pack cannot be isolated. */
-  readonly unsupported: readonly string[];
+  /** Its texts for the system prompt, as they were without options and state; `null` for one that gave none. */
+  readonly prompts: readonly (PackPrompt | null)[];
+  readonly hooks: readonly ManifestHooks[];
+  /** Whether it may have background work. */
+  readonly jobs: boolean;
+  /** What it announced with `registerLater`, and why that could not be loaded when it was looked at. */
+  readonly late: readonly { readonly description: string; readonly problem?: string }[];
+}
+
+/** One set of hooks of a pack. */
+export interface ManifestHooks {
+  readonly timeoutMs?: number;
+  readonly methods: readonly HookName[];
 }
 
 /** Checks a manifest that comes from a process or a file. Throws if it is malformed. */
@@ -78,11 +110,15 @@ export function readManifest(value: unknown): PackManifest {
     skills,
     agents,
     diagnoses,
-    unsupported,
+    prompts = [],
+    hooks = [],
+    jobs,
+    late = [],
   } = value;
   if (packName !== undefined && typeof packName !== "string") throw wrong("packName", packName);
   if (!isRecord(tools) || Object.keys(tools).length > MAX_TOOLS) throw wrong("tools", tools);
   const checkedTools = Object.entries(tools).map(([name, tool]) => [name, readTool(name, tool)] as const);
+  named("late", late, ["description"]);
   return {
     ...(packName !== undefined && { packName }),
     secrets: texts("secrets", secrets),
@@ -97,20 +133,53 @@ export function readManifest(value: unknown): PackManifest {
       "systemPrompt",
     ]) as unknown as readonly PackAgent[],
     diagnoses: diagnoses === true,
-    unsupported: texts("unsupported", unsupported),
+    prompts: readPrompts(prompts),
+    hooks: readHooks(hooks),
+    jobs: jobs === true,
+    late: late as PackManifest["late"],
   };
+}
+
+/** Checks texts for the system prompt. Throws for anything else. */
+export function readPrompts(value: unknown): (PackPrompt | null)[] {
+  if (!Array.isArray(value) || value.length > MAX_NAMES) throw wrong("prompts", value);
+  return value.map((prompt) => {
+    if (prompt === null) return null;
+    const { title, text } = Object(prompt) as Record<string, unknown>;
+    if (typeof title !== "string" || typeof text !== "string") throw wrong("a text for the prompt", prompt);
+    return { title: title.slice(0, MAX_TITLE_CHARACTERS), text: text.slice(0, MAX_PROMPT_CHARACTERS) };
+  });
+}
+
+function readHooks(value: unknown): ManifestHooks[] {
+  if (!Array.isArray(value) || value.length > MAX_NAMES) throw wrong("hooks", value);
+  return value.map((one) => {
+    const { timeoutMs, methods } = Object(one) as Record<string, unknown>;
+    if (timeoutMs !== undefined && !isNumber(timeoutMs)) throw wrong("timeoutMs of hooks", timeoutMs);
+    const known = texts("the methods of hooks", methods);
+    return {
+      ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+      methods: HOOKS.filter((method) => known.includes(method)),
+    };
+  });
 }
 
 /** Checks grants read from a file. Throws if they are malformed. */
 export function readGrants(value: unknown): PackGrants {
-  return { ...readNeeds(value), ...(isRecord(value) && value.programs === true && { programs: true }) };
+  const { programs, hooks } = isRecord(value) ? value : {};
+  const known = hooks === undefined ? [] : texts("hooks", hooks);
+  return {
+    ...readNeeds(value),
+    ...(programs === true && { programs: true }),
+    ...(known.length > 0 && { hooks: HOOKS.filter((hook) => known.includes(hook)) }),
+  };
 }
 
 /** Checks the access that a pack declares to need. Throws if it is malformed. */
 function readNeeds(value: unknown): PackNeeds {
   if (!isRecord(value)) throw wrong("needs", value);
   const { files, hosts } = value;
-  if (files !== undefined && files !== "read") throw wrong("needs.files", files);
+  if (files !== undefined && files !== "read" && files !== "write") throw wrong("needs.files", files);
   for (const host of hosts === undefined ? [] : texts("needs.hosts", hosts)) {
     if (host !== ANY_HOST) parseHostPattern(host, "needs.hosts", quote(ANY_HOST));
   }
@@ -120,9 +189,10 @@ function readNeeds(value: unknown): PackNeeds {
   };
 }
 
-function readTool(name: string, value: unknown): ManifestTool {
+/** Checks a tool that a process or a file gave. Throws for one that is not whole. */
+export function readTool(name: string, value: unknown): ManifestTool {
   if (!isRecord(value)) throw wrong(`tool ${name}`, value);
-  const { schema, capabilities, functions, enabled, deferred } = value;
+  const { schema, capabilities, functions, enabled, deferred, late } = value;
   if (!isRecord(schema) || !isRecord(schema.function) || schema.function.name !== name) {
     throw wrong(`the schema of ${name}`, schema);
   }
@@ -143,6 +213,7 @@ function readTool(name: string, value: unknown): ManifestTool {
     capabilities: TOOL_CAPABILITIES.filter((one) => known.includes(one)),
     functions: FUNCTIONS.filter((one) => checked.includes(one)),
     ...(deferred === true && { deferred }),
+    ...(late === true && { late }),
   };
 }
 
@@ -192,6 +263,18 @@ export function toolDifference(approved: ManifestTool, found: ManifestTool | und
     ...(found.enabled && !approved.enabled ? ["it is on by default now"] : []),
   ];
   return changes.length === 0 ? undefined : changes.join("; ");
+}
+
+/** Checks the background work that a pack reports. Process ids and files of its sandbox mean nothing outside. */
+export function readJobs(value: unknown): BackgroundJob[] {
+  const list = Array.isArray(value) ? value.slice(-MAX_NAMES) : [];
+  return list
+    .filter(isRecord)
+    .flatMap(({ id, command, startedAt, ended }) =>
+      typeof id === "string" && typeof command === "string" && typeof startedAt === "number"
+        ? [{ id, command, startedAt, pids: [], ...(typeof ended === "string" && { ended }) }]
+        : [],
+    );
 }
 
 /** Checks a pack's answer to `diagnose`. */

@@ -3,7 +3,7 @@ import { escapeToLine, truncateUtf8Start, withTimeout } from "@agent/internal";
 import type { Launched } from "./launch.js";
 import { encodeFrame, FROM_PACK, type Frame, FrameReader, type Message } from "./protocol.js";
 
-const ABORT_GRACE_MS = 1000;
+const STOP_GRACE_MS = 1000;
 const END_GRACE_MS = 500;
 const MEMORY_CHECK_MS = 250;
 const KEPT_LOG_BYTES = 2000;
@@ -20,13 +20,21 @@ const MIB = 1024 * 1024;
 export interface Listener {
   /** A message without an answer. */
   notify(method: string, params: unknown, raw: Buffer | undefined): void;
-  /** A request. Resolves to the answer: a JSON value or bytes. */
-  serve(method: string, params: unknown, raw: Buffer | undefined): Promise<unknown>;
+  /** A request. Resolves to the answer: a JSON value or bytes. `signal` aborts when no answer is wanted any more. */
+  serve(method: string, params: unknown, raw: Buffer | undefined, signal: AbortSignal): Promise<unknown>;
+  /** The process has ended. `isFault`: by itself or because of what it did, not because the host had no use for it. */
+  ended?(isFault: boolean): void;
 }
 
 interface Waiting {
   resolve(frame: Frame): void;
   reject(error: Error): void;
+}
+
+export interface ProcessLimits {
+  readonly memoryMb: number;
+  /** How long a call may take to return after it was stopped. Default: one second. */
+  readonly stopGraceMs?: number | undefined;
 }
 
 export interface SendOptions {
@@ -43,20 +51,28 @@ export class PackProcess {
   readonly #launched: Launched;
   readonly #listener: Listener;
   readonly #name: string;
+  readonly #stopGraceMs: number;
   readonly #reader = new FrameReader(FROM_PACK);
   readonly #waiting = new Map<number, Waiting>();
   readonly #closed: Promise<void>;
   #memoryTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
-  #served = 0;
+  readonly #serving = new Map<number, AbortController>();
   #messages = 0;
   #periodStart = 0;
   #log = "";
   #problem: string | undefined;
   #isEnding = false;
+  #isFault = true;
 
-  constructor(name: string, launched: Launched, listener: Listener, memoryMb: number) {
+  constructor(
+    name: string,
+    launched: Launched,
+    listener: Listener,
+    { memoryMb, stopGraceMs = STOP_GRACE_MS }: ProcessLimits,
+  ) {
     this.#name = name;
+    this.#stopGraceMs = stopGraceMs;
     this.#launched = launched;
     this.#listener = listener;
     const { child, channel } = launched;
@@ -106,10 +122,11 @@ export class PackProcess {
     let graceTimer: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       this.#write({ method: "cancel", params: { id } });
-      graceTimer = setTimeout(
-        () => this.end(`a call was stopped and did not return within ${ABORT_GRACE_MS} ms`),
-        ABORT_GRACE_MS,
-      );
+      graceTimer = setTimeout(() => {
+        // The user may stop as many calls as they like. What took too long is the fault of the pack.
+        this.#isFault = signal?.reason?.name === "TimeoutError";
+        this.end(`a call was stopped and did not return within ${this.#stopGraceMs} ms`);
+      }, this.#stopGraceMs);
     };
     try {
       return await new Promise<Frame>((resolve, reject) => {
@@ -128,10 +145,16 @@ export class PackProcess {
     }
   }
 
+  /** Sends a message without an answer: it keeps nothing waiting. */
+  notify(method: string, params: unknown): void {
+    if (this.#problem === undefined) this.#write({ method, params });
+  }
+
   /** Lets the pack dispose of its resources, then stops the process. */
   async dispose(): Promise<void> {
     if (this.#problem === undefined) {
       this.#isEnding = true;
+      this.#isFault = false;
       await withTimeout(this.request("dispose", {}), END_GRACE_MS, () => undefined).catch(() => undefined);
     }
     this.end("it was ended");
@@ -195,6 +218,10 @@ export class PackProcess {
       void this.#serve(ask, method, params, raw);
       return;
     }
+    if (method === "cancel") {
+      this.#serving.get(Number(Object(params).ask))?.abort();
+      return;
+    }
     if (method !== undefined) {
       this.#listener.notify(method, params, raw);
       return;
@@ -206,20 +233,21 @@ export class PackProcess {
   }
 
   async #serve(ask: unknown, method: string, params: unknown, raw: Buffer | undefined): Promise<void> {
-    if (typeof ask !== "number") {
-      this.end("it sent a request without a number");
+    if (typeof ask !== "number" || this.#serving.has(ask)) {
+      this.end("it sent a request without its own number");
       return;
     }
-    if (this.#served >= MAX_OPEN_REQUESTS) {
+    if (this.#serving.size >= MAX_OPEN_REQUESTS) {
       this.#write({
         ask,
         error: { message: `more than ${MAX_OPEN_REQUESTS} requests to the host are open` },
       });
       return;
     }
-    this.#served++;
+    const controller = new AbortController();
+    this.#serving.set(ask, controller);
     try {
-      const result = await this.#listener.serve(method, params, raw);
+      const result = await this.#listener.serve(method, params, raw, controller.signal);
       if (Buffer.isBuffer(result)) this.#write({ ask }, result);
       else this.#write({ ask, result: result ?? null });
     } catch (error) {
@@ -229,7 +257,7 @@ export class PackProcess {
         error: { message: String(message), ...(code !== undefined && { code: `${code}` }) },
       });
     } finally {
-      this.#served--;
+      this.#serving.delete(ask);
     }
   }
 
@@ -239,7 +267,9 @@ export class PackProcess {
     clearInterval(this.#memoryTimer);
     const error = this.#error(problem);
     for (const { reject } of this.#waiting.values()) reject(error);
+    for (const controller of this.#serving.values()) controller.abort();
     this.#launched.channel.destroy();
+    this.#listener.ended?.(this.#isFault);
   }
 
   #error(problem: string): Error {

@@ -18,7 +18,7 @@ const PROGRAMS = ["/bin", "/usr/bin", "/usr/local", "/opt/homebrew"];
  * sockets. Throws for a path that a profile cannot contain.
  */
 export function packProfile(policy: PackPolicy, node: string, temporary: string): string {
-  const { readable, links, hidden, programs } = policy;
+  const { readable, writable = [], links, hidden, programs } = policy;
   return [
     "(version 1)",
     "(deny default)",
@@ -33,11 +33,11 @@ export function packProfile(policy: PackPolicy, node: string, temporary: string)
     rule(
       "allow",
       "file-read*",
-      [node, ...SYSTEM, ...(programs ? PROGRAMS : []), ...readable, temporary].map(subpath),
+      [node, ...SYSTEM, ...(programs ? PROGRAMS : []), ...readable, ...writable, temporary].map(subpath),
     ),
     rule("allow", "file-read*", [...DEVICES, "/", ...links.map(({ path }) => path)].map(literal)),
     rule("allow", "file-write-data", ["/dev/null"].map(literal)),
-    rule("allow", "file-write*", [subpath(temporary)]),
+    rule("allow", "file-write*", [temporary, ...writable].map(subpath)),
     rule("deny", "file-read* file-write*", hidden.map(subpath)),
     "(deny file-write-setugid)",
     "(deny network*)",

@@ -1,9 +1,19 @@
 // The process that an isolated pack runs in: it registers the pack and serves its calls over the channel.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
+import type { CallHooks } from "../loop/hooks.js";
 import type { ToolResult } from "../tools/execution.js";
-import type { PackHost, PackRegistry, PackServices, RegisterOptions, ToolPack } from "../tools/pack.js";
+import type {
+  LoadTools,
+  PackHost,
+  PackPrompt,
+  PackRegistry,
+  PackServices,
+  RegisterOptions,
+  ToolPack,
+} from "../tools/pack.js";
 import type { ChildAgentAnswer, ExecutableTool, ToolCall } from "../tools/tool.js";
-import { type PackManifest, PLAIN } from "./manifest.js";
+import { FUNCTIONS, HOOKS, type ManifestTool, type PackManifest, PLAIN } from "./manifest.js";
 import {
   CHANNEL_DESCRIPTOR,
   encodeFrame,
@@ -13,11 +23,17 @@ import {
   MAX_INLINE_CHARACTERS,
   type Message,
 } from "./protocol.js";
+import { createFetch, orAborted } from "./runtimeFetch.js";
+import { writeThroughHost } from "./runtimeFiles.js";
 
 const MAX_ERROR_CHARACTERS = 4000;
 const MAX_STATE_BYTES = 64 * 1024;
 const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
-const FETCH_CHUNK_METHOD = "fetch/read";
+const JOBS_CHECK_MS = 1000;
+const MAX_JOBS = 64;
+const MAX_TEXT = 1000;
+/** More than core takes over into the system prompt. */
+const MAX_PROMPT_CHARACTERS = 16 * 1024;
 const INHERITED = [
   "kind",
   "titleFrom",
@@ -29,6 +45,9 @@ const INHERITED = [
   "describeLimitMs",
 ];
 
+const NO_WRITES =
+  ". In its own process a pack changes files of the project with the asynchronous writeFile, appendFile and mkdir, in a call of a tool that declares write, or with call.callTool.";
+
 type Data = Record<string, unknown>;
 
 interface Registered {
@@ -38,7 +57,13 @@ interface Registered {
 
 const tools = new Map<string, Registered>();
 const services: PackServices[] = [];
-const unsupported = new Set<string>();
+/** Tools that the pack announced for later. */
+const later: { readonly description: string; readonly done: Promise<void>; problem?: string }[] = [];
+const announced: { readonly description: string; readonly load: LoadTools }[] = [];
+const refreshers: ((registry: PackRegistry) => void)[] = [];
+const ended = new AbortController();
+/** The number of the call that runs: what it writes, it writes for the user who approved it. */
+const currentCall = new AsyncLocalStorage<number>();
 const running = new Map<number, AbortController>();
 const asked = new Map<number, { resolve(frame: Frame): void; reject(error: Error): void }>();
 let nextAsk = 1;
@@ -46,6 +71,9 @@ let isRegistered = false;
 let state: unknown;
 let model: PackHost["model"];
 let manifest: Partial<Pick<PackManifest, "packName" | "secrets" | "needs">> = {};
+let sentJobs = "[]";
+let sentPrompts = "";
+let jobsTimer: NodeJS.Timeout | undefined;
 
 const channel = new Socket({ fd: CHANNEL_DESCRIPTOR, readable: true, writable: true });
 const reader = new FrameReader({ jsonBytes: Number.POSITIVE_INFINITY, rawBytes: Number.POSITIVE_INFINITY });
@@ -76,6 +104,10 @@ function receive(frame: Frame): void {
     running.get((params as { id: number }).id)?.abort();
     return;
   }
+  if (method === "refresh") {
+    refresh(params as Data);
+    return;
+  }
   if (id === undefined || method === undefined) return;
   const handler = HANDLERS[method];
   const controller = new AbortController();
@@ -86,16 +118,28 @@ function receive(frame: Frame): void {
       (result) => answer(id, result),
       (error: unknown) => fail(id, error),
     )
-    .finally(() => running.delete(id));
+    .finally(() => {
+      running.delete(id);
+      if (isRegistered) pushJobs();
+    });
+}
+
+/** A decision of a hook whose text is too long for a message. */
+class LongDecision {
+  constructor(
+    readonly key: string,
+    readonly text: string,
+  ) {}
 }
 
 /** Long texts are sent as raw bytes. */
 function answer(id: number, result: unknown): void {
-  if (typeof result === "string" && result.length > MAX_INLINE_CHARACTERS) {
-    const raw = Buffer.from(result);
+  const [text, about] = result instanceof LongDecision ? [result.text, result.key] : [result, null];
+  if (typeof text === "string" && text.length > MAX_INLINE_CHARACTERS) {
+    const raw = Buffer.from(text);
     if (raw.byteLength > FROM_PACK.rawBytes) {
       fail(id, new Error(`the result has ${raw.byteLength} bytes, more than an isolated pack can return`));
-    } else send({ id, result: null }, raw);
+    } else send({ id, result: about }, raw);
     return;
   }
   const message = { id, ...(result !== undefined && { result }) };
@@ -114,21 +158,42 @@ function answer(id: number, result: unknown): void {
 function fail(id: number, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const code = (error as { code?: unknown } | null)?.code;
+  const advice = code === "EROFS" ? NO_WRITES : "";
   send({
     id,
     error: {
-      message: message.slice(0, MAX_ERROR_CHARACTERS),
+      message: `${message.slice(0, MAX_ERROR_CHARACTERS)}${advice}`,
       ...(typeof code === "string" && { code: code.slice(0, 100) }),
     },
   });
 }
 
-function request(method: string, params: unknown, raw?: Uint8Array): Promise<Frame> {
+/** Asks the host. An abort rejects, and cancels the request in the host; a late one goes to `onLate`. */
+async function request(
+  method: string,
+  params: unknown,
+  {
+    raw,
+    signal,
+    onLate,
+  }: { raw?: Uint8Array | undefined; signal?: AbortSignal; onLate?(frame: Frame): void } = {},
+): Promise<Frame> {
+  signal?.throwIfAborted();
   const ask = nextAsk++;
-  return new Promise((resolve, reject) => {
+  const answered = new Promise<Frame>((resolve, reject) => {
     asked.set(ask, { resolve, reject });
     send({ ask, method, params }, raw);
   });
+  if (signal === undefined) return await answered;
+  try {
+    return await orAborted(answered, signal);
+  } catch (error) {
+    if (asked.has(ask)) {
+      send({ method: "cancel", params: { ask } });
+      answered.then(onLate, () => undefined);
+    }
+    throw error;
+  }
 }
 
 interface Serving {
@@ -137,29 +202,58 @@ interface Serving {
 }
 
 const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unknown>> = {
-  init: async ({ url, host }) => {
-    await register(String(url), host as Data);
+  init: async ({ url, host, loader }) => {
+    await register(String(url), host as Data, loader);
+    setImmediate(loadLater);
     return describePack();
   },
-  parse: async ({ tool, args }) => problemOnly((await toolOf(tool).parseArguments?.(args as Data)) ?? {}),
+  /** The tools that came later, once all of them have. */
+  loaded: async () => {
+    await Promise.all(later.map(({ done }) => done));
+    return {
+      tools: Object.fromEntries([...tools].map(([name, entry]) => [name, describeTool(entry)])),
+      late: later.map(({ description, problem }) => ({ description, ...(problem && { problem }) })),
+    };
+  },
+  /** One tool, once it has come. */
+  tool: async ({ tool }) => {
+    await toolOf(tool);
+    const entry = tools.get(String(tool));
+    return entry && describeTool(entry);
+  },
+  parse: async ({ tool, args }) => {
+    const one = await toolOf(tool);
+    return problemOnly((await one.parseArguments?.(args as Data)) ?? {});
+  },
+  redirect: async ({ tool, args }) => {
+    const one = await toolOf(tool);
+    return await one.redirect?.(args as Data);
+  },
   describe: async ({ tool, args, ...rest }, { signal }) => {
     update(rest);
-    const one = toolOf(tool);
+    const one = await toolOf(tool);
     const input = await parsed(one, args as Data);
     if (one.describeCall) return await one.describeCall(input, { signal });
     return { needs: one.findAccessNeeds?.(input) ?? [] };
   },
   preview: async ({ tool, args }, { signal }) => {
-    const one = toolOf(tool);
+    const one = await toolOf(tool);
     return await one.previewCall?.(await parsed(one, args as Data), { signal });
   },
-  checkPattern: async ({ tool, pattern }) => await toolOf(tool).permissions?.check(String(pattern)),
-  matchPatterns: async ({ tool, patterns, targets }) =>
-    await toolOf(tool).permissions?.match(patterns as never, targets as never),
+  checkPattern: async ({ tool, pattern }) => {
+    const { permissions } = await toolOf(tool);
+    return await permissions?.check(String(pattern));
+  },
+  matchPatterns: async ({ tool, patterns, targets }) => {
+    const { permissions } = await toolOf(tool);
+    return await permissions?.match(patterns as never, targets as never);
+  },
   execute: async ({ tool, args, call, ...rest }, serving) => {
     update(rest);
-    const one = toolOf(tool);
-    const text: unknown = await one.execute(await parsed(one, args as Data), toolCall(call as Data, serving));
+    const one = await toolOf(tool);
+    const text: unknown = await currentCall.run(serving.id, async () =>
+      one.execute(await parsed(one, args as Data), toolCall(call as Data, serving)),
+    );
     if (typeof text !== "string") throw new Error(`it returned ${typeof text} instead of a string.`);
     return text;
   },
@@ -171,18 +265,128 @@ const HANDLERS: Readonly<Record<string, (params: Data, serving: Serving) => unkn
     await mentionSource(source)?.list(String(query), signal),
   "mentions/read": async ({ source, id }, { signal }) =>
     await mentionSource(source)?.read(String(id), signal),
+  hook: async ({ hook, method, event, result, ...rest }, serving) => {
+    update(rest);
+    return await askHook(Number(hook), String(method), event as Data, result, serving);
+  },
+  "jobs/end": async ({ id }) => {
+    for (const { jobs } of services) if (await jobs?.end(String(id))) return true;
+    return false;
+  },
   diagnose: async () => (await Promise.all(services.map(({ diagnose }) => diagnose?.() ?? []))).flat(),
   dispose: async () => {
+    ended.abort();
     await Promise.all(services.map(async ({ dispose }) => await dispose?.()));
     // After the answer is sent.
     setImmediate(() => channel.end());
   },
 };
 
-function toolOf(name: unknown): ExecutableTool {
+/** A tool by its name, also one that is still loading. */
+async function toolOf(name: unknown): Promise<ExecutableTool> {
+  if (!tools.has(String(name))) await Promise.all(later.map(({ done }) => done));
   const found = tools.get(String(name));
-  if (!found) throw new Error(`the pack has no tool ${String(name)} any more.`);
-  return found.tool;
+  if (found) return found.tool;
+  const failed = later.flatMap(({ description, problem }) => (problem ? [`${description}: ${problem}`] : []));
+  const reason = failed.length === 0 ? "" : ` Not everything could be loaded: ${failed.join("; ")}`;
+  throw new Error(`the pack has no tool ${String(name)} now.${reason}`);
+}
+
+/** Loads the tools that the pack announced for later. They are reported as they come. */
+function loadLater(): void {
+  for (const { description, load } of announced.splice(0)) {
+    const one: (typeof later)[number] = {
+      description,
+      done: Promise.resolve()
+        .then(() => load(lateRegistry, ended.signal))
+        .catch((error: unknown) => {
+          one.problem = (error instanceof Error ? error.message : String(error)).slice(0, MAX_TEXT);
+          send({ method: "later/failed", params: { description, problem: one.problem } });
+        }),
+    };
+    later.push(one);
+  }
+}
+
+/** Brings tools and prompt text up to date: the host announces that a request to the model is about to be sent. */
+function refresh(news: Data): void {
+  update(news);
+  for (const one of refreshers) {
+    try {
+      one(lateRegistry);
+    } catch {
+      // As in the process of the host: its tools stay as they are.
+    }
+  }
+  const prompts = promptTexts();
+  const text = JSON.stringify(prompts);
+  if (text === sentPrompts) return;
+  sentPrompts = text;
+  send({ method: "prompts", params: { prompts } });
+}
+
+/** The texts for the system prompt, one for each function that gives one; `null` for nothing now. */
+function promptTexts(): (PackPrompt | null)[] {
+  return services.flatMap(({ prompt }) => {
+    if (prompt === undefined) return [];
+    try {
+      const given = prompt();
+      if (given === undefined) return [null];
+      const { title, text } = given;
+      return [
+        { title: String(title).slice(0, MAX_TEXT), text: String(text).slice(0, MAX_PROMPT_CHARACTERS) },
+      ];
+    } catch {
+      return [null];
+    }
+  });
+}
+
+/** Reports the background work if it changed, and looks at it again while some of it runs. */
+function pushJobs(): void {
+  const all = services.flatMap(({ jobs }) => jobs?.list() ?? []);
+  const list = all.slice(-MAX_JOBS).map(({ id, command, startedAt, ended: how }) => ({
+    ...{ id: String(id).slice(0, MAX_TEXT), command: String(command).slice(0, MAX_TEXT), startedAt },
+    ...(how !== undefined && { ended: String(how).slice(0, MAX_TEXT) }),
+  }));
+  const text = JSON.stringify(list);
+  if (text !== sentJobs) {
+    sentJobs = text;
+    send({ method: "jobs", params: { jobs: list } });
+  }
+  const isRunning = list.some((job) => !("ended" in job));
+  if (!isRunning) {
+    clearInterval(jobsTimer);
+    jobsTimer = undefined;
+  } else jobsTimer ??= setInterval(pushJobs, JOBS_CHECK_MS).unref();
+}
+
+function hooksOf(): readonly CallHooks[] {
+  return services.flatMap(({ hooks }) => hooks ?? []);
+}
+
+async function askHook(
+  index: number,
+  method: string,
+  event: Data,
+  result: unknown,
+  { id, signal }: Serving,
+): Promise<unknown> {
+  const hooks = hooksOf()[index] as Record<string, unknown> | undefined;
+  const run = hooks?.[method];
+  if (typeof run !== "function") throw new Error(`the pack has no hook ${method} any more.`);
+  const given = {
+    ...event,
+    signal,
+    ...(method.endsWith("Call") || method === "beforeRun"
+      ? { describe: async () => (await request("hook/describe", { id }, { signal })).message.result }
+      : {}),
+  };
+  const decision: unknown = await run.call(hooks, given, result);
+  for (const [key, text] of Object.entries(Object(decision) as Data)) {
+    if (typeof text === "string" && text.length > MAX_INLINE_CHARACTERS) return new LongDecision(key, text);
+  }
+  return decision;
 }
 
 function mentionSource(name: unknown) {
@@ -249,10 +453,17 @@ function toolCall(given: Data, { id, signal }: Serving): ToolCall {
   };
 }
 
-async function register(url: string, given: Data): Promise<void> {
+async function register(url: string, given: Data, loader: unknown): Promise<void> {
   update(given);
-  globalThis.fetch = hostFetch as typeof fetch;
-  const imported: Data = await import(url);
+  globalThis.fetch = createFetch(request, send);
+  if (given.writes === true) {
+    writeThroughHost((method, params, raw) => {
+      const id = currentCall.getStore();
+      if (id === undefined) return undefined;
+      return request(method, { id, ...params }, { raw }).then(({ message }) => message.result ?? undefined);
+    });
+  }
+  const imported: Data = await importModule(url, loader);
   // Node does not detect the named exports of every CommonJS module; the default export then has all of them.
   const pack = (typeof imported.register === "function" ? imported : imported.default) as
     | ToolPack
@@ -265,6 +476,17 @@ async function register(url: string, given: Data): Promise<void> {
     throw new Error("register() returned a promise. It must register synchronously.");
   }
   isRegistered = true;
+}
+
+interface Jiti {
+  createJiti(url: string, options: { fsCache: boolean }): { import(url: string): Promise<Data> };
+}
+
+/** Imports a module. `loader` is the URL of jiti, for a pack in TypeScript. */
+async function importModule(url: string, loader: unknown): Promise<Data> {
+  if (typeof loader !== "string") return await import(url);
+  const { createJiti } = (await import(loader)) as Jiti;
+  return await createJiti(url, { fsCache: false }).import(url);
 }
 
 function hostData({ options, secrets, data, offers }: Data): PackHost {
@@ -296,8 +518,8 @@ function hostData({ options, secrets, data, offers }: Data): PackHost {
       notice: (message) => send({ method: "notice", params: { message: String(message).slice(0, 1000) } }),
     }),
     ...(can.includes("ask") && {
-      ask: async ({ signal: _signal, ...question }) =>
-        (await request("ask", question)).message.result as never,
+      ask: async ({ signal, ...question }) =>
+        (await request("ask", question, { signal })).message.result as never,
     }),
   } as PackHost;
 }
@@ -305,13 +527,15 @@ function hostData({ options, secrets, data, offers }: Data): PackHost {
 const registry: PackRegistry = {
   register(tool, options = {}) {
     if (isRegistered) {
-      throw new Error("it registered a tool after register() returned, which an isolated pack cannot.");
+      throw new Error(
+        "it registered a tool after register() returned. Use registerLater for tools that take time.",
+      );
     }
-    if (tools.has(tool.name)) throw new Error(`it registered ${tool.name} twice.`);
-    tools.set(tool.name, { tool, options });
-    if (tool.redirect) unsupported.add("tools that stand for others");
+    addTool(tool, options);
   },
-  unregister: (name) => void tools.delete(name),
+  unregister(name) {
+    if (tools.delete(name) && isRegistered) send({ method: "tools/remove", params: { name } });
+  },
   enable: (name) => {
     throw new Error(`It tried to enable ${name}. Only the user enables a tool that is off.`);
   },
@@ -329,17 +553,35 @@ const registry: PackRegistry = {
   getToolNames: () => [...tools.keys()],
   claimSecrets: () => ({}),
   hostFor: () => ({}),
-  provide(given) {
-    services.push(given);
-    for (const name of ["hooks", "prompt", "jobs"] as const) {
-      if (given[name] !== undefined) unsupported.add(UNSUPPORTED[name]);
-    }
+  provide: (given) => void services.push(given),
+  registerLater(description, load) {
+    announced.push({ description: String(description).slice(0, MAX_TEXT), load });
+    if (isRegistered) loadLater();
   },
-  registerLater: () => void unsupported.add("tools that come later"),
-  onRefresh: () => void unsupported.add("tools that change"),
+  onRefresh: (update) => void refreshers.push(update),
 };
 
-const UNSUPPORTED = { hooks: "hooks", prompt: "prompt text", jobs: "background jobs" };
+/** The registry for tools that come after `register` has returned. */
+const lateRegistry: PackRegistry = {
+  ...registry,
+  register(tool, options = {}) {
+    const described = addTool(tool, options);
+    const params = { name: tool.name, tool: described };
+    if (Buffer.byteLength(JSON.stringify(params)) > FROM_PACK.jsonBytes - 1024) {
+      tools.delete(tool.name);
+      throw new Error(`the schema of ${tool.name} is too large for an isolated pack.`);
+    }
+    send({ method: "tools/add", params });
+  },
+};
+
+function addTool(tool: ExecutableTool, options: RegisterOptions): ManifestTool {
+  if (tools.has(tool.name)) throw new Error(`it registered ${tool.name} twice.`);
+  const entry = { tool, options };
+  const described = describeTool(entry);
+  tools.set(tool.name, entry);
+  return described;
+}
 
 function describePack(): PackManifest {
   return {
@@ -354,20 +596,25 @@ function describePack(): PackManifest {
     skills: services.flatMap(({ skills = [] }) => skills),
     agents: services.flatMap(({ agents = [] }) => agents),
     diagnoses: services.some(({ diagnose }) => diagnose !== undefined),
-    unsupported: [...unsupported],
+    prompts: firstPrompts(),
+    hooks: hooksOf().map((hooks) => ({
+      ...(hooks.timeoutMs !== undefined && { timeoutMs: hooks.timeoutMs }),
+      methods: HOOKS.filter((method) => typeof hooks[method] === "function"),
+    })),
+    jobs: services.some(({ jobs }) => jobs !== undefined),
+    late: announced.map(({ description }) => ({ description })),
   };
+}
+
+function firstPrompts(): (PackPrompt | null)[] {
+  const prompts = promptTexts();
+  sentPrompts = JSON.stringify(prompts);
+  return prompts;
 }
 
 function describeTool({ tool, options }: Registered): PackManifest["tools"][string] {
   const plain = Object.keys(PLAIN).filter((key) => INHERITED.includes(key));
   const { deadlineMs } = tool;
-  const functions = [
-    "parseArguments",
-    "describeCall",
-    "previewCall",
-    "findAccessNeeds",
-    "permissions",
-  ] as const;
   return {
     ...Object.fromEntries(
       plain.flatMap((key) => {
@@ -380,66 +627,6 @@ function describeTool({ tool, options }: Registered): PackManifest["tools"][stri
     enabled: options.enabled !== false,
     capabilities: tool.capabilities ?? [],
     ...(options.deferred && { deferred: true as const }),
-    functions: functions.filter((name) => tool[name] !== undefined),
+    functions: FUNCTIONS.filter((name) => tool[name] !== undefined),
   };
-}
-
-/** `fetch` through the host: this process has no network. */
-async function hostFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  const wanted = new Request(input, init);
-  wanted.signal.throwIfAborted();
-  const body = wanted.body === null ? undefined : new Uint8Array(await wanted.arrayBuffer());
-  const params = {
-    url: wanted.url,
-    method: wanted.method,
-    headers: [...wanted.headers],
-    redirect: wanted.redirect,
-  };
-  let frame: Frame;
-  try {
-    frame = await orAborted(request("fetch", params, body), wanted.signal);
-  } catch (error) {
-    if (wanted.signal.aborted) throw error;
-    throw new TypeError(`fetch failed: ${(error as Error).message}`, { cause: error });
-  }
-  const found = frame.message.result as {
-    status: number;
-    statusText: string;
-    headers: [string, string][];
-    url: string;
-    redirected: boolean;
-    stream: number;
-  };
-  const end = (): void => send({ method: "fetch/end", params: { stream: found.stream } });
-  const isEmpty = [101, 204, 205, 304].includes(found.status);
-  if (isEmpty) end();
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const chunk = await orAborted(request(FETCH_CHUNK_METHOD, { stream: found.stream }), wanted.signal);
-        if (chunk.raw === undefined) controller.close();
-        else controller.enqueue(new Uint8Array(chunk.raw));
-      } catch (error) {
-        end();
-        controller.error(error);
-      }
-    },
-    cancel: end,
-  });
-  const response = new Response(isEmpty ? null : stream, {
-    status: found.status,
-    statusText: found.statusText,
-    headers: found.headers,
-  });
-  Object.defineProperties(response, { url: { value: found.url }, redirected: { value: found.redirected } });
-  return response;
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return await new Promise<T>((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

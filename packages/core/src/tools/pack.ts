@@ -31,13 +31,14 @@ export interface ToolPack {
   readonly packApiVersion?: number;
 }
 
-/**
- * The access that a pack needs in its own process. The user sees it and grants all of it or does not add the pack.
- * Writes and commands go through the agent's tools (`call.callTool`).
- */
+/** The access that a pack needs in its own process. The user sees it and grants all of it or does not add the pack. */
 export interface PackNeeds {
-  /** `"read"`: the files of the project. Default: only if it has tools and none of them uses the network. */
-  readonly files?: "read";
+  /**
+   * `"read"`: the files of the project. `"write"`: also to change them, in calls of tools that declare `write`, with `writeFile`,
+   * `appendFile` and `mkdir`; the agent does it for the pack, and never to hidden or protected files. Default: what the
+   * capabilities of its tools say, and nothing if one of them connects anywhere.
+   */
+  readonly files?: "read" | "write";
   /**
    * The hosts that `fetch` connects to: `api.acme.com`, `*.acme.com`, `localhost:8080`; `*` is every host of the public
    * internet. Default: `*` if a tool has the capability `network`, else none.

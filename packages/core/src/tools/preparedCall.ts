@@ -72,7 +72,7 @@ export async function prepareCall(
     if ("problem" in read) return { ...failure(name, read.problem, limits), durationMs: 0 };
     // Everything that decides about the call sees the repaired arguments.
     const { args: copy, parsed, notes } = read;
-    const target = tool.redirect?.(copy);
+    const target = await tool.redirect?.(copy);
     if (target !== undefined) return await prepareTarget(name, target, lookUp, limits, { repair });
     return {
       name,

@@ -263,7 +263,9 @@ export interface ExecutableTool {
    * Redirects to the call that these valid arguments mean: the tool with that name is looked up, validated, approved
    * and run instead of this one. For a tool that represents many, such as those of a large server. Has no side effects.
    */
-  redirect?(args: Readonly<Record<string, unknown>>): RedirectedCall | undefined;
+  redirect?(
+    args: Readonly<Record<string, unknown>>,
+  ): RedirectedCall | undefined | Promise<RedirectedCall | undefined>;
   getSchema(): ChatTool;
   execute(args: Record<string, unknown>, call?: ToolCall): Promise<string>;
 }

@@ -74,7 +74,6 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       commands: [{ name: "greet", description: "Greets." }],
       mentions: ["notes"],
       diagnoses: true,
-      unsupported: [],
     });
     expect(manifest.tools.long?.enabled).toBe(false);
     expect(describeGrants(grantsOf(manifest))).toEqual([
@@ -282,7 +281,7 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
     ["an asynchronous register", "export const register = async () => undefined;", "returned a promise"],
     [
       "a wrong need",
-      "export const needs = { files: 'write' }; export const register = () => undefined;",
+      "export const needs = { files: 'all' }; export const register = () => undefined;",
       "needs.files",
     ],
     [
@@ -300,15 +299,6 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
     expect(await examined).toEqual(problem === undefined ? undefined : expect.stringContaining(problem));
   });
 
-  test("that brings hooks is said not to work in its own process", async () => {
-    const file = join(base, "hooks.mjs");
-    writeFileSync(
-      file,
-      "export const register = (r) => { r.provide({ hooks: { name: 'h' } }); r.registerLater('x', async () => {}); };",
-    );
-    expect((await isolation.inspect(file)).unsupported).toEqual(["hooks", "tools that come later"]);
-  });
-
   test("that changed since it was approved has the changed tool withheld", async () => {
     const { echo } = manifest.tools;
     const approved = {
@@ -321,7 +311,7 @@ describe.skipIf(!isEnforced)("a pack in its own process", () => {
       manifest: readManifest(approved),
     });
     registerPack(registry, pack);
-    await registry.run("fails");
+    // Also the call that starts the process.
     expect((await registry.run("echo")).text).toContain(
       'The pack "helper" changed since you approved it: it now can read; it no longer declares network. Review the change with: agent pack update helper',
     );
@@ -386,7 +376,12 @@ test("ends a process that asks and does not read the answers", async () => {
   const child = Object.assign(new EventEmitter(), { stdio: [], kill: vi.fn(), unref: vi.fn() });
   const launched = { child: child as unknown as ChildProcess, channel, pid: undefined };
   const answer = Buffer.alloc(8 * 1024 * 1024);
-  const started = new PackProcess("p", launched, { notify: vi.fn(), serve: async () => answer }, 512);
+  const started = new PackProcess(
+    "p",
+    launched,
+    { notify: vi.fn(), serve: async () => answer },
+    { memoryMb: 512 },
+  );
   for (let ask = 1; ask <= 9; ask++) channel.push(encodeFrame({ ask, method: "fetch/read" }));
   await expect.poll(() => started.problem, { timeout: 30_000 }).toContain("does not read the answers");
   expect(child.kill).toHaveBeenCalled();

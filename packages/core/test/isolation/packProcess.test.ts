@@ -16,7 +16,7 @@ test("leaves a process alone that got the id of one that was killed", async () =
   const [child, other] = [startProcess(), startProcess()];
   const listener = { notify: expect.unreachable, serve: expect.unreachable };
   const channel = child.stdio[3] as Duplex;
-  const pack = new PackProcess("helper", { child, channel, pid: other.pid }, listener, 1024);
+  const pack = new PackProcess("helper", { child, channel, pid: other.pid }, listener, { memoryMb: 1024 });
   child.kill("SIGKILL");
   await once(child, "exit");
   pack.end("the agent ended");

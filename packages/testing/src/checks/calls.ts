@@ -1,10 +1,10 @@
 import { countOf, describeValue } from "@agent/internal";
-import { hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArguments.js";
+import { exampleCall, hostileCalls, ignoresUnknownArguments, refusedCalls } from "../badArguments.js";
 import { canFindLeftovers } from "../leftovers.js";
 import type { CallReport, SeenTool } from "../probe/messages.js";
 import type { ProbeResult } from "../runProbe.js";
 import { type Check, type CheckVerdict, parametersOf, type Subject } from "../subject.js";
-import type { Finding } from "../types.js";
+import type { Finding, SampleCall } from "../types.js";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -38,6 +38,14 @@ function eachSampled(
     if (samples.length === 0) return "no sample";
     return examine(await subject.call(tool, samples), subject, tool);
   });
+}
+
+/** The samples of a tool, or a made-up call where it can do no harm. */
+function labelCalls(subject: Subject, tool: SeenTool): readonly SampleCall[] {
+  const samples = subject.samples(tool);
+  if (samples.length > 0 || subject.options.sandbox === undefined) return samples;
+  const example = exampleCall(parametersOf(tool) ?? {});
+  return example === undefined ? [] : [example];
 }
 
 /** Checks of a pack's tools when they run. */
@@ -104,9 +112,13 @@ export const CALL_CHECKS: readonly Check[] = [
   {
     id: "labels",
     title: "does nothing that its capabilities do not say",
-    run: eachSampled((probe, _, { capabilities }) => {
+    run: eachCallable(async (subject, tool) => {
+      const calls = labelCalls(subject, tool);
+      if (calls.length === 0) return "no sample";
+      const probe = await subject.call(tool, calls);
       if (!probe.answer?.calls) return [crashProblem(probe)];
       // A tool without capabilities may do anything, and so may a command.
+      const { capabilities } = tool;
       const labels: readonly unknown[] = Array.isArray(capabilities) ? capabilities : [];
       if (labels.length === 0 || labels.includes("network") || labels.includes("execute")) return [];
       const connections = probe.answer.calls.flatMap((report) => report.connections ?? []);

@@ -3,6 +3,15 @@ import { describeValue } from "@agent/internal";
 import type { Check } from "../subject.js";
 import type { Finding } from "../types.js";
 
+/** What a pack did when it was imported. */
+export function importFinding(effect: string): Finding {
+  return {
+    expected: "importing the pack changes nothing",
+    got: `it ${effect}`,
+    cure: "Move the work into register(), or better into the tool's execute().",
+  };
+}
+
 /** Checks of how a pack is loaded and registered. */
 export const LOADING_CHECKS: readonly Check[] = [
   {
@@ -39,11 +48,7 @@ export const LOADING_CHECKS: readonly Check[] = [
       if (probe.output !== "") effects.push(`printed ${describeValue(probe.output)}`);
       for (const file of probe.newFiles) effects.push(`created the file ${describeValue(file)}`);
       return {
-        findings: effects.map((effect) => ({
-          expected: "importing the pack changes nothing",
-          got: `it ${effect}`,
-          cure: "Move the work into register(), or better into the tool's execute().",
-        })),
+        findings: effects.map(importFinding),
         remarks: inspection.dependencyEffects.map((effect) => `a dependency does: ${effect}`),
       };
     },

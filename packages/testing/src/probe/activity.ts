@@ -48,14 +48,20 @@ export class Activity {
       this.#connections.add(address);
       this.#add(`connected to ${address}`);
     });
-    this.#watch(childProcess.ChildProcess.prototype as unknown as Patched, "spawn", () =>
-      this.#add("started a process"),
-    );
+    const starts = [
+      [childProcess.ChildProcess.prototype, ["spawn"]],
+      [childProcess, ["spawnSync", "execSync", "execFileSync"]],
+    ] as const;
+    for (const [owner, names] of starts) {
+      for (const name of names) {
+        this.#watch(owner as unknown as Patched, name, () => this.#add("started a process"));
+      }
+    }
     syncBuiltinESMExports();
   }
 
-  /** Records what happens while `work` runs, and resolves to the phrases. */
-  async during(work: () => Promise<unknown>): Promise<string[]> {
+  /** Records what happens while `work` runs. */
+  async during(work: () => Promise<unknown>): Promise<void> {
     this.#phrases.clear();
     this.#connections.clear();
     this.#isOn = true;
@@ -64,6 +70,10 @@ export class Activity {
     } finally {
       this.#isOn = false;
     }
+  }
+
+  /** What was done, or tried, during the last work, one phrase each. */
+  get phrases(): readonly string[] {
     return [...this.#phrases];
   }
 

@@ -20,19 +20,18 @@ export async function inspect(task: Task): Promise<Inspection> {
   const activity = new Activity(module);
   const beforeImport = takeSnapshot();
   let pack: ToolPack | undefined;
-  let outside: string[] = [];
   try {
     const load = async (): Promise<void> => {
       pack = await loadPack(task);
     };
     // What an isolated pack does when it is imported stays in its own process.
     if (isolated) await load();
-    else outside = await activity.during(load);
+    else await activity.during(load);
     if (pack === undefined) throw new Error("it exports nothing");
   } catch (error) {
     return {
       importError: errorMessage(error),
-      importEffects: [],
+      importEffects: [...activity.phrases],
       dependencyEffects,
       packName: undefined,
       packApiVersion: undefined,
@@ -43,7 +42,7 @@ export async function inspect(task: Task): Promise<Inspection> {
       serviceProblems: [],
     };
   }
-  const importEffects = isolated ? [] : [...changesSince(beforeImport), ...outside];
+  const importEffects = isolated ? [] : [...changesSince(beforeImport), ...activity.phrases];
   const beforeRegister = takeSnapshot();
   const first = registration(pack, options);
   const second = registration(pack, options);

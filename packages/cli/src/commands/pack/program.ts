@@ -37,7 +37,7 @@ export function packCommands(pack: Command, { done }: CommandRun): void {
   pack
     .command("check")
     .description(
-      "check a pack and its package.json against what hosts and users rely on; no tool is called for real",
+      "check a pack and its package.json against what hosts and users rely on, in a sandbox where there is one",
     )
     .argument("[target]", "a pack's folder or file, or the name of an installed one", ".")
     .option("--json", "as JSON")
