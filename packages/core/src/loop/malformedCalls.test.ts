@@ -61,6 +61,9 @@ describe("a call that a model wrote wrongly", () => {
     [{ path: '"a b.txt"' }, { path: "a b.txt" }, '"path" as "a b.txt"'],
     [{ path: "file:///tmp/a%20b" }, { path: "/tmp/a b" }, '"path" as "/tmp/a b"'],
     [{ path: 4 }, { path: "4" }, '"path" as text'],
+    [{ input: { path: "a" } }, { path: "a" }, 'the content of "input" as the arguments'],
+    [{ arguments: '{"file":"a"}' }, { path: "a" }, 'the content of "arguments" as the arguments'],
+    [{ path: "a", limit: "", all: "" }, { path: "a" }, '"limit" as absent, because it was empty'],
   ])("is run in its only reading: %j", async (args, meant, note) => {
     const { tool, ran } = noting("edit", EDIT, OPTIONAL);
     const agent = agentWith([call("edit", args), "Done."], [tool]);
@@ -83,6 +86,35 @@ describe("a call that a model wrote wrongly", () => {
     await collect(agent, "Go.");
     expect(ran).toEqual([]);
     expect(toolTexts(agent)[0]).toContain("Expected: { path: string, old_text?: string, limit?: integer,");
+  });
+
+  test.each([
+    [
+      { pattern: "x", path: "." },
+      { query: "x", paths: ["."] },
+    ],
+    [
+      { query: "x", file: "a.txt" },
+      { query: "x", paths: ["a.txt"] },
+    ],
+  ])("is run with a list for one path, and never with text for a flag: %j", async (args, meant) => {
+    const properties = {
+      query: { type: "string" },
+      paths: { type: "array", items: { type: "string" } },
+      regex: { type: "boolean" },
+    };
+    const { tool, ran } = noting("search_text", properties, ["regex"]);
+    await collect(agentWith([call("search_text", args), "Done."], [tool]), "Go.");
+    expect(ran).toEqual([meant]);
+  });
+
+  test("is not run with the item of a list as the content of a file", async () => {
+    const { tool, ran } = noting("write_file", { path: { type: "string" }, content: { type: "string" } });
+    await collect(
+      agentWith([call("write_file", { path: "a.json", content: ["x"] }), "Done."], [tool]),
+      "Go.",
+    );
+    expect(ran).toEqual([]);
   });
 
   test("gets all its problems in one message", async () => {

@@ -134,6 +134,8 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["cwd", "workdir", "workingdirectory"],
   ["url", "uri", "link"],
 ];
+/** Names that models put around the whole of the arguments. */
+const WRAPPERS = ["input", "arguments", "args", "parameters", "params"];
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 
 /**
@@ -142,8 +144,18 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
  */
 export function repairArguments(parameters: JsonSchema, args: Arguments): Repaired | undefined {
   const notes: string[] = [];
-  const repaired = repairObject(parameters, args, "", notes);
+  const repaired = repairObject(parameters, unwrapped(parameters, args, notes), "", notes);
   return notes.length === 0 ? undefined : { args: repaired, notes };
+}
+
+/** The arguments inside an object that has one of them, if the schema has no such property. */
+function unwrapped(parameters: JsonSchema, args: Arguments, notes: string[]): Arguments {
+  const [[name, value] = ["", undefined], another] = Object.entries(args);
+  const isKnown = isRecord(parameters.properties) && Object.hasOwn(parameters.properties, name);
+  const inner = typeof value === "string" ? parsedJson(value.trim()) : value;
+  if (another !== undefined || isKnown || !WRAPPERS.includes(name) || !isRecord(inner)) return args;
+  notes.push(`the content of ${quote(name)} as the arguments`);
+  return inner;
 }
 
 /**
@@ -203,6 +215,10 @@ function repairObject(schema: JsonSchema, value: Arguments, where: string, notes
       notes.push(`${quote(where + name)} as absent, because it was null`);
       continue;
     }
+    if (given === "" && !required.includes(name) && /^(number|integer|boolean)$/.test(typesOf(sub).join())) {
+      notes.push(`${quote(where + name)} as absent, because it was empty`);
+      continue;
+    }
     result[name] = repairValue(sub, given, where + name, notes);
   }
   return result;
@@ -220,17 +236,32 @@ function renameKeys(
   const names = Object.keys(properties);
   const entries = Object.entries(value).map(([key, given]) => {
     if (Object.hasOwn(properties, key)) return [key, given] as const;
-    const fitting = names.filter(
-      (name) => !Object.hasOwn(value, name) && (isClosed || required.includes(name)) && isSynonym(key, name),
-    );
-    const same = fitting.filter((name) => plainName(name) === plainName(key));
-    const [target, another] = same.length > 0 ? same : fitting;
+    const fitting = (written: string): string[] =>
+      names.filter(
+        (name) =>
+          !Object.hasOwn(value, name) &&
+          (isClosed || required.includes(name)) &&
+          isSynonym(written, name) &&
+          isReadable(properties[name], given, name),
+      );
+    const same = fitting(key).filter((name) => plainName(name) === plainName(key));
+    // One path where the tool expects "paths".
+    const [target, another] = [same, fitting(key), fitting(`${key}s`)].find((some) => some.length > 0) ?? [];
     if (target === undefined || another !== undefined) return [key, given] as const;
     notes.push(`${quote(where + key)} as ${quote(where + target)}`);
     return [target, given] as const;
   });
   // Two keys for one property: the intended one is ambiguous.
   return new Set(entries.map(([key]) => key)).size === entries.length ? Object.fromEntries(entries) : value;
+}
+
+/** Whether a value has the type of a property, or can be read as one. */
+function isReadable(schema: unknown, value: unknown, name: string): boolean {
+  if (!isRecord(schema) || value === null) return true;
+  const [type, ...others] = typesOf(schema);
+  const kind = kindOf(value);
+  if (type === undefined || others.length > 0 || type === kind) return true;
+  return (type === "integer" && kind === "number") || readAs(type, schema, value, kind, name) !== undefined;
 }
 
 function isSynonym(key: string, name: string): boolean {
@@ -260,7 +291,7 @@ function repairValue(
     return value;
   }
   if (types.length !== 1 || type === undefined) return value;
-  const read = readAs(type, schema, value, kind);
+  const read = readAs(type, schema, value, kind, where);
   if (read === undefined) return value;
   notes.push(`${quote(where)} as ${read.as}`);
   return repairValue(schema, read.value, where, notes);
@@ -272,6 +303,7 @@ function readAs(
   schema: Readonly<Record<string, unknown>>,
   value: unknown,
   kind: string,
+  where: string,
 ): { readonly value: unknown; readonly as: string } | undefined {
   const text = typeof value === "string" ? value.trim() : "";
   switch (type) {
@@ -284,6 +316,8 @@ function readAs(
         : undefined;
     case "string":
       if (kind === "number" || kind === "boolean") return { value: String(value), as: "text" };
+      // The content of a file may be meant as a list in JSON.
+      if (isSynonym("content", where)) return undefined;
       if (Array.isArray(value) && value.length === 1 && typeof value[0] === "string")
         return { value: value[0], as: "its only item" };
       return undefined;

@@ -263,6 +263,13 @@ test.each([
   expect(content()).toBe("a 😀\n");
 });
 
+test("ignores arguments that a model only filled in: empty texts next to edits, no edits next to texts", async () => {
+  const { edit, content } = scene("one\ntwo\n");
+  await edit({ old_text: "one", new_text: "1", edits: [] });
+  await edit({ old_text: "", new_text: "", edits: [{ old_text: "two", new_text: "2" }] });
+  expect(content()).toBe("1\n2\n");
+});
+
 test("keeps NUL bytes, a lone carriage return and a byte order mark inside the text unchanged", async () => {
   const text = `${"x".repeat(9000)}\0\rone\n\ufefftwo\n`;
   const { edit, content } = scene(text);

@@ -32,7 +32,6 @@ const INPUT = {
     edits: {
       type: "array",
       description: "Several edits at once, each found in the file as it is now",
-      minItems: 1,
       items: {
         type: "object",
         properties: { old_text: OLD_TEXT, new_text: NEW_TEXT, replace_all: REPLACE_ALL },
@@ -175,7 +174,12 @@ function readEdits(args: Readonly<Record<string, unknown>>): Edit[] {
     if (!isRecord(edit)) throw new Error(`"edits[${index}]" must be an object, got ${describeValue(edit)}.`);
     return readEdit(edit, `edits[${index}].`);
   });
-  const alone = args.old_text !== undefined || args.new_text !== undefined || several.length === 0;
+  // Some models fill in every argument: empty texts next to edits, or no edits next to texts.
+  const isGiven = [args.old_text, args.new_text].some((text) => text !== undefined && text !== "");
+  if (args.edits !== undefined && several.length === 0 && !isGiven) {
+    throw new Error('"edits" must not be empty. Pass at least one pair of old_text and new_text.');
+  }
+  const alone = isGiven || several.length === 0;
   return alone ? [readEdit(args, ""), ...several] : several;
 }
 
