@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { countMessageFiles } from "./messagePath.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const IMPORT =
@@ -47,10 +48,16 @@ const withInternal = sources
 
 const lines = sources.map(({ text }) => text.split("\n").length - 1).sort((a, b) => a - b);
 
+const message = await countMessageFiles().catch(({ message: reason }) => `not measured: ${reason}`);
+const counted = (files) =>
+  typeof message === "string" ? [message] : [message[files].length, message[files]];
+
 const figures = [
   ["source files", sources.length],
   ["lines per file, median", lines[lines.length >> 1]],
   ["files with one importer, in the same folder, not loaded lazily", single.length, single],
+  ["files a chat message passes, keyboard to tool and back", ...counted("passed")],
+  ["files with code that runs for a chat message, helpers included", ...counted("run")],
   ["largest folder", `${largest[1]} files (${largest[0]})`],
   ["lines of host code that name built-in tools", named.trim()],
   ["pack files that import `@agent/internal`", withInternal.length, withInternal],
