@@ -38,6 +38,28 @@ test("separates changes that are far apart, and names a single file too", () => 
   expect(lines).toContain("40 +end");
 });
 
+test("says how much of many files is not shown", () => {
+  const files = Array.from({ length: 600 }, (_, index) => ({
+    path: `/p/${index}`,
+    before: undefined,
+    after: Buffer.from("a\nb\nc\n"),
+  }));
+  const lines = diff(...files);
+  expect(lines.at(-1)).toMatch(/^… \d+ more lines\. git diff/);
+  const shown = lines.length - 1;
+  expect(diff(...files.slice(0, Math.floor(shown / 4))).at(-1)).not.toContain("git diff");
+});
+
+test("takes for text what is UTF-8 without a zero byte, and not too large", () => {
+  const isText = (content: Buffer): boolean =>
+    !diff({ path: "/p/x", before: undefined, after: content })[0]?.includes("→");
+  expect(isText(Buffer.from("é\n"))).toBe(true);
+  expect(isText(Buffer.from([0xff, 0xfe]))).toBe(false);
+  expect(isText(Buffer.from("a\0"))).toBe(false);
+  expect(isText(Buffer.alloc(1024 * 1024, "a"))).toBe(true);
+  expect(isText(Buffer.alloc(1024 * 1024 + 1, "a"))).toBe(false);
+});
+
 test("describes what is not a text", () => {
   expect(
     diff(

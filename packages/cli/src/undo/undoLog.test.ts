@@ -278,6 +278,32 @@ describe("undo of what file tools changed", () => {
     expect((await log.undo()).restored).toEqual([at("b")]);
   });
 
+  test("restores the mode of a removed directory that forbids writing", async () => {
+    mkdirSync(at("fixed"));
+    writeFileSync(at("fixed", "f"), "x");
+    chmodSync(at("fixed"), 0o555);
+    const before = treeHash(project);
+    await turn(() =>
+      call(["fixed"], () => {
+        chmodSync(at("fixed"), 0o755);
+        rmSync(at("fixed"), { recursive: true });
+      }),
+    );
+    expect((await log.undo()).kept).toEqual([]);
+    expect(treeHash(project)).toBe(before);
+    chmodSync(at("fixed"), 0o755);
+  });
+
+  test("keeps the last fifty messages", async () => {
+    for (let count = 0; count < 51; count++) {
+      await turn(() => call(["f"], () => writeFileSync(at("f"), `${count}`)));
+    }
+    expect(log.turns).toHaveLength(50);
+    for (let count = 0; count < 50; count++) await log.undo();
+    expect(readFileSync(at("f"), "utf8")).toBe("0");
+    expect((await log.undo()).message).toBeUndefined();
+  });
+
   test("names a call that could not be recorded", async () => {
     await turn(async () => {
       const describe = () => Promise.reject(new Error("broken"));
@@ -285,6 +311,8 @@ describe("undo of what file tools changed", () => {
       await log.after("1");
     });
     expect((await log.undo()).untracked).toEqual(["a call that could not be recorded (broken)"]);
+    await turn(() => call(["a"], () => writeFileSync(at("a"), "x")));
+    expect((await log.undo()).untracked).toEqual([]);
   });
 
   test.each(["{", "[]", '{"done":{},"undone":[]}', '{"done":[],"undone":1}'])(
