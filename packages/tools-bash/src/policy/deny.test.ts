@@ -20,6 +20,11 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
   git config core.pager 'rm x.y=cat'
   node --test-reporter=data:text/javascript,x y
   [ 'a[$(rm x)]' -eq 1 ]
+  test 'a[$(rm x)]' -eq 1
+  A='a[$(rm x)]' ls
+  A='a[$(rm x)]'; [ A -eq 1 ]
+  export A='a[\`rm x\`]'
+  printf -v 'a[$(rm x)]' y
   CMAKE_C_COMPILER_LAUNCHER=rm cmake .
   MANOPT='-P rm' man ls
   git -c alias.x="$X" log
@@ -245,6 +250,31 @@ describe("Promise: deny wins, and what may be denied is refused", () => {
     for (const command of ["rm --force x", "rm -i x", "rm -- -rf", "git push -u origin main"]) {
       expect(allowed(command, { deny }), command).toBe(true);
     }
+  });
+
+  test("takes text that looks like a subscript for text where no shell evaluates it", () => {
+    expect(allowed("echo 'a[$(rm x)]'")).toBe(true);
+    expect(allowed("A='a[1]' ls")).toBe(true);
+  });
+
+  test.each([
+    ["git push --force*", "git push --force-with-lease", false],
+    ["git push --force*", "git push -f", false],
+    ["git push --force*", 'git push "$X"', false],
+    ["git push --force*", "git push origin main", true],
+    ["git push -*", "git push -f", false],
+    ["git push -*", "git push origin", true],
+    ["rm -r", "rm -R x", true],
+    ["rm -r", "rm --Recursive x", false],
+    ["git push --force", "git push --f", false],
+    ["git push --force", "git push --", true],
+    ["git push --force", "git push --follow-tags", true],
+    ["git * main", "git push origin main", false],
+    ["git * main", "git push main", false],
+    ["git * main", "git push origin", true],
+    ["git * main", "git main", false],
+  ])("matches %s with %s: allowed %s", (rule, command, expected) => {
+    expect(allowed(command, { deny: [rule] })).toBe(expected);
   });
 
   test("refuses an abbreviated subcommand of a program that takes them", () => {

@@ -1,7 +1,7 @@
 import type { Match } from "@agent/core";
 import { describe, expect, test } from "vitest";
 import { lines } from "../../test/verdicts.js";
-import { describeCommands, offerRules } from "./commands.js";
+import { describeCommands, offerRules, withVariables } from "./commands.js";
 import { shellLanguage } from "./language.js";
 
 /** Each line: a pattern, a bar, and a command. */
@@ -209,7 +209,44 @@ test("does not describe a script of too many commands", () => {
   expect(describeCommands(`echo ${"a ".repeat(100_000)}`)).toBeUndefined();
   expect(describeCommands("# nothing")).toBeUndefined();
   expect(describeCommands("case x in")).toEqual([{ type: "command", text: "case x in", open: true }]);
+  expect(describeCommands(`${"eval ".repeat(20)}ls`)).toBeUndefined();
+  expect(describeCommands(`${"env ".repeat(20)}ls`)).toBeUndefined();
+  expect(describeCommands(`${"eval ".repeat(5)}ls`)?.at(-1)?.text).toBe("ls");
+  expect(describeCommands("sh -c 'case x in'")?.at(-1)).toEqual({
+    type: "command",
+    text: "case x in",
+    open: true,
+  });
 });
+
+test("describes variables before a command: their known values, and a placeholder for others", () => {
+  expect(describeCommands("A=1 B='x y' ls")).toEqual([
+    { type: "command", text: "A=1 B='x y' ls", open: true },
+  ]);
+  expect(describeCommands('A="$X" ls')?.[0]?.text).toBe('A="$_" ls');
+  expect(withVariables({ type: "command", text: "ls", reads: true }, { A: "x y", "B-C": "1" })).toEqual({
+    type: "command",
+    text: "A='x y' ls",
+    open: true,
+  });
+});
+
+test.each([
+  ["npx -y vitest run", "npx -y vitest *"],
+  ["pnpx prettier .", "pnpx prettier *"],
+  ["bunx prettier .", "bunx prettier *"],
+  ["uvx ruff check", "uvx ruff *"],
+  ["npm exec prettier .", "npm exec prettier *"],
+  ["npm x prettier .", "npm x prettier *"],
+  ["pnpm exec prettier .", "pnpm exec prettier *"],
+  ["pnpm dlx prettier .", "pnpm dlx prettier *"],
+  ["yarn exec prettier .", "yarn exec prettier *"],
+  ["yarn dlx prettier .", "yarn dlx prettier *"],
+  ["bun x prettier .", "bun x prettier *"],
+  ["pipx run ruff check", "pipx run ruff *"],
+  ["npm run build -- -x", "npm run build *"],
+  ["npm test -- -x", "npm test *"],
+])("offers a rule for the package that %s runs", (command, rule) => expect(offered(command)).toBe(rule));
 
 describe("the words of a command that may be allowed with anything behind them", () => {
   test.each([

@@ -78,6 +78,9 @@ describe("a command that only reads", () => {
     find . -delete
     find . -exec cat {} +
     find / -name x
+    find out
+    find src out
+    find src out -name x
     find . -fprint x
     git push
     git -c core.pager=x log
