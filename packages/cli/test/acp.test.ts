@@ -8,6 +8,8 @@ import { gone, pidIn } from "./processes.js";
 import { ScriptedModel } from "./scriptedModel.js";
 
 const MCP_SERVER = fileURLToPath(new URL("../../tools-mcp/test/fixtures/server.mjs", import.meta.url));
+const LSP_PACK = fileURLToPath(new URL("../../tools-lsp/dist/index.js", import.meta.url));
+const LSP_SERVER = fileURLToPath(new URL("../../tools-lsp/test/fixtures/server.mjs", import.meta.url));
 const select = (optionId: string) => () => ({ outcome: { outcome: "selected", optionId } });
 
 /** A trusted project with the default tools, `run_bash` on, and a scripted model. */
@@ -385,4 +387,29 @@ test("names the key to set to an editor without one", async () => {
   const again = await client.ask("authenticate", { methodId: "key" });
   expect(again.error?.message).toContain("No model can answer");
   expect(await client.end()).toBe(0);
+});
+
+test("reverts a rename by a language server in several files with one undo", async () => {
+  const files = { "a.tst": "alpha\r\nuse(alpha)\r\n", "b.tst": "see alpha here" };
+  const { sandbox, model, env, args } = await project();
+  const paths = Object.entries(files).map(([name, text]) => sandbox.write(name, text));
+  const server = {
+    command: [process.execPath, LSP_SERVER, "pull"],
+    extensions: [".tst"],
+    env: { LSP_FILES: paths[1] },
+  };
+  const packs = ["@agent/preset-default", [LSP_PACK, { servers: { test: server } }]];
+  sandbox.write("agent.config.json", JSON.stringify({ packs }));
+  const client = await AcpClient.start(sandbox, { env, args, answer: select("allow") });
+  const sessionId = await client.open(sandbox.project);
+  const contents = (): string[] => paths.map((path) => readFileSync(path, "utf8"));
+
+  const call = 'call lsp_rename {"path":"a.tst","line":1,"symbol":"alpha","new_name":"beta"}';
+  // A rename is refused while the server starts.
+  do await client.prompt(sessionId, `${call}\nthen say Done.`);
+  while (model.lastRequest.includes("still loading") && !model.lastRequest.includes("Renamed alpha"));
+  expect(contents()).toEqual(["beta\r\nuse(beta)\r\n", "see beta here"]);
+  await client.prompt(sessionId, "/undo");
+  expect(contents()).toEqual(Object.values(files));
+  expect(client.said()).toContain("Undid 2 changes");
 });
