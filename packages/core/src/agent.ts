@@ -98,6 +98,14 @@ type Opening =
   | { readonly message: Content; readonly replaces?: string }
   | { readonly decisions: ApprovalDecisions };
 
+/** Background child agents. They queue for slots as the children of one message do. */
+interface Background {
+  started: number;
+  readonly running: Set<BackgroundAgent>;
+  readonly shared: Pick<Run["allowance"], "running" | "exclusive">;
+  readonly listeners: Set<(event: ChildEvent) => void>;
+}
+
 /**
  * A conversation with a model that has tools. It runs the loop and reports events; it never prints and has no built-in
  * tools. `Entries` is the type of its packs, with which the compiler checks options and tool names. `Context` is the
@@ -118,13 +126,8 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   #session: HookSession | undefined;
   /** The run of the current message. */
   #answering: Run | undefined;
-  /** Background child agents. They queue for slots as the children of one message do. */
-  readonly #background = {
-    started: 0,
-    running: new Set<BackgroundAgent>(),
-    shared: { running: [], exclusive: [] } as Pick<Run["allowance"], "running" | "exclusive">,
-    listeners: undefined as Set<(event: ChildEvent) => void> | undefined,
-  };
+  // Created with the first background child: a program may hold thousands of idle agents.
+  #background: Background | undefined;
   /** Events that arrived after an abort had rejected the caller's promise. */
   #lateEvents: AgentEvent[] = [];
 
@@ -388,12 +391,12 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     onEvent: (event: AgentEvent) => void = () => undefined,
   ): BackgroundAgent {
     checkFunction("onEvent", onEvent);
-    const { shared, running } = this.#background;
+    const { shared, running } = this.#backgroundAgents;
     const stop = new AbortController();
     const emit = (event: AgentEvent): void => {
       if (event.type !== "child") return;
       onEvent(event.event);
-      for (const listener of this.#background.listeners ?? []) listener(event);
+      for (const listener of this.#backgroundAgents.listeners) listener(event);
     };
     const { context, budgets } = this.#answering ?? {};
     const parent = this.#createRun({}, { context }, stop.signal, true, emit, shared, budgets);
@@ -404,7 +407,7 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
           `At most ${parent.limits.maxChildAgents} agents may work in the background. Wait for one to end, or raise maxChildAgents.`,
         );
       }
-      const callId = `background-${++this.#background.started}`;
+      const callId = `background-${++this.#backgroundAgents.started}`;
       return await parent.startAgent({ turn: 0, callId }, request, stop.signal, new CallSlots());
     };
     const agent = { done: start(), stop: () => stop.abort() };
@@ -417,16 +420,16 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
   /** Calls `listener` with the events of all background child agents. Returns a function that unsubscribes. */
   onBackgroundEvent(listener: (event: ChildEvent) => void): () => void {
     checkFunction("listener", listener);
-    this.#background.listeners ??= new Set();
-    this.#background.listeners.add(listener);
-    return () => void this.#background.listeners?.delete(listener);
+    const { listeners } = this.#backgroundAgents;
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   /** Stops everything that the packs started, and background child agents. The agent must not be used afterwards. */
   async dispose(): Promise<void> {
-    const { running } = this.#background;
+    const running = [...(this.#background?.running ?? [])];
     for (const agent of running) agent.stop();
-    await Promise.allSettled([...running].map(({ done }) => done));
+    await Promise.allSettled(running.map(({ done }) => done));
     await this.settled();
     if (this.#session) await endSession(this.#session, this.#hooks);
     this.#session = undefined;
@@ -510,6 +513,16 @@ export class Agent<const Entries extends readonly PackEntry[] = readonly PackEnt
     const sections = this.registry.services.prompts((text) => emit({ type: "notice", text }));
     const text = sections.map(({ title, text }) => `# ${title}\n${text}`).join("\n\n");
     return text === "" ? "" : this.registry.redact(text);
+  }
+
+  get #backgroundAgents(): Background {
+    this.#background ??= {
+      started: 0,
+      running: new Set(),
+      shared: { running: [], exclusive: [] },
+      listeners: new Set(),
+    };
+    return this.#background;
   }
 
   get #hooks(): readonly CallHooks[] {

@@ -1,6 +1,6 @@
 import { definePack, off } from "@agent/core";
 import { OPTIONS, PACK_NAME } from "./options.js";
-import { createRunBash, runBashTool, sharedRunner } from "./tools/bash.js";
+import { createRunBash, runBashTool, SharedRunner } from "./tools/bash.js";
 import { createRunPowershell } from "./tools/powershell.js";
 
 export { DEFAULT_HIDDEN_ENV } from "./command/environment.js";
@@ -31,9 +31,9 @@ export const { packName, packApiVersion, register } = definePack({
   name: PACK_NAME,
   options: OPTIONS,
   setup(host, registry) {
-    const shared = sharedRunner(host.options, host);
+    const shared = new SharedRunner(host.options, host);
     // Not returned: `jobs` is created on first access, and an agent that runs no command needs none.
-    registry.provide?.(shared.services);
+    registry.provide?.(shared);
     const more = process.platform === "win32" ? [off(createRunPowershell(shared))] : [];
     return { tools: [off(createRunBash(shared)), ...more] };
   },

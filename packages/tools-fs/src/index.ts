@@ -53,7 +53,6 @@ export const { packName, packApiVersion, register } = definePack({
   setup(host, registry) {
     const { options, model } = host;
     const workspace = new Workspace(options, host);
-    const mayDelete = (): boolean => registry.isToolEnabled("remove");
     const { edit = "auto" } = options;
     // The user may switch to another model at any time.
     let isPatching = false;
@@ -62,7 +61,7 @@ export const { packName, packApiVersion, register } = definePack({
         const isWanted = writesPatches(model?.id);
         if (isWanted === isPatching) return;
         isPatching = isWanted;
-        if (isWanted) usePatches(own, workspace, mayDelete);
+        if (isWanted) usePatches(own, workspace);
         else {
           own.release?.("edit_file");
           own.withhold?.("apply_patch", USE_EDIT);
@@ -78,16 +77,21 @@ export const { packName, packApiVersion, register } = definePack({
         mkdirTool(workspace),
         moveTool(workspace),
         off(removeTool(workspace)), // deletes recursively: the user opts in
-        ...(edit === "patch" ? [applyPatchTool(workspace, mayDelete)] : []),
+        ...(edit === "patch" ? [patchTool(registry, workspace)] : []),
       ],
       withheld: { edit_file: edit === "patch" ? USE_PATCH : undefined },
     };
   },
 });
 
-function usePatches(own: PackRegistry, workspace: Workspace, mayDelete: () => boolean): void {
+/** A separate function: the tools of an idle agent must not hold the registry's view. */
+function patchTool(registry: PackRegistry, workspace: Workspace) {
+  return applyPatchTool(workspace, () => registry.isToolEnabled("remove"));
+}
+
+function usePatches(own: PackRegistry, workspace: Workspace): void {
   if (!own.hasTool("apply_patch")) {
-    own.register(applyPatchTool(workspace, mayDelete), { enabled: own.isToolEnabled("edit_file") });
+    own.register(patchTool(own, workspace), { enabled: own.isToolEnabled("edit_file") });
   }
   own.release?.("apply_patch");
   own.withhold?.("edit_file", USE_PATCH);

@@ -15,7 +15,7 @@ import {
 import { checkedOptions, DEFAULT_LIMITS, type FsLimits, type FsOptions } from "./options.js";
 import { PathLocks } from "./paths/pathLocks.js";
 import { showPath } from "./paths/pathText.js";
-import { type NewContent, Protection, type ProtectionOptions } from "./protect/protection.js";
+import { type NewContent, Protection } from "./protect/protection.js";
 import type { ProtectedChange } from "./protect/rules.js";
 import { LineIndexes } from "./read/lineIndexes.js";
 import { SeenFiles } from "./read/seenFiles.js";
@@ -38,6 +38,8 @@ export interface WorkspaceStep {
   readonly line?: number;
 }
 
+const NONE: readonly string[] = [];
+
 /** The part of a pack's host that the file tools use. */
 export type WorkspaceHost = Pick<PackHost, "access" | "protectedPaths" | "protectedNames" | "editorFiles">;
 
@@ -53,7 +55,10 @@ export class Workspace {
   readonly #access: AccessRules | undefined;
   /** Whether paths are confined or subject to rules, so that directories are opened and checked before use. */
   readonly pins: boolean;
-  readonly #protectionOptions: ProtectionOptions;
+  readonly #base: string;
+  readonly #protect: FsOptions["protect"];
+  readonly #hostPaths: readonly string[];
+  readonly #hostNames: readonly string[];
   #protection: Protection | undefined;
   #seen: SeenFiles | undefined;
   #lineIndexes: LineIndexes | undefined;
@@ -61,7 +66,7 @@ export class Workspace {
 
   /** Throws for an unknown or mistyped option, and if `root` does not exist. */
   constructor(given?: FsOptions, host: WorkspaceHost = {}) {
-    const { access, protectedPaths = [], protectedNames = [], editorFiles } = host;
+    const { access, protectedPaths = NONE, protectedNames = NONE, editorFiles } = host;
     const options = checkedOptions(given);
     this.limits = {
       maxReadBytes: options.maxReadBytes ?? DEFAULT_LIMITS.maxReadBytes,
@@ -69,24 +74,26 @@ export class Workspace {
       maxEntries: options.maxEntries ?? DEFAULT_LIMITS.maxEntries,
     };
     this.guard = createPathGuard(options.root);
-    const confined = this.guard.root !== undefined;
     this.#access = access;
     this.editorFiles = editorFiles;
-    this.pins = confined || access !== undefined || protectedPaths.length > 0;
-    this.#protectionOptions = {
-      base: this.guard.root ?? process.cwd(),
-      protect: options.protect,
-      confined,
-      asks: access !== undefined,
-      tops: access?.writable ?? [],
-      // With its locks removed, another process could change a file at the same time.
-      hostPaths: [...protectedPaths, lockDirectory()],
-      hostNames: protectedNames,
-    };
+    this.pins = this.guard.root !== undefined || access !== undefined || protectedPaths.length > 0;
+    this.#base = this.guard.root ?? process.cwd();
+    this.#protect = options.protect;
+    this.#hostPaths = protectedPaths;
+    this.#hostNames = protectedNames;
   }
 
   get protection(): Protection {
-    this.#protection ??= new Protection(this.#protectionOptions);
+    this.#protection ??= new Protection({
+      base: this.#base,
+      protect: this.#protect,
+      confined: this.guard.root !== undefined,
+      asks: this.#access !== undefined,
+      tops: this.#access?.writable ?? [],
+      // With its locks removed, another process could change a file at the same time.
+      hostPaths: [...this.#hostPaths, lockDirectory()],
+      hostNames: this.#hostNames,
+    });
     return this.#protection;
   }
 

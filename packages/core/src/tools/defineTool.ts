@@ -18,6 +18,7 @@ import {
   parseContext,
   readSchema,
   type Schema,
+  type SchemaReader,
   type SchemaValue,
   type StandardSchema,
 } from "../toolkit/jsonSchema/standardSchema.js";
@@ -155,53 +156,66 @@ export function defineTool<
 ): ExecutableTool & { readonly name: Name } {
   checkObject("definition", definition);
   checkOptions<Record<keyof ToolDefinition<S>, unknown>>("defineTool", definition as never, OPTIONS);
-  const { name, description, input, output, context, execute, describe, preview, redirect } = definition;
-  const { capabilities, deadlineMs, repeatable, kind, titleFrom, pathArguments, permissions } = definition;
-  const { insteadOf, freeform, toText = JSON.stringify } = definition;
+  const { name, description, input, output, context, execute, describe, preview, toText, ...facts } =
+    definition;
   checkText("name", name);
   checkText("description", description);
   checkFunction("execute", execute);
   const { parameters, parse } = readInput(name, input);
-  const outputReader = output && readSchema(output, `defineTool ${quote(name)}: output`);
-  return {
+  const reader = output && readSchema(output, `defineTool ${quote(name)}: output`);
+  const special = (context ?? reader) && { context, reader, toText: toText as ValueText | undefined };
+  const tool: ExecutableTool & { readonly name: Name } = {
     name,
-    ...(capabilities && { capabilities }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(repeatable !== undefined && { repeatable }),
-    ...(kind !== undefined && { kind }),
-    ...(titleFrom !== undefined && { titleFrom }),
-    ...(pathArguments && { pathArguments }),
-    ...(insteadOf !== undefined && { insteadOf }),
-    ...(freeform && { freeform }),
-    ...(permissions && { permissions }),
-    ...(outputReader && { outputSchema: outputReader.jsonSchema }),
-    ...(describe && { describeCall: describe as NonNullable<ExecutableTool["describeCall"]> }),
-    ...(preview && { previewCall: preview as NonNullable<ExecutableTool["previewCall"]> }),
-    ...(redirect && { redirect: redirect as NonNullable<ExecutableTool["redirect"]> }),
-    ...(parse && { parseArguments: parse }),
     getSchema: schemaReader({ type: "function", function: { name, description, parameters } }),
-    async execute(args, call) {
-      const whole = completeCall(call);
-      if (context) {
-        const value = await parseContext(context, whole.context);
-        Object.defineProperty(whole, "context", { value, enumerable: true });
-      }
-      const returned: unknown = await execute(args as ToolInput<S>, whole as DefinedToolCall<Context>);
-      if (outputReader) {
-        const parsed = await outputReader.parse(returned);
-        if ("problem" in parsed)
-          throw new Error(`its result does not fit its output schema: ${parsed.problem}`);
-        whole.report({ value: parsed.value });
-        return (toText as (value: unknown) => string)(parsed.value);
-      }
-      if (typeof returned === "string") return returned;
-      if (!isRecord(returned) || typeof returned.text !== "string") {
-        throw new Error(`it returned ${describeValue(returned)} instead of a string or { text, parts }.`);
-      }
-      for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
-      return returned.text;
-    },
+    execute: executor(execute as Execute, special),
   };
+  const optional = {
+    ...facts,
+    outputSchema: reader?.jsonSchema,
+    describeCall: describe,
+    previewCall: preview,
+    parseArguments: parse,
+  };
+  return Object.assign(tool, definedOf(optional));
+}
+
+type Execute = (args: Record<string, unknown>, call: DefinedToolCall) => unknown;
+type ValueText = (value: unknown) => string;
+
+/** What only some tools have: a schema of the context or of the result. */
+interface SpecialTool {
+  readonly context: StandardSchema | undefined;
+  readonly reader: SchemaReader | undefined;
+  readonly toText: ValueText | undefined;
+}
+
+/** A separate function, so that a tool holds nothing else of its definition: a program may have thousands of agents. */
+function executor(execute: Execute, special: SpecialTool | undefined): ExecutableTool["execute"] {
+  return async (args, call) => {
+    const whole = completeCall(call);
+    if (special?.context) {
+      const value = await parseContext(special.context, whole.context);
+      Object.defineProperty(whole, "context", { value, enumerable: true });
+    }
+    const returned: unknown = await execute(args, whole);
+    if (special?.reader) {
+      const parsed = await special.reader.parse(returned);
+      if ("problem" in parsed)
+        throw new Error(`its result does not fit its output schema: ${parsed.problem}`);
+      whole.report({ value: parsed.value });
+      return (special.toText ?? JSON.stringify)(parsed.value);
+    }
+    if (typeof returned === "string") return returned;
+    if (!isRecord(returned) || typeof returned.text !== "string") {
+      throw new Error(`it returned ${describeValue(returned)} instead of a string or { text, parts }.`);
+    }
+    for (const part of (returned as { parts?: readonly ContentPart[] }).parts ?? []) whole.attach(part);
+    return returned.text;
+  };
+}
+
+function definedOf(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
 }
 
 /** The schema for the model. A JSON Schema is checked when the tool is registered, and by the registry for each call. */

@@ -40,7 +40,17 @@ export async function resolveProvider(
 
 /** The model as exposed to packs: read on access, since a provider may switch models. */
 export function hostModel(provider: ChatProvider, contextTokens?: number): HostModel {
-  return {
+  if (contextTokens !== undefined) return liveModel(provider, contextTokens);
+  const model = liveModels.get(provider) ?? liveModel(provider);
+  liveModels.set(provider, model);
+  return model;
+}
+
+// A program may hold thousands of idle agents with one provider.
+const liveModels = new WeakMap<ChatProvider, HostModel>();
+
+function liveModel(provider: ChatProvider, contextTokens?: number): HostModel {
+  return Object.freeze({
     get provider() {
       return provider.id;
     },
@@ -50,7 +60,7 @@ export function hostModel(provider: ChatProvider, contextTokens?: number): HostM
     get contextTokens() {
       return contextTokens ?? provider.contextTokens;
     },
-  };
+  });
 }
 
 /** Resolves model names for packs. */

@@ -18,24 +18,25 @@ export function registerPack(registry: PackRegistry, pack: ToolPack, host?: Pack
   if (host !== undefined) checkObject("host", host);
   const name = packLabel(pack);
   checkPack(pack, name);
-  const scope = createScope(registry, name);
+  const open = { provided: [], afterwards: [] };
+  const scope: PackScope = { registry, source: name, own: [], open };
   try {
-    const returned: unknown = pack.register(scope.registry, hostOf(registry, pack, name, host));
+    const returned: unknown = pack.register(viewOf(scope), hostOf(registry, pack, name, host));
     if (returned instanceof Promise) {
       // The failure is already reported here; a second report as an unhandled rejection would crash the process.
       returned.catch(() => undefined);
       throw new AgentError("pack_invalid", "register() returned a promise. It must register synchronously.");
     }
   } catch (error) {
-    scope.undo();
+    undo(scope, open);
     throw new AgentError("pack_failed", `Pack ${quote(name)} failed to register: ${errorMessage(error)}`, {
       cause: error,
     });
   } finally {
-    scope.close();
+    delete scope.open;
   }
-  scope.complete();
-  return scope.names();
+  complete(scope, open);
+  return [...scope.own];
 }
 
 /**
@@ -114,56 +115,70 @@ function checkPack(pack: ToolPack, name: string): void {
   }
 }
 
-/** The view of the registry that one pack gets. */
-function createScope(registry: PackRegistry, source: string) {
-  const own: string[] = [];
-  // Published only after the whole pack is registered: a pack that throws half-way leaves nothing registered.
-  const provided: { readonly services: PackServices; readonly by: string }[] = [];
-  const afterwards: (() => void)[] = [];
-  let closed = false;
-  const whenRegistered = (start: () => void): void => {
-    if (closed) start();
-    else afterwards.push(start);
+/** What one pack has registered. A pack that refreshes its tools keeps this, so that it is small. */
+interface PackScope {
+  readonly registry: PackRegistry;
+  readonly source: string;
+  own: readonly string[];
+  /** A tool that is unregistered and registered again keeps the user's enabled or disabled setting. */
+  leftAs?: Map<string, boolean>;
+  /** Present until the whole pack is registered: a pack that throws half-way leaves nothing registered. */
+  open?: {
+    readonly provided: { readonly services: PackServices; readonly by: string }[];
+    readonly afterwards: (() => void)[];
   };
-  const ownOnly = (action: string, name: string): void => {
-    if (!own.includes(name)) {
-      throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
-    }
-  };
-  // A tool that is unregistered and registered again keeps the user's enabled or disabled setting.
-  const leftAs = new Map<string, boolean>();
-  const add = (to: PackRegistry, tool: ExecutableTool, options: RegisterOptions): void => {
-    const enabled = leftAs.get(tool?.name);
-    to.register(tool, { source, ...options, ...(enabled !== undefined && { enabled }) });
-    own.push(tool.name);
-  };
-  const view: PackRegistry = {
+}
+
+function addTool(scope: PackScope, to: PackRegistry, tool: ExecutableTool, options: RegisterOptions): void {
+  const enabled = scope.leftAs?.get(tool?.name);
+  to.register(tool, { source: scope.source, ...options, ...(enabled !== undefined && { enabled }) });
+  scope.own = [...scope.own, tool.name];
+}
+
+function ownOnly({ own }: PackScope, action: string, name: string): void {
+  if (own.includes(name)) return;
+  throw new AgentError("pack_invalid", `It may not ${action} ${quote(name)}, which is not its own tool.`);
+}
+
+function whenRegistered({ open }: PackScope, start: () => void): void {
+  if (open) open.afterwards.push(start);
+  else start();
+}
+
+/**
+ * The registry as a pack sees it while it registers. With `outer` it has no time limit: a server may add and remove tools as
+ * long as it runs. `outer` is the registry itself, or the late view of the preset that this pack is part of.
+ */
+function viewOf(scope: PackScope, outer?: PackRegistry): PackRegistry {
+  const { registry, source } = scope;
+  return Object.freeze({
     register(tool: ExecutableTool, options: RegisterOptions = {}) {
-      if (closed) {
+      if (!outer && !scope.open) {
         throw new AgentError(
           "pack_invalid",
           `Pack ${quote(source)} registered a tool after register() returned. Use registerLater for tools that take time.`,
         );
       }
-      add(registry, tool, options);
+      addTool(scope, outer ?? registry, tool, options);
     },
     unregister(name) {
-      ownOnly("unregister", name);
+      ownOnly(scope, "unregister", name);
       registry.release?.(name);
-      leftAs.set(name, registry.isToolEnabled(name));
+      scope.leftAs ??= new Map();
+      scope.leftAs.set(name, registry.isToolEnabled(name));
       registry.unregister(name);
-      own.splice(own.indexOf(name), 1);
+      scope.own = scope.own.filter((one) => one !== name);
     },
     disable(name) {
-      ownOnly("disable", name);
+      ownOnly(scope, "disable", name);
       return registry.disable(name);
     },
     withhold(name, reason) {
-      ownOnly("withhold", name);
+      ownOnly(scope, "withhold", name);
       return registry.withhold?.(name, reason) ?? registry.disable(name);
     },
     release(name) {
-      ownOnly("release", name);
+      ownOnly(scope, "release", name);
       return registry.release?.(name) ?? false;
     },
     enable(name) {
@@ -181,46 +196,31 @@ function createScope(registry: PackRegistry, source: string) {
     hostFor: (pack) => registry.hostFor?.(pack) ?? {},
     provide(services, by = source) {
       checkServices(services);
-      if (closed) registry.provide?.(services, by);
-      else provided.push({ services, by });
+      if (scope.open) scope.open.provided.push({ services, by });
+      else registry.provide?.(services, by);
     },
     registerLater(description, load) {
       checkText("description", description);
       checkFunction("load", load);
-      whenRegistered(() =>
-        registry.registerLater?.(description, (outer, signal) => load(lateView(outer), signal)),
+      whenRegistered(scope, () =>
+        registry.registerLater?.(description, (late, signal) => load(viewOf(scope, late), signal)),
       );
     },
     onRefresh(refresh) {
       checkFunction("refresh", refresh);
-      whenRegistered(() => registry.onRefresh?.((outer) => refresh(lateView(outer))));
+      whenRegistered(scope, () => registry.onRefresh?.((late) => refresh(viewOf(scope, late))));
     },
-  };
-  /**
-   * The same rules without a time limit: a server may add and remove tools as long as it runs. `outer` is the registry
-   * itself, or the late view of the preset that this pack is part of.
-   */
-  const lateView = (outer: PackRegistry): PackRegistry =>
-    Object.freeze({
-      ...view,
-      register(tool: ExecutableTool, options: RegisterOptions = {}) {
-        add(outer, tool, options);
-      },
-    });
-  return {
-    registry: Object.freeze(view),
-    names: () => [...own],
-    close: () => {
-      closed = true;
-    },
-    complete: () => {
-      for (const { services, by } of provided) registry.provide?.(services, by);
-      for (const start of afterwards) start();
-    },
-    undo: () => {
-      for (const name of own.splice(0)) registry.unregister(name);
-      // Ignore a failure of `dispose`: the reason why the pack failed is more useful.
-      for (const { services } of provided) (async () => await services.dispose?.())().catch(() => undefined);
-    },
-  };
+  } satisfies PackRegistry);
+}
+
+/** Publishes what the pack provided. */
+function complete(scope: PackScope, { provided, afterwards }: NonNullable<PackScope["open"]>): void {
+  for (const { services, by } of provided) scope.registry.provide?.(services, by);
+  for (const start of afterwards) start();
+}
+
+function undo({ registry, own }: PackScope, { provided }: NonNullable<PackScope["open"]>): void {
+  for (const name of own) registry.unregister(name);
+  // Ignore a failure of `dispose`: the reason why the pack failed is more useful.
+  for (const { services } of provided) (async () => await services.dispose?.())().catch(() => undefined);
 }

@@ -202,6 +202,8 @@ interface SharedSchema {
   readonly text: string;
   /** The schema, deeply frozen, for readers that need no copy. */
   readonly schema: ChatTool;
+  /** Returns the schema, also after it has left the cache. */
+  readonly read: () => ChatTool;
   /** Returns the problem with the arguments, or `undefined`. */
   readonly check: (args: unknown) => string | undefined;
 }
@@ -221,7 +223,8 @@ function shareSchema(text: string): SharedSchema {
   const known = shared.get(text);
   if (known) return known;
   const schema = examineSchema(text);
-  const made = { text, schema, check: compileParameters(schema.function.parameters ?? NO_ARGUMENTS) };
+  const check = compileParameters(schema.function.parameters ?? NO_ARGUMENTS);
+  const made = { text, schema, read: readerOf(text), check };
   const [oldest] = shared.keys();
   if (shared.size >= MAX_SHARED && oldest !== undefined) shared.delete(oldest);
   shared.set(text, made);
@@ -229,8 +232,8 @@ function shareSchema(text: string): SharedSchema {
 }
 
 /**
- * A schema reader that holds only the text, which all agents with the same tool share once one has registered it. Each
- * agent has its own tool objects, and the schema is most of their memory.
+ * A schema reader that all agents with the same tool share once one has registered it. Each agent has its own tool
+ * objects, and the schema would be most of their memory.
  */
 export function schemaReader(schema: ChatTool): () => ChatTool {
   let text: string;
@@ -239,7 +242,7 @@ export function schemaReader(schema: ChatTool): () => ChatTool {
   } catch {
     return () => schema; // registration reports the problem
   }
-  return readerOf(shared.get(text)?.text ?? text);
+  return shared.get(text)?.read ?? readerOf(text);
 }
 
 /** A separate function, so that its closure does not hold the schema. */

@@ -147,7 +147,7 @@ export class ToolRegistry implements PackRegistry {
     this.redact = createRedactor(() => [...secrets(), ...this.#packSecrets]);
     this.#directories = options.directories;
     this.#barred = barring(options);
-    this.#claim = options.claimSecrets ?? ((_, variables) => readVariables(variables));
+    this.#claim = options.claimSecrets ?? claimFromEnvironment;
     this.#limits = {
       deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
       abortGraceMs: options.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS,
@@ -388,6 +388,10 @@ export class ToolRegistry implements PackRegistry {
     Object.assign(entry, change);
     return true;
   }
+}
+
+function claimFromEnvironment(_pack: string, variables: readonly string[]): Readonly<Record<string, string>> {
+  return readVariables(variables);
 }
 
 function describe(name: string, entry: RegisteredTool): ToolInfo {

@@ -51,24 +51,26 @@ interface Loading {
   done: Promise<void>;
 }
 
+/** The services of one pack. */
+interface Provided {
+  readonly services: PackServices;
+  readonly source: string;
+  /** Whether its warm-up was not called yet. */
+  isCold: boolean;
+}
+
 /** The services of all packs of one registry, and the tools that are still loading. */
 export class PackServiceList {
-  readonly #services: PackServices[] = [];
-  /** The pack of each service, in the same order. */
-  readonly #sources: string[] = [];
-  /** Services whose `warmUp` has not been called yet. */
-  readonly #cold: PackServices[] = [];
+  // Replaced, not extended: an array that is pushed to reserves room, and a program may hold thousands of idle agents.
+  #provided: readonly Provided[] = [];
+  #refreshers: readonly (() => void)[] = [];
   readonly #pending: Loading[] = [];
-  // Created on first use: most agents have none, and a program may hold thousands.
-  #refreshers: (() => void)[] | undefined;
   readonly #ended = new LazySignal();
 
   /** Throws `invalid_argument` for invalid services. Services added after disposal are disposed of immediately. */
   add(services: PackServices, source = "a pack"): void {
     checkServices(services);
-    this.#services.push(services);
-    this.#sources.push(source);
-    if (services.warmUp) this.#cold.push(services);
+    this.#provided = [...this.#provided, { services, source, isCold: true }];
     if (this.#ended.aborted) this.dispose().catch(() => undefined);
   }
 
@@ -106,7 +108,7 @@ export class PackServiceList {
 
   /** The background work of all packs combined, including packs that are added later. */
   get jobs(): BackgroundJobs {
-    const sources = () => this.#services.flatMap(({ jobs }) => jobs ?? []);
+    const sources = () => this.#provided.flatMap(({ services: { jobs } }) => jobs ?? []);
     const first = async (end: (jobs: BackgroundJobs) => Promise<boolean> | undefined): Promise<boolean> => {
       for (const jobs of sources()) if (await end(jobs)) return true;
       return false;
@@ -120,7 +122,7 @@ export class PackServiceList {
   }
 
   get hooks(): readonly CallHooks[] {
-    return this.#services.flatMap(({ hooks }) => hooks ?? []);
+    return this.#provided.flatMap(({ services: { hooks } }) => hooks ?? []);
   }
 
   /** The skills of all packs. If two have the same name, the first is used; `problems` names both packs. */
@@ -147,8 +149,7 @@ export class PackServiceList {
   ): { found: readonly T[]; problems: readonly string[] } {
     const found = new Map<string, { one: T; source: string }>();
     const problems: string[] = [];
-    for (const [index, services] of this.#services.entries()) {
-      const source = this.#sources[index] ?? "";
+    for (const { services, source } of this.#provided) {
       for (const one of of(services) ?? []) {
         const first = found.get(one.name);
         if (!first) found.set(one.name, { one, source });
@@ -168,11 +169,10 @@ export class PackServiceList {
    */
   prompts(onProblem: (problem: string) => void = () => undefined): readonly PromptSection[] {
     const sections: PromptSection[] = [];
-    for (const [index, { prompt }] of this.#services.entries()) {
-      if (!prompt) continue;
-      const source = this.#sources[index] ?? "";
+    for (const { services, source } of this.#provided) {
+      if (!services.prompt) continue;
       try {
-        const given: unknown = prompt();
+        const given: unknown = services.prompt();
         if (given === undefined) continue;
         if (!isRecord(given) || typeof given.title !== "string" || typeof given.text !== "string") {
           throw new Error("it must return { title, text } or undefined");
@@ -188,29 +188,30 @@ export class PackServiceList {
   }
 
   get commands(): readonly PackCommand[] {
-    return this.#services.flatMap(({ commands }) => commands ?? []);
+    return this.#provided.flatMap(({ services: { commands } }) => commands ?? []);
   }
 
   get mentions(): readonly MentionSource[] {
-    return this.#services.flatMap(({ mentions }) => mentions ?? []);
+    return this.#provided.flatMap(({ services: { mentions } }) => mentions ?? []);
   }
 
   /** Warms up the packs for their first calls, each once. The first call reports a failure. */
   warmUp(): void {
-    for (const services of this.#cold.splice(0)) {
-      (async () => await services.warmUp?.())().catch(() => undefined);
+    for (const provided of this.#provided) {
+      if (!provided.isCold) continue;
+      provided.isCold = false;
+      (async () => await provided.services.warmUp?.())().catch(() => undefined);
     }
   }
 
   /** Calls `refresh` each time packs update their tools. */
   onRefresh(refresh: () => void): void {
-    this.#refreshers ??= [];
-    this.#refreshers.push(refresh);
+    this.#refreshers = [...this.#refreshers, refresh];
   }
 
   /** Lets packs update their tools. A pack that fails keeps its current ones. */
   refresh(): void {
-    for (const refresh of this.#refreshers ?? []) {
+    for (const refresh of this.#refreshers) {
       try {
         refresh();
       } catch {
@@ -221,9 +222,9 @@ export class PackServiceList {
 
   /** The diagnostics of all packs. A pack that fails is listed with its error. */
   async diagnose(): Promise<Diagnosis[]> {
-    const found = this.#services.map(async ({ diagnose }) => {
+    const found = this.#provided.map(async ({ services }) => {
       try {
-        return (await diagnose?.()) ?? [];
+        return (await services.diagnose?.()) ?? [];
       } catch (error) {
         return [{ subject: "a pack's own check", ok: false, detail: errorMessage(error) }];
       }
@@ -233,9 +234,9 @@ export class PackServiceList {
 
   /** Kills what the packs started, without waiting, for a process that is about to exit. Never throws. */
   terminate(): void {
-    for (const { terminate } of this.#services) {
+    for (const { services } of this.#provided) {
       try {
-        terminate?.();
+        services.terminate?.();
       } catch {
         // Continue with the next pack, which also has work to stop.
       }
@@ -245,11 +246,12 @@ export class PackServiceList {
   /** Stops what the packs started: every pack is disposed of, even after one has failed. */
   async dispose(): Promise<void> {
     this.#ended.abort();
-    this.#cold.length = 0;
-    this.#refreshers = undefined;
+    for (const provided of this.#provided) provided.isCold = false;
+    this.#refreshers = [];
     await this.#loadsEnded();
-    this.#sources.length = 0;
-    const endings = this.#services.splice(0).map(async ({ dispose }) => await dispose?.());
+    const ended = this.#provided;
+    this.#provided = [];
+    const endings = ended.map(async ({ services }) => await services.dispose?.());
     const failed = (await Promise.allSettled(endings)).find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
   }

@@ -71,41 +71,48 @@ const INPUT = {
  * or protected.
  */
 export function runBashTool(options?: BashOptions, host?: HostRules) {
-  return createRunBash(sharedRunner(checkedOptions(options), host));
+  return createRunBash(new SharedRunner(checkedOptions(options), host));
 }
 
-/** The shared state of the shell tools of one registration. */
-export interface SharedRunner {
+/** The shared state of the shell tools of one registration, and its services for the host. */
+export class SharedRunner implements BashServices {
   readonly settings: RunnerSettings;
-  readonly services: BashServices;
-  ready(): CommandRunner;
-}
-
-export function sharedRunner(options: BashOptions, host: HostRules = {}): SharedRunner {
-  const settings = settingsOf(options, host);
   // Created on first use: an agent that runs no command has nothing to keep.
-  let runner: CommandRunner | undefined;
-  const ready = (): CommandRunner => {
-    runner ??= new CommandRunner(settings);
-    return runner;
-  };
-  const services: BashServices = {
-    get jobs() {
-      return ready().host.jobs;
-    },
-    diagnose: () => diagnose(settings.shell, settings.windowsShell),
-    // Also if no command was run: the host then refuses later ones.
-    dispose: () => ready().host.dispose(),
-    terminate: () => runner?.host.terminate(),
-  };
-  return { settings, services, ready };
+  #runner: CommandRunner | undefined;
+
+  constructor(options: BashOptions, host: HostRules = {}) {
+    this.settings = settingsOf(options, host);
+  }
+
+  ready(): CommandRunner {
+    this.#runner ??= new CommandRunner(this.settings);
+    return this.#runner;
+  }
+
+  get jobs(): BashServices["jobs"] {
+    return this.ready().host.jobs;
+  }
+
+  diagnose(): ReturnType<BashServices["diagnose"]> {
+    return diagnose(this.settings.shell, this.settings.windowsShell);
+  }
+
+  /** Also if no command was run: the host then refuses later ones. */
+  async dispose(): Promise<void> {
+    await this.ready().host.dispose();
+  }
+
+  terminate(): void {
+    this.#runner?.host.terminate();
+  }
 }
 
 /**
  * Creates `run_bash`, which runs a shell command and returns JSON with `stdout`, `stderr` and `exit_code`. A command
  * that fails, is stopped or exceeds a limit is a result; only one that was not run at all is an error.
  */
-export function createRunBash({ settings, services, ready }: SharedRunner) {
+export function createRunBash(runner: SharedRunner) {
+  const { settings } = runner;
   const tool = defineTool({
     name: "run_bash",
     description: `Run a command in ${settings.shell} and get JSON with stdout, stderr and exit_code. It can change or destroy anything the user can: prefer the other tools for reading, searching and editing files. There is no terminal and no input. ${backgroundAdvice(settings)}${networkAdvice(settings)}`,
@@ -118,11 +125,11 @@ export function createRunBash({ settings, services, ready }: SharedRunner) {
     deadlineMs: Number.POSITIVE_INFINITY,
     describe: (input) => {
       const description = describeRun(settings, input);
-      return settings.containment?.wanted() ? markContained(description, ready()) : description;
+      return settings.containment?.wanted() ? markContained(description, runner.ready()) : description;
     },
-    execute: async (input, call) => await ready().run(input, call),
+    execute: async (input, call) => await runner.ready().run(input, call),
   });
-  return Object.assign(tool, { services, describeLimitMs: DESCRIBE_LIMIT_MS });
+  return Object.assign(tool, { services: runner as BashServices, describeLimitMs: DESCRIBE_LIMIT_MS });
 }
 
 /** A call is contained if the sandbox that the host requests has passed its test. */

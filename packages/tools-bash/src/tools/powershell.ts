@@ -24,7 +24,8 @@ const WHOLE_COMMANDS: PermissionLanguage = {
 };
 
 /** Creates `run_powershell`, for Windows without a bash. Its results are those of `run_bash`. */
-export function createRunPowershell({ settings, ready }: SharedRunner, find = findPowerShell) {
+export function createRunPowershell(runner: SharedRunner, find = findPowerShell) {
+  const { settings } = runner;
   const findShell = (): WindowsShell => {
     const found = find();
     if (found === undefined) throw new Error("There is no PowerShell on this machine. Nothing was run.");
@@ -56,6 +57,6 @@ export function createRunPowershell({ settings, ready }: SharedRunner, find = fi
         return error instanceof Error && "code" in error ? {} : { refusal: errorMessage(error) };
       }
     },
-    execute: async (input, call) => await ready().run(input, call, findShell),
+    execute: async (input, call) => await runner.ready().run(input, call, findShell),
   });
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createToolRegistry, definePack, off } from "@agent/core";
 import { afterAll, describe, expect, test } from "vitest";
 import { diagnoseWindows } from "../diagnose.js";
-import { sharedRunner } from "../tools/bash.js";
+import { SharedRunner } from "../tools/bash.js";
 import { createRunPowershell } from "../tools/powershell.js";
 import { findBash, findPowerShell, type WindowsMachine } from "./shells.js";
 
@@ -79,12 +79,12 @@ describe("run_powershell", () => {
   writeFileSync(standIn, `#!/bin/sh\neval "$('${process.execPath}' -e '${decode}' -- "$@")"\n`);
   chmodSync(standIn, 0o755);
 
-  function registryWith(options: Parameters<typeof sharedRunner>[0] = {}) {
+  function registryWith(options: ConstructorParameters<typeof SharedRunner>[0] = {}) {
     const found = findPowerShell(machine(["C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe"]));
     const shell = found && { ...found, program: standIn };
     const pack = definePack({
       name: "windows",
-      setup: () => ({ tools: [off(createRunPowershell(sharedRunner(options), () => shell))] }),
+      setup: () => ({ tools: [off(createRunPowershell(new SharedRunner(options), () => shell))] }),
     });
     const context = { systemPrompt: "", sessionContext: [], sessionContextFilePath: "session.json" };
     return createToolRegistry(context, [pack], { enable: ["run_powershell"] });

@@ -22,7 +22,7 @@ import {
   toRule,
 } from "./rules.js";
 
-export interface ProtectionOptions {
+interface ProtectionOptions {
   /** The base directory of relative rules. */
   readonly base: string;
   /** The user's rules, which replace those of the table. */
