@@ -51,13 +51,19 @@ export function createReport(area, title) {
       const absent = { ...earlier.leftOut, ...Object.fromEntries(leftOut) };
       const machine = { node: process.version, cores: availableParallelism(), load };
       const measured = new Date().toISOString().slice(0, 10);
+      // The rows that stay keep their date and load; the others carry their own.
+      const dated = rows.map((row) => ({
+        ...row,
+        note: [row.note, `measured ${measured}, load ${load}`].filter(Boolean).join("; "),
+      }));
+      const { measured: since, node, cores, load: loadThen } = earlier;
       const result = {
         title,
         command: `pnpm bench ${area}`,
-        measured,
-        ...machine,
+        measured: kept.length > 0 ? since : measured,
+        ...(kept.length > 0 ? { node, cores, load: loadThen } : machine),
         ...(Object.keys(absent).length > 0 && { leftOut: absent }),
-        rows: [...kept, ...rows],
+        rows: kept.length > 0 ? [...kept, ...dated] : rows,
       };
       writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
     },

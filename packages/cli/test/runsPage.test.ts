@@ -35,6 +35,11 @@ test.skipIf(!CHROMIUM)(
     expect(await page.$eval("tbody", (body) => body.textContent)).toContain(
       "waits for a decision about read_file",
     );
+    // Nothing changes, and the age still counts.
+    const age = await page.$eval("tbody td:nth-child(5)", (cell) => cell.textContent);
+    await page.waitForFunction(
+      `document.querySelector("tbody td:nth-child(5)").textContent !== ${JSON.stringify(age)}`,
+    );
     expect(page.url()).not.toContain("token");
     // To the run, and to the button that allows the call, without a mouse.
     const pressTabUntil = async (text: string): Promise<void> => {
