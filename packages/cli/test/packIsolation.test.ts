@@ -152,8 +152,9 @@ test.skipIf(!isEnforced || process.platform !== "linux")(
       process.execPath,
       BIN,
     ];
-    const run = (...args: string[]) =>
-      spawnSync(bubblewrap, [...hidden, "pack", "add", "./mine", "--yes", ...args], {
+    const run = (...args: string[]) => agent("pack", "add", "./mine", "--yes", ...args);
+    const agent = (...args: string[]) =>
+      spawnSync(bubblewrap, [...hidden, ...args], {
         cwd: box.project,
         env: { HOME: box.home, PATH: process.env.PATH },
         encoding: "utf8",
@@ -168,6 +169,8 @@ test.skipIf(!isEnforced || process.platform !== "linux")(
     expect([accepted.status, accepted.stderr]).toEqual([0, accepted.stderr]);
     const { packs } = JSON.parse(readFileSync(join(box.project, "packs.lock.json"), "utf8"));
     expect(packs["./mine"].isolation.required).toBe("limited");
+    // A folder is not among the installed packages, and is listed all the same.
+    expect(agent("pack", "list").stdout).toContain("./mine 1.0.0: 1 tool\n  in its own process: may read");
   },
 );
 

@@ -45,6 +45,8 @@ export interface LoadedPack {
   readonly module: (ToolPack & { readonly withheld?: ReadonlySet<string> }) | undefined;
   /** Whether it runs in its own process. */
   readonly isolated?: true;
+  /** Limits a module to what the user approved. Absent for a pack that is not in the lock. */
+  readonly guard?: ((module: ToolPack) => NonNullable<LoadedPack["module"]>) | undefined;
   /** The problem and how to fix it. Other packs are not affected. */
   problem: string | undefined;
 }
@@ -158,8 +160,9 @@ async function loadPack(
     const loaded = isPlugin
       ? pluginPack(dirname(found.file))
       : ((await importPack(pack, found)) as unknown as ToolPack);
-    const module = locked === undefined ? loaded : lockedPack(loaded, name, locked);
-    return { name, file: found.file, options, own, directory, module, problem: undefined };
+    const guard = locked && ((module: ToolPack) => lockedPack(module, name, locked));
+    const module = guard?.(loaded) ?? loaded;
+    return { name, file: found.file, options, own, directory, guard, module, problem: undefined };
   } catch (error) {
     const problem = `Pack ${quote(name)} could not be loaded: ${loadProblem(found.file, error)} Fix or reinstall the pack, or take it out of "packs".`;
     return { name, file: found.file, options, own, module: undefined, problem: escapeInvisible(problem) };

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync, watch, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -9,7 +9,7 @@ import {
   type ToolCapability,
   type ToolPack,
 } from "@agent/core";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type LoadedPack, registerPacks } from "./load.js";
 import { watchPacks } from "./watchPacks.js";
 
@@ -90,4 +90,42 @@ test("loads a changed pack again before the next message, and keeps the tools of
     watched.close();
     rmSync(folder, { recursive: true });
   }
+});
+
+test("never loads an isolated pack into this process, and limits a changed pack to what was approved", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agent-watch-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [one, other] = ["isolated", "locked"].map((name) => join(folder, name)) as [string, string];
+  for (const path of [one, other]) mkdirSync(path);
+  const module: ToolPack = { packName: "mine", register: () => undefined };
+  const base = { options: undefined, own: false, module, problem: undefined };
+  const guard = vi.fn((given: ToolPack) => given);
+  const packs: LoadedPack[] = [
+    { ...base, name: one, file: join(one, "index.mjs"), isolated: true },
+    { ...base, name: other, file: join(other, "index.mjs"), guard },
+  ];
+  const notices: string[] = [];
+  const load = vi.fn(async () => module);
+  const registry = createToolRegistry(new Conversation(), []);
+  const watched = watchPacks(
+    ...([
+      packs,
+      registry,
+      () => undefined,
+      (text: string) => notices.push(text),
+      async () => true,
+      load,
+    ] as const),
+  );
+  onTestFinished(() => watched.close());
+  for (const path of [one, other]) writeFileSync(join(path, "index.mjs"), "");
+  const message = { content: "hi", signal: new AbortController().signal };
+  while (new Set(notices).size < 2) {
+    await watched.hooks.onMessage?.(message);
+    await new Promise((done) => setImmediate(done));
+  }
+  expect(notices).toContainEqual(expect.stringContaining("has changed. It runs in its own process"));
+  expect(notices).toContainEqual(expect.stringContaining(`${JSON.stringify(other)} was loaded again`));
+  expect(load).not.toHaveBeenCalledWith(expect.stringContaining("isolated"));
+  expect(guard).toHaveBeenCalled();
 });

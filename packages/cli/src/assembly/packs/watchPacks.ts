@@ -60,9 +60,9 @@ export function watchPacks(
     try {
       if (version++ === 0) register(`data:text/javascript,${encodeURIComponent(PASS_ON)}`);
       const url = `${pathToFileURL(pack.file ?? "").href}?${QUERY}=${version}`;
-      const module = await load(url);
+      const loaded = await load(url);
       try {
-        replace(pack, module);
+        replace(pack, pack.guard?.(loaded) ?? loaded);
       } catch (error) {
         if (pack.module) replace(pack, pack.module);
         throw error;
@@ -83,7 +83,9 @@ export function watchPacks(
       async onMessage({ signal }) {
         for (const pack of [...changed]) {
           changed.delete(pack);
-          if (!couldBeModels || (await confirm(pack.name, signal))) await reload(pack);
+          // Its code must not get into this process.
+          if (pack.isolated) onNotice(isolatedNotice(pack.name));
+          else if (!couldBeModels || (await confirm(pack.name, signal))) await reload(pack);
           else onNotice(`The pack ${quote(pack.name)} has changed and was not loaded again.`);
         }
         return undefined;
@@ -93,6 +95,10 @@ export function watchPacks(
       for (const watcher of watchers) watcher.close();
     },
   };
+}
+
+function isolatedNotice(name: string): string {
+  return `The pack ${quote(name)} has changed. It runs in its own process, so the change takes effect with the next start.`;
 }
 
 /** A pack that only registers tools: its services from the start are still there. */
