@@ -213,7 +213,6 @@ class PackageTests {
         silent: true,
         maxWorkers: 1,
         setupFiles: [join(import.meta.dirname, "mutateSetup.mjs")],
-        sequence: { sequencer: KeepOrder },
         retry: 0,
       },
       {
@@ -315,23 +314,18 @@ class PackageTests {
   }
 
   async isKilled(mutant) {
-    const reaching = this.#reaching(mutant);
-    const specifications = reaching.map(({ chosen }) => chosen);
-    const usual = reaching.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
-    const { unhandledErrors } = await this.#run(specifications, mutant.id, HANGING_RUN_MS + 10 * usual);
-    return unhandledErrors.length > 0 || specifications.some(({ testModule }) => testModule?.ok() === false);
+    // One after the other: a test process that crashes does not count for `bail`.
+    for (const { chosen, milliseconds } of this.#reaching(mutant)) {
+      const { unhandledErrors } = await this.#run([chosen], mutant.id, HANGING_RUN_MS + 10 * milliseconds);
+      if (unhandledErrors.length > 0 || chosen.testModule?.ok() === false) return true;
+    }
+    return false;
   }
 
   async close() {
     await this.#vitest.close();
     rmSync(this.#scratch, { recursive: true });
   }
-}
-
-/** The pool starts the test files in the order of the list. */
-class KeepOrder {
-  sort = (specifications) => specifications;
-  shard = (specifications) => specifications;
 }
 
 function reachedBy(module) {
