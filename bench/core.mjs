@@ -278,13 +278,16 @@ async function measureIdle() {
   const pack = definePack({ name: "bench-pack", setup: () => ({ tools: [tool] }) });
   const provider = { respond: async () => ({ content: "", toolCalls: [], finishReason: "stop" }) };
   const values = [];
+  // All stay alive: agents of the round before that are collected in this one would hide its own.
+  const agents = [];
   for (let round = 0; round < ROUNDS; round++) {
     collect();
     const before = process.memoryUsage().heapUsed;
-    const agents = Array.from({ length: 2000 }, () => new Agent(provider, { tools: [pack] }));
+    for (let made = 0; made < 2000; made++) agents.push(new Agent(provider, { tools: [pack] }));
     collect();
-    values.push((process.memoryUsage().heapUsed - before) / agents.length / 1024);
+    values.push((process.memoryUsage().heapUsed - before) / 2000 / 1024);
   }
+  if (agents.length !== ROUNDS * 2000) throw new Error("An agent is missing.");
   add({ work: "memory of an idle agent with a pack", unit: "KB", reach: 8, name: "@agent/core", values });
 }
 
