@@ -168,6 +168,15 @@ function fail(id: number, error: unknown): void {
   });
 }
 
+/** Throws for a message that the host would end this process for. */
+function checkSize(method: string, params: unknown, raw: Uint8Array | undefined): void {
+  const bytes = Buffer.byteLength(JSON.stringify(params) ?? "");
+  const isTooLong = bytes > FROM_PACK.jsonBytes - 1024;
+  if (!isTooLong && (raw?.byteLength ?? 0) <= FROM_PACK.rawBytes) return;
+  const [got, most] = isTooLong ? [bytes, FROM_PACK.jsonBytes] : [raw?.byteLength, FROM_PACK.rawBytes];
+  throw new Error(`${method} has ${got} bytes. An isolated pack can pass ${most} to the agent.`);
+}
+
 /** Asks the host. An abort rejects, and cancels the request in the host; a late one goes to `onLate`. */
 async function request(
   method: string,
@@ -179,6 +188,7 @@ async function request(
   }: { raw?: Uint8Array | undefined; signal?: AbortSignal; onLate?(frame: Frame): void } = {},
 ): Promise<Frame> {
   signal?.throwIfAborted();
+  checkSize(method, params, raw);
   const ask = nextAsk++;
   const answered = new Promise<Frame>((resolve, reject) => {
     asked.set(ask, { resolve, reject });

@@ -63,6 +63,7 @@ export function register(registry, host) {
   };
   registry.register(tool("write", writes, { capabilities: ["write"] }));
   registry.register(tool("write_unsaid", writes));
+  registry.register(tool("pass_much", (_, call) => call.callTool("echo", { text: "x".repeat(200_000) })));
   registry.register(tool("exit", () => process.exit(3)));
   registry.register(
     tool("change", (args) => {

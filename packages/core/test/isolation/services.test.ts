@@ -282,6 +282,16 @@ describe.skipIf(!isEnforced)("an isolated pack with more than tools", () => {
     });
   });
 
+  test("fails a call that passes too much to the agent, and keeps its process", async () => {
+    await withPack(async (registry) => {
+      await registry.run("start_job");
+      const callTool = expect.unreachable as never;
+      expect((await registry.run("pass_much", {}, { callTool })).text).toMatch(/callTool has 2\d+ bytes/);
+      expect(registry.services.jobs.list()).toMatchObject([{ id: "job-1" }]);
+      expect(registry.services.jobs.list()[0]?.ended).toBeUndefined();
+    });
+  });
+
   test("closes a question when the pack no longer waits for the answer, or its process is gone", async () => {
     const questions: PersonQuestion[] = [];
     const ask = (question: PersonQuestion) =>
