@@ -205,7 +205,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/status end nothing");
     await terminal.until('No running call or job is called "nothing". Running: job-1.');
     terminal.send("/status end job-1");
-    await terminal.until("Ended job-1.");
+    await terminal.until("Stopped job-1.");
     terminal.send("/status");
     await terminal.until("No tool was called yet, and nothing runs in the background.");
   });
@@ -216,6 +216,6 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     await terminal.until("│ executing…");
     terminal.send("/status end 1");
     await terminal.until(/● run_bash {2}sleep 1000\n└ ✗ exit code 137 · /);
-    await terminal.until("Stopped.");
+    await terminal.until("Interrupted.");
   });
 });

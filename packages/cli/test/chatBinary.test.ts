@@ -44,8 +44,8 @@ describe.skipIf(!hasTmux)("the agent command in a terminal (skipped without tmux
     await chat.until("│ begun");
     chat.send("/status end 1");
     const screen = await chat.until(/└ ✗ [^\n]*ended by the user/);
-    expect(screen).toContain("Ended #1 run_bash. The answer continues.");
-    expect(screen).not.toContain("Stopped.");
+    expect(screen).toContain("Stopped run_bash #1. The response continues.");
+    expect(screen).not.toContain("Interrupted.");
     await chat.until("You ended the command: echo begun; sleep 1000");
     chat.press("C-d");
     await chat.until("[status 0]");

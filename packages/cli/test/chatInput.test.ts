@@ -181,6 +181,6 @@ describe.skipIf(!hasTmux)("input in a terminal (skipped without tmux)", () => {
     terminal.send("queued one");
     await terminal.until("queued: queued one");
     terminal.press("Escape");
-    await terminal.until(/Stopped\. [\s\S]*› queued one$/);
+    await terminal.until(/Interrupted\. [\s\S]*› queued one$/);
   });
 });

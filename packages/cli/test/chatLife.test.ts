@@ -75,7 +75,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.send(runBash("sleep 1000"));
     await terminal.until("│ executing…");
     terminal.press("C-c");
-    const screen = await terminal.until("Stopped. The conversation continues from here.");
+    const screen = await terminal.until("Interrupted. What should it do instead?");
     expect(screen).toMatch(/● run_bash {2}sleep 1000\n└ ✗ exit code 137 · \d/);
     expect(screen).not.toContain("executing…");
     terminal.send("hello");
@@ -88,7 +88,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     await terminal.until("thinking…");
     terminal.type("my next");
     terminal.press("Escape");
-    await terminal.until(/Stopped\. [\s\S]*› my next$/);
+    await terminal.until(/Interrupted\. [\s\S]*› my next$/);
     terminal.press("Enter");
     await answered(terminal, "my next");
   });
@@ -99,7 +99,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.press("Enter");
     await terminal.until(/answering…[^›]*›$/);
     terminal.press("Escape");
-    await terminal.until("Stopped. The conversation continues from here.");
+    await terminal.until("Interrupted. What should it do instead?");
     terminal.send("hello");
     const screen = await terminal.until(/You said "hello"\.[\s\S]*›$/);
     expect(screen.slice(screen.indexOf("› hello"))).not.toContain("word");
@@ -113,7 +113,7 @@ describe.skipIf(!hasTmux)("the life of a chat in a terminal (skipped without tmu
     terminal.type("n");
     await terminal.until("What should it do instead?");
     terminal.press("C-c");
-    await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*›$/);
+    await terminal.until(/└ ✗ aborted[\s\S]*Interrupted\.[\s\S]*›$/);
     expect(existsSync(mark)).toBe(false);
     terminal.send("hello");
     await answered(terminal, "hello");

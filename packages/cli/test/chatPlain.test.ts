@@ -24,7 +24,7 @@ describe.skipIf(!hasTmux)("the chat in plain lines (skipped without tmux)", () =
     terminal.send("hang");
     await terminal.until(/^working$/m);
     terminal.press("C-c");
-    await terminal.until("Stopped.");
+    await terminal.until("Interrupted.");
     terminal.press("C-d");
     await terminal.until("[status 0]");
     expect(existsSync(log)).toBe(true);

@@ -157,7 +157,7 @@ describe.skipIf(!hasTmux)("what reaches the terminal (skipped without tmux)", ()
     await terminal.until(/Run this command\?.*\n\?$/);
     terminal.press("Enter");
     terminal.press("Escape");
-    await terminal.until(/└ ✗ aborted[\s\S]*Stopped\.[\s\S]*› yes$/);
+    await terminal.until(/└ ✗ aborted[\s\S]*Interrupted\.[\s\S]*› yes$/);
     expect(existsSync(mark)).toBe(false);
     terminal.press("Enter");
     await answered(terminal, "yes");

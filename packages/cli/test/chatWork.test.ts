@@ -141,11 +141,11 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     send('draft write_file {"path":"src/a.ts","content":"x', "hang");
     await terminal.until(/writing write_file src\/a\.ts… \d/);
     terminal.press("Escape");
-    await terminal.until("Stopped.");
+    await terminal.until("Interrupted.");
     send("limit 50");
     await terminal.until(/^attempt 2 in \d+s \(429 Too many requests\)… \d/m);
     terminal.press("Escape");
-    await terminal.until((screen) => screen.match(/Stopped\./g)?.length === 2);
+    await terminal.until((screen) => screen.match(/Interrupted\./g)?.length === 2);
     send("think first I look", `pause ${gate.path}`, "say done");
     await terminal.until("∴ first I look");
     gate.open();

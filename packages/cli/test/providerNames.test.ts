@@ -115,7 +115,9 @@ describe("a provider is chosen by name", () => {
     const models = await box.run(["models", "--provider", "anthropic"], { env: KEY });
     expect(models.stdout).toMatch(/anthropic\/claude-default +Claude\nanthropic\/claude-x/);
     const doctor = await box.run(["doctor", "--model", "anthropic/claude-x"], { env: KEY });
-    expect(doctor.stdout).toMatch(/✓ provider: claude-x at api.anthropic.com \(by --model\), answered in \d/);
+    expect(doctor.stdout).toMatch(
+      /✓ provider: claude-x at api.anthropic.com \(from --model\), answered in \d/,
+    );
     expect(doctor.stdout).toContain("✓ models: 2 models listed, claude-x among them");
     const wrong = await box.run(["doctor", "--model", "anthropic/claude-w"], { env: KEY });
     expect(wrong.stdout).toContain("✗ models: the server lists 2 models, and claude-w is not among them");
@@ -129,7 +131,7 @@ test("gives no tick in agent doctor to a server that refuses the key", async () 
     env: { OPENAI_API_KEY: "sk-wrong-key" },
   });
   expect(code).toBe(2);
-  expect(stdout).toMatch(/✗ provider: gpt-5-mini at 127\.0\.0\.1:\d+ \(by --base-url\): .*bad key/);
+  expect(stdout).toMatch(/✗ provider: gpt-5-mini at 127\.0\.0\.1:\d+ \(from --base-url\): .*bad key/);
   expect(stdout).not.toContain("sk-wrong-key");
 });
 

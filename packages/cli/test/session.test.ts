@@ -58,7 +58,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(list).toMatch(/❯ say about pears +just now · 2 messages · \d+ KB · \d{8}-/);
     expect(list).toMatch(/ {2}say about apples +just now · 2 messages/);
     third.type("applx");
-    await third.until(/\n {2}nothing fits$/);
+    await third.until(/\n {2}no match$/);
     third.press("BSpace");
     await third.until((screen) => screen.includes("❯ say about apples") && !screen.includes("pears"));
     third.press("Enter");

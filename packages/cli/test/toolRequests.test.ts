@@ -32,7 +32,8 @@ describe.skipIf(!hasTmux)("a tool that is off (skipped without tmux)", () => {
     terminal.send(`call ask_user ${JSON.stringify(question)}`);
     await terminal.until(/\? The model asks:\n│ Which database\?[\s\S]*Your answer[\s\S]*❯ SQLite/);
     terminal.press("Down", "Enter");
-    await terminal.until(/^ {2}Postgres$[\s\S]*That is all\./m);
+    // The question and its answer are all that is shown of the call.
+    await terminal.until(/^│ Which database\?\n\? Postgres\n\nThat is all\./m);
     expect(model.lastRequest).toContain("The user answered: Postgres");
     terminal.send(`call ask_user ${JSON.stringify(question)}`);
     await terminal.until(/❯ SQLite/);

@@ -4,6 +4,8 @@ import { escapeInvisible } from "@agent/core/toolkit";
 import { escapeToLine } from "@agent/internal";
 import type { ChatView } from "../chat/view.js";
 import type { MenuItem } from "../input/menu.js";
+import { MARKDOWN_START, renderMarkdownLine } from "../markdown/markdown.js";
+import { wrapWords } from "../text/width.js";
 
 /** How long a running call may do more than was approved: for this call only, or as a grant. */
 export type PermitScope = "once" | GrantScope;
@@ -24,7 +26,7 @@ const NO = "no";
 const MOST_TRIES = 3;
 
 /** The part of the chat's view that questions need. */
-type Desk = Pick<ChatView, "print" | "pick" | "style">;
+type Desk = Pick<ChatView, "print" | "question" | "answered" | "pick" | "style" | "columns">;
 
 /**
  * Asks the user a pack's question, field by field, with the name of the asker. If the user closes a field, the question
@@ -32,27 +34,22 @@ type Desk = Pick<ChatView, "print" | "pick" | "style">;
  */
 export async function askPersonQuestion(question: PersonQuestion, desk: Desk): Promise<PersonAnswer> {
   const { source, message, fields, url, immediate, signal } = question;
-  desk.print([
-    ...questionLines(source, message, desk.style),
+  desk.question(message, [
+    ...questionLines(source, message, desk),
     ...(url === undefined ? [] : [`│ It wants you to open: ${escapeToLine(url)}`]),
   ]);
   const values: Record<string, unknown> = {};
   for (const field of fields) {
     const value = await askField(field, desk, signal);
     if (value === undefined) {
-      desk.print([desk.style.dim("  not answered")]);
+      desk.answered("not answered");
       return { answer: "dismissed" };
     }
     if (value.given !== undefined) values[field.name] = value.given;
   }
   if (immediate && fields.length === 1) {
-    desk.print([
-      `  ${escapeToLine(
-        Object.values(values)
-          .map((value) => answerText(fields[0], value))
-          .join(""),
-      )}`,
-    ]);
+    const [value] = Object.values(values);
+    desk.answered(escapeToLine(answerText(fields[0], value ?? "")));
     return { answer: "yes", values };
   }
   const shown = Object.entries(values).map(
@@ -65,8 +62,11 @@ export async function askPersonQuestion(question: PersonQuestion, desk: Desk): P
   const refuse = { value: NO, label: "no, refuse" };
   const title = `Answer ${source}`;
   const decision = await desk.pick(title, fields.length > 0 ? [agree, refuse] : [refuse, agree], { signal });
-  if (decision === undefined) return { answer: "dismissed" };
-  desk.print([desk.style.dim(`  ${decision === YES ? "answered" : "refused"}`)]);
+  if (decision === undefined) {
+    desk.answered("not answered");
+    return { answer: "dismissed" };
+  }
+  desk.answered(decision === YES ? "answered" : "refused");
   return decision === YES ? { answer: "yes", values } : { answer: "no" };
 }
 
@@ -75,20 +75,24 @@ export async function askPermit(
   { source, message, signal }: PermitRequest,
   desk: Desk,
 ): Promise<PermitScope | "no" | undefined> {
-  desk.print(questionLines(source, message, desk.style));
+  desk.question(message, questionLines(source, message, desk));
   const chosen = await desk.pick("Allow it?", PERMIT_CHOICES, { signal });
   const choice = PERMIT_CHOICES.find(({ value }) => value === chosen);
-  desk.print([desk.style.dim(`  ${choice?.label ?? "not answered"}`)]);
+  desk.answered(choice?.label ?? "not answered");
   return choice?.value;
 }
 
-/** The question with the name of the asker, so that no pack can impersonate the agent. */
-function questionLines(source: string, message: string, style: Desk["style"]): string[] {
-  const lines = escapeInvisible(message).split("\n");
-  return [
-    `${style.yellow("?")} ${style.bold(escapeToLine(source))} asks:`,
-    ...lines.map((line) => `│ ${line}`),
-  ];
+/** The question with the name of the asker, so that no pack can impersonate the agent. Markdown marks stay visible. */
+function questionLines(source: string, message: string, { style, columns }: Desk): string[] {
+  let state = MARKDOWN_START;
+  const rows = escapeInvisible(message)
+    .split("\n")
+    .flatMap((line) => {
+      const rendered = renderMarkdownLine(line, state, style);
+      state = rendered.state;
+      return wrapWords(rendered.text, columns - 2, /^\s*(?:[-*+] |\d+[.)] )?/.exec(line)?.[0].length);
+    });
+  return [`${style.yellow("?")} ${style.bold(escapeToLine(source))} asks:`, ...rows.map((row) => `│ ${row}`)];
 }
 
 /** The user's choice as it was shown. */

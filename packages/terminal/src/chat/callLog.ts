@@ -53,7 +53,8 @@ export class CallLog {
     return [...this.#running.values()];
   }
 
+  /** The calls that have ended, in the order in which they started. */
   get finished(): readonly FinishedLoggedCall[] {
-    return this.#finished;
+    return this.#finished.toSorted((a, b) => a.number - b.number);
   }
 }

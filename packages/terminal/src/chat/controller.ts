@@ -16,7 +16,7 @@ import { type Message, MessageQueue, NoticeQueue } from "./queues.js";
 import type { ChatOptions, ReadyChat } from "./types.js";
 import type { ChatView } from "./view.js";
 
-const STOPPED = "Stopped. The conversation continues from here.";
+const STOPPED = "Interrupted. What should it do instead?";
 
 // The minimum interval between calls of the host's status function.
 const STATUS_TEXT_MS = 1000;
@@ -365,7 +365,7 @@ export class ChatController {
     agent.takeSteering();
     this.#turn = undefined;
     this.#startedAt = undefined;
-    this.#view.turnEnded(problem);
+    this.#view.turnEnded(problem === STOPPED && this.#exitCode !== undefined ? "Interrupted." : problem);
     this.#updateStatus();
     const back =
       hasFailed && takeBackUnanswered(agent.conversation) && message.from === undefined

@@ -177,6 +177,14 @@ class PlainView implements ChatView {
     this.#io.write(`${lines.join("\n")}\n`);
   }
 
+  question(_text: string, lines: readonly string[]): void {
+    this.print(lines);
+  }
+
+  answered(text: string): void {
+    this.print([`? ${text}`]);
+  }
+
   event(event: AgentEvent): void {
     if (event.type === "text") this.#text(event.whole ?? event.text);
     else this.print(this.#linesOf(event));
@@ -230,15 +238,18 @@ class PlainView implements ChatView {
     items: readonly MenuItem[],
     { takesText = false, signal }: PickOptions = {},
   ): Promise<string | undefined> {
-    if (takesText) {
-      const [suggested] = items;
-      const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
-      const text = await this.#io.readLine(`${title}${hint}: `, signal);
-      return text === "" ? (suggested?.value ?? "") : text;
-    }
     const lines = items.map(
       ({ label, detail }, at) => `  ${at + 1}  ${escapeToLine([label, detail].filter(Boolean).join("  "))}`,
     );
+    if (takesText) {
+      const [suggested, ...others] = items;
+      if (others.length > 0) this.print([`${title}:`, ...lines]);
+      const hint = suggested === undefined ? "" : ` [${escapeToLine(suggested.label)}]`;
+      const prompt = others.length > 0 ? "Number, or another answer" : title;
+      const text = await this.#io.readLine(`${prompt}${hint}: `, signal);
+      const numbered = others.length > 0 ? items[Number(text?.trim() || Number.NaN) - 1] : undefined;
+      return text === "" ? (suggested?.value ?? "") : (numbered?.value ?? text);
+    }
     this.print([`${title}:`, ...lines]);
     const answer = await this.#io.readLine("Number, or Enter for none: ", signal);
     return items[Number(answer?.trim()) - 1]?.value;

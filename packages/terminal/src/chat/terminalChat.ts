@@ -303,6 +303,7 @@ export class TerminalChat {
     const controller = this.#controller;
     if (!controller) return;
     if (controller.busy) controller.stopTurn();
+    else if (this.view.editor.text === "?") this.view.editor.set("");
     else if (this.view.editor.text !== "" || !controller.canRewind) return;
     else if (this.#rewindArmed) {
       this.#rewindArmed = false;

@@ -23,6 +23,10 @@ export interface ChatView {
   readonly keys: readonly (readonly [keys: string, does: string])[];
   /** Lines of the chat itself, safe to display. */
   print(lines: readonly string[]): void;
+  /** A question of a tool with its lines, safe to show. It is drawn in place of the call whose title it is, if one runs. */
+  question(text: string, lines: readonly string[]): void;
+  /** The answer to it. */
+  answered(text: string): void;
   event(event: AgentEvent): void;
   /** The user's input, shown when it takes effect. */
   echo(input: string): void;

@@ -13,7 +13,7 @@ const DEFAULT_REASON = "saved by /save";
 export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/context": {
     usage: "/context",
-    help: "what the model sees: size, instructions, files",
+    help: "show what the model sees: size, instructions, files",
     run: (_argument, context) => contextLines(context),
   },
   "/clear": {

@@ -11,7 +11,11 @@ import { TOOL_COMMANDS } from "./toolCommands.js";
 const NAME_COLUMN = 23;
 
 const FIRST: Readonly<Record<string, SlashCommand>> = {
-  "/help": { usage: "/help", help: "this list", run: (_argument, context) => helpLines(context) },
+  "/help": {
+    usage: "/help",
+    help: "list the commands and keys",
+    run: (_argument, context) => helpLines(context),
+  },
   ...CONVERSATION_COMMANDS,
 };
 

@@ -19,7 +19,7 @@ const SHORTEST_TITLE = 12;
 export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   "/tools": {
     usage: "/tools",
-    help: "the tools, whether they are on, and why",
+    help: "list the tools, whether they are on, and why",
     run: (_argument, { agent: { registry }, options, permissions, switched, view }) => {
       registry.services.refresh();
       return toolLines(registry.describeTools(), options, permissions, switched, view.columns);
@@ -27,24 +27,24 @@ export const TOOL_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   "/enable": {
     usage: "/enable NAME",
-    help: "let the model use a tool, in this chat",
+    help: "turn a tool on in this chat",
     words: ({ agent }) => toolNames(agent, false),
     run: (name, context) => switchTool(name, true, context),
   },
   "/disable": {
     usage: "/disable NAME",
-    help: "take a tool away from the model, in this chat",
+    help: "turn a tool off in this chat",
     words: ({ agent }) => toolNames(agent, true),
     run: (name, context) => switchTool(name, false, context),
   },
   "/expand": {
     usage: "/expand",
-    help: "show the whole of any call that was shortened",
+    help: "show a shortened call whole",
     run: expand,
   },
   "/status": {
     usage: "/status [end ID]",
-    help: "what runs, what runs in the background, what has ended; or end one",
+    help: "list running, background and finished calls; or stop one",
     words: ({ log, agent }, before) => (before.length === 1 ? ["end"] : endableIds(log, jobsOf(agent))),
     run: status,
   },
@@ -84,13 +84,13 @@ async function status(argument: string, context: CommandContext): Promise<readon
   const call = log.running.find(({ number }) => id === `#${number}` || id === String(number));
   if (call) {
     if (call.pid !== undefined && (await jobs.endProcess?.(call.pid))) {
-      return [`Ended #${call.number} ${escapeToLine(call.name)}. The answer continues.`];
+      return [`Stopped ${escapeToLine(call.name)} #${call.number}. The response continues.`];
     }
     // A single call cannot be stopped, because the calls of an answer share one signal: stop the whole answer.
     stopTurn();
-    return [`Ending #${call.number} ${escapeToLine(call.name)}, and with it the answer it was for.`];
+    return [`Stopping ${escapeToLine(call.name)} #${call.number} and the response it belongs to.`];
   }
-  if (await jobs.end(id)) return [`Ended ${escapeToLine(id)}.`];
+  if (await jobs.end(id)) return [`Stopped ${escapeToLine(id)}.`];
   const known = endableIds(log, jobs);
   return [
     `No running call or job is called ${quote(id)}. ${known.length === 0 ? "Nothing is running." : `Running: ${escapeToLine(known.join(", "))}.`}`,
@@ -155,7 +155,7 @@ function statusLines(log: CallLog, jobs: BackgroundJobs, columns: number): strin
   ];
   if (lines.length === 0) return ["No tool was called yet, and nothing runs in the background."];
   if (executing.length + runningJobs(jobs).length > 0)
-    lines.push("/status end ID ends a running or background one.");
+    lines.push("/status end ID stops a running or background call.");
   return lines;
 }
 

@@ -289,6 +289,37 @@ describe("Activity", () => {
     });
   });
 
+  test("reports the same failure once, and later attempts in the row of the work", () => {
+    const subject = activity();
+    for (const attempt of [1, 2, 3]) {
+      subject.event({ type: "retry", attempt, delayMs: 2000, reason: "503 overloaded." });
+    }
+    expect(subject.frame(WIDTH, ROWS).above).toEqual(["↻ Server error (503): overloaded. Retrying…"]);
+    expect(subject.doing).toBe("attempt 4 in 2s (Server error (503): overloaded)");
+    subject.event({ type: "retry", attempt: 4, delayMs: 0, reason: "the connection was lost" });
+    expect(subject.frame(WIDTH, ROWS).above).toEqual(["↻ the connection was lost. Retrying…"]);
+  });
+
+  test.each([
+    ["ok", []],
+    ["error", ["│ text", "└ ✗ failed · 0.0s"]],
+  ] as const)(
+    "draws the question of a call in place of the call, which adds nothing but a failure (%s)",
+    (outcome, rest) => {
+      const subject = activity();
+      // A tool asks as soon as it runs, and the event comes later.
+      subject.event({ type: "tool_requested", id: "1", name: "read_file", args: {} });
+      subject.question("file-1\n\nor another?", ["? The model asks:", "│ file-1"]);
+      subject.event(start("1"));
+      const asked = subject.frame(WIDTH, ROWS);
+      expect([...asked.above, ...asked.rows]).toEqual(["", "? The model asks:", "│ file-1"]);
+      subject.answered("? yes");
+      subject.event({ ...end("1"), outcome });
+      const { above, rows } = subject.frame(WIDTH, ROWS);
+      expect([...above, ...rows]).toEqual(["? yes", ...rest]);
+    },
+  );
+
   test("keeps an escape split over two deltas visible", () => {
     const subject = activity();
     subject.event({ type: "text", text: "a\x1b" });

@@ -7,7 +7,15 @@ import type { Style } from "../text/style.js";
 import { cutToWidth, wrapWords } from "../text/width.js";
 import { AnswerStream } from "./answerStream.js";
 import { ExpandStore } from "./expandStore.js";
-import { contextText, cutOffText, noticeText, progressText, retryText, usageText } from "./notices.js";
+import {
+  contextText,
+  cutOffText,
+  noticeText,
+  progressText,
+  reasonText,
+  retryText,
+  usageText,
+} from "./notices.js";
 import { OpenCalls } from "./openCalls.js";
 import { type BlockOptions, type FinishedCall, finishedLines } from "./toolBlock.js";
 
@@ -44,6 +52,8 @@ export class Activity {
   readonly #expand = new ExpandStore();
   readonly #drafts = new Map<number, CallDraft>();
   #reasoning: Reasoning | undefined;
+  /** Why the last request failed, until the model answers. */
+  #retried: string | undefined;
   #retryAt: { readonly at: number; readonly attempt: number; readonly reason: string } | undefined;
   readonly #sections = new Sections();
 
@@ -59,7 +69,7 @@ export class Activity {
       const { reason, attempt, at } = this.#retryAt;
       const seconds = Math.ceil((at - now) / 1000);
       const time = seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000);
-      return `attempt ${attempt + 1} in ${time} (${escapeToLine(reason)})`;
+      return `attempt ${attempt + 1} in ${time} (${reasonText(reason)})`;
     }
     const draft = [...this.#drafts.values()].at(-1);
     if (draft) return `writing ${draft.text}`;
@@ -77,7 +87,10 @@ export class Activity {
   }
 
   event(event: AgentEvent): void {
-    if (event.type !== "retry") this.#retryAt = undefined;
+    if (event.type !== "retry") {
+      this.#retryAt = undefined;
+      this.#retried = undefined;
+    }
     if (event.type !== "reasoning" && event.type !== "usage") this.#endReasoning();
     switch (event.type) {
       case "text":
@@ -115,7 +128,10 @@ export class Activity {
           attempt: event.attempt,
           reason: event.reason,
         };
-        this.note(retryText(event, this.#answer.hasLeft));
+        // The same failure again is in the row of the work that runs.
+        if (this.#answer.hasLeft || this.#retried !== event.reason)
+          this.note(retryText(event, this.#answer.hasLeft));
+        this.#retried = event.reason;
         this.#answer = new AnswerStream(this.#options.style);
         return;
       case "context":
@@ -150,6 +166,12 @@ export class Activity {
   ask(id: string, lines: readonly string[], previewed: readonly FileDiff[] = []): void {
     this.print(lines);
     this.#calls.asking(id, previewed);
+  }
+
+  /** Prints a question of a tool. The call whose title it is says nothing more than the question and its answer. */
+  question(text: string, lines: readonly string[]): void {
+    this.print(lines);
+    this.#calls.questioning(escapeToLine(text.replace(/\s+/g, " ").trim()));
   }
 
   /** Called when a question about a call was asked and answered elsewhere; the call is drawn right below it. */
@@ -193,6 +215,7 @@ export class Activity {
     this.#endReasoning();
     this.#drafts.clear();
     this.#retryAt = undefined;
+    this.#retried = undefined;
     this.#finishAnswer();
     const { ended, lost } = this.#calls.clear();
     for (const call of ended) this.#finishCall(call);

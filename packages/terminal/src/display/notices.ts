@@ -32,7 +32,15 @@ export function cutOffText(done: DoneEvent): string | undefined {
 export function retryText({ reason, delayMs }: RetryEvent, voidAbove: boolean): string {
   const time = delayMs < LONG_WAIT_MS ? "" : ` in ${formatDuration(delayMs)}`;
   const rest = voidAbove ? "; ignore the partial answer above." : "…";
-  return `↻ ${escapeToLine(reason).replace(/[.:]+$/, "")}. Retrying${time}${rest}`;
+  return `↻ ${reasonText(reason)}. Retrying${time}${rest}`;
+}
+
+/** Why a request failed, without a full stop: `Server error (503): overloaded`. */
+export function reasonText(reason: string): string {
+  const text = escapeToLine(reason).replace(/[.:]+$/, "");
+  return text.replace(/^(5\d\d)(?: (?=\S))?(.*)$/, (_, status, rest) =>
+    rest === "" ? `Server error (${status})` : `Server error (${status}): ${rest}`,
+  );
 }
 
 /** A notice of the provider, on one line. */

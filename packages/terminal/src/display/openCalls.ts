@@ -16,6 +16,8 @@ interface TrackedCall {
   title: string;
   /** The changes shown in the question about it. */
   previewed: readonly FileDiff[] | undefined;
+  /** Whether it has asked the user what its title says. */
+  isQuestion: boolean;
   /** When it started to run; absent until then. */
   startedAt: number | undefined;
   ended: ToolEndEvent | undefined;
@@ -25,6 +27,8 @@ interface TrackedCall {
 export class OpenCalls {
   readonly #calls = new Map<string, TrackedCall>();
   #asking: string | undefined;
+  /** What a tool asks the user now. */
+  #question: string | undefined;
   /** The call whose question was printed last. */
   #below: string | undefined;
 
@@ -49,6 +53,7 @@ export class OpenCalls {
       title,
       live,
       previewed: undefined,
+      isQuestion: false,
       startedAt: undefined,
       ended: undefined,
     });
@@ -59,6 +64,7 @@ export class OpenCalls {
     if (!call) return;
     call.title = title ?? call.title;
     call.startedAt = now;
+    this.#findQuestion();
   }
 
   output(id: string, chunk: string): void {
@@ -75,13 +81,34 @@ export class OpenCalls {
   /** The call that the user is being asked about, with the changes shown in the question, or none. */
   asking(id: string | undefined, previewed?: readonly FileDiff[]): void {
     this.#asking = id;
-    if (id === undefined) return;
+    if (id === undefined) {
+      this.#question = undefined;
+      return;
+    }
     this.#below = id;
     const call = this.#calls.get(id);
     if (call) call.previewed = previewed;
   }
 
-  /** Called when something else was printed: the question is no longer right above its call. */
+  /** The user is being asked this: by the call whose title it is, if there is one. */
+  questioning(text: string): void {
+    this.#question = text;
+    this.#findQuestion();
+  }
+
+  /** A tool asks as soon as it runs: the event that it has started may come after its question. */
+  #findQuestion(): void {
+    const text = this.#question;
+    if (text === undefined) return;
+    const call = [...this.#calls.values()].find(
+      ({ title, ended }) => !ended && title !== "" && text.startsWith(title.replace(/…$/, "")),
+    );
+    if (!call) return;
+    call.isQuestion = true;
+    this.asking(call.id, []);
+  }
+
+  /** Something else was printed: the question is not right above its call any more. */
   leaveQuestion(): void {
     this.#below = undefined;
   }
@@ -135,7 +162,9 @@ export class OpenCalls {
   }
 
   /** Each call as a block, shortened until all fit. */
-  #blockRows(calls: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
+  #blockRows(all: readonly TrackedCall[], options: BlockOptions, maxRows: number, now: number): string[] {
+    // The question of a call is its whole display, unless the call fails.
+    const calls = all.filter(({ isQuestion, ended }) => !isQuestion || (ended && ended.outcome !== "ok"));
     const below = this.isBelowQuestion ? this.#below : undefined;
     const render = (tailLines: number): string[][] =>
       calls.map((call) => {
@@ -172,11 +201,11 @@ export class OpenCalls {
 }
 
 function toFinished(
-  { id, title, live, previewed }: TrackedCall,
+  { id, title, live, previewed, isQuestion }: TrackedCall,
   event: ToolEndEvent,
   below: string | undefined,
 ): FinishedCall {
-  return { title, event, live, ...(previewed && { previewed }), isBelowQuestion: id === below };
+  return { title, event, live, ...(previewed && { previewed }), isQuestion, isBelowQuestion: id === below };
 }
 
 interface ShownChild {

@@ -36,6 +36,8 @@ export interface FinishedCall {
   readonly live?: LiveOutput;
   /** The changes shown in the question about it. */
   readonly previewed?: readonly FileDiff[];
+  /** Whether it asked the user what its title says, and the answer is shown. */
+  readonly isQuestion?: boolean;
   /** Whether the question about it is right above, with its name and arguments. */
   readonly isBelowQuestion?: boolean;
 }
@@ -90,6 +92,7 @@ export function finishedLines(
 ): { readonly lines: string[]; readonly expandable: boolean } {
   const { event, title, live } = call;
   const { style, expandHint, readRows = 0 } = options;
+  if (call.isQuestion && event.outcome === "ok") return { lines: [], expandable: false };
   const isReading = isRead(event);
   const verdict = verdictText(event, event.durationMs, style);
   const body = resultBody(event, style, options.width - 3, liveLines(live, style, false));

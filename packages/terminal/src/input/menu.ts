@@ -39,7 +39,7 @@ export class Menu {
   rows(width: number, maxRows: number, style: Style): string[] {
     const room = Math.max(1, maxRows);
     const { length } = this.items;
-    if (length === 0) return [style.dim("  nothing fits")];
+    if (length === 0) return [style.dim("  no match")];
     const hasNotice = length > room && room >= LEAST_ROWS_WITH_NOTICE;
     const count = hasNotice ? room - 1 : room;
     const first = Math.max(0, Math.min(this.#selected - Math.floor(count / 2), length - count));
@@ -49,8 +49,9 @@ export class Menu {
       const name = cutToWidth(escapeToLine(label), labelWidth);
       const padding = " ".repeat(Math.max(0, labelWidth - textWidth(name)));
       const about = detail === undefined ? "" : `${padding}  ${escapeToLine(detail)}`;
-      const text = cutToWidth(`${isSelected ? "❯" : " "} ${name}${about}`, width);
-      return isSelected ? style.bold(text) : style.dim(text);
+      const start = cutToWidth(`${isSelected ? "❯" : " "} ${name}`, width);
+      const rest = style.dim(cutToWidth(about, Math.max(0, width - textWidth(start))));
+      return `${isSelected ? style.cyan(style.bold(start)) : start}${rest}`;
     });
     return hasNotice ? [...rows, style.dim(`  ${first + 1}–${first + count} of ${length}`)] : rows;
   }
@@ -89,10 +90,10 @@ export class Picker {
 
   /** The question, and the available keys. */
   get heading(): { readonly title: string; readonly typing: string; readonly keys: string } {
-    const [typing, enter] = this.takesText
-      ? (["type an answer", "enter takes it"] as const)
-      : (["type to filter", "enter chooses"] as const);
-    return { title: this.#title, typing, keys: `${enter} · esc closes` };
+    const answer = this.#items.length > 0 ? "type another answer" : "type an answer";
+    const typing = this.takesText ? answer : "type to filter";
+    const enter = this.#items.length > 0 ? "enter select" : "enter send";
+    return { title: this.#title, typing, keys: `${enter} · esc cancel` };
   }
 
   /** The items that contain all of the words. */

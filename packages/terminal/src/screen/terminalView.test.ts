@@ -40,7 +40,7 @@ test("keeps the keys of a list visible in a narrow window", async () => {
   const view = new TerminalView({ ...screen, columns: 40, write }, PLAIN_STYLE);
   const chosen = view.pick("Go back to before which message", [{ value: "a", label: "a" }]);
   view.redraw();
-  expect(written).toContain("Go back to before which message\x1b[K\r\nenter chooses · esc closes\x1b");
+  expect(written).toContain("Go back to before which message\x1b[K\r\nenter select · esc cancel\x1b");
   view.picker?.choose("a");
   await chosen;
   view.close();

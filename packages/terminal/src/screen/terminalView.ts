@@ -168,6 +168,16 @@ export class TerminalView implements ChatView {
     });
   }
 
+  question(text: string, lines: readonly string[]): void {
+    this.#live.activity.question(text, lines);
+    this.#live.request();
+  }
+
+  answered(text: string): void {
+    this.#live.activity.answered(`? ${text}`);
+    this.#live.request();
+  }
+
   /** The open question, if there is one. */
   get dialog(): ApprovalDialog | undefined {
     return this.#question?.dialog;

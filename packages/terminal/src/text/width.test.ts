@@ -91,3 +91,8 @@ describe("width", () => {
     expect(expandTabs("a\tb\tc")).toBe("a       b       c");
   });
 });
+
+test("ends a style that closes at the blank where the line is broken", () => {
+  const line = `${COLOR_STYLE.inverse("one two")} three`;
+  expect(wrapWords(line, 8)).toEqual(["\x1b[7mone two\x1b[0m", "three"]);
+});

@@ -164,10 +164,13 @@ function wrapBetweenWords(line: string, width: number, indent: number, keepsBlan
     const margin = rows.length === 0 ? 0 : indent;
     const { end, next } = rowEnd(cells, start, width - margin, keepsBlanks);
     let row = " ".repeat(margin) + open.codes;
-    for (const cell of cells.slice(start, end)) row += cell.styles + cell.text;
-    // Style codes among the dropped blanks apply to the next row.
-    for (const cell of cells.slice(start, next)) open.add(cell.styles);
+    for (const cell of cells.slice(start, end)) {
+      row += cell.styles + cell.text;
+      open.add(cell.styles);
+    }
     rows.push(open.codes === "" ? row : `${row}\x1b[0m`);
+    // Style codes among the dropped blanks apply to the next row.
+    for (const cell of cells.slice(end, next)) open.add(cell.styles);
     start = next;
   }
   return rows;

@@ -101,7 +101,7 @@ async function chooseOther(
   const isAddressed = settings.provider !== undefined || Boolean(options.keys.env.OPENAI_BASE_URL);
   if (!isAddressed) checkModelName(wanted, settings.origins[key]);
   const { provider: name = chosen.kind, model } = splitModel(wanted);
-  const why = `${key} by ${settings.origins[key]}`;
+  const why = `${key} from ${settings.origins[key]}`;
   if (name === chosen.kind && chosen.withModel) {
     const provider = await chosen.withModel(model);
     return { ...chosen, provider, model, description: `${escapeToLine(model)} (${why})` };

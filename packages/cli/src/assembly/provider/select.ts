@@ -44,15 +44,15 @@ export function selectByName(
   const isAddressed = settings.baseURL !== undefined || (named === undefined && Boolean(env.OPENAI_BASE_URL));
   const split = model === undefined || isAddressed ? { model } : splitModel(model);
   if ("provider" in split && split.provider !== undefined && split.provider !== named) {
-    return { name: split.provider, settings: {}, model: split.model, why: `by ${origins.model}` };
+    return { name: split.provider, settings: {}, model: split.model, why: `from ${origins.model}` };
   }
   if (!isAddressed && named === undefined) checkModelName(model, origins.model);
   if (provider !== undefined) {
-    return { name: named ?? "openai", settings, model: split.model, why: `by ${origins.provider}` };
+    return { name: named ?? "openai", settings, model: split.model, why: `from ${origins.provider}` };
   }
   const variable = keyVariable(env);
   if (!variable) return undefined;
-  return { name: variable.provider, settings: {}, model: split.model, why: `by ${variable.name}` };
+  return { name: variable.provider, settings: {}, model: split.model, why: `from ${variable.name}` };
 }
 
 /**

@@ -14,7 +14,7 @@ export function instructionCommands(assembled: Used): Readonly<Record<string, Sl
   return {
     "/instructions": {
       usage: "/instructions [on|off]",
-      help: "the AGENTS.md and the like that the model gets; or use the project's, or not",
+      help: "show the instruction files (AGENTS.md); or use the project's, or not",
       words: () => ["on", "off"],
       run: (argument) => showOrSwitch(argument, assembled),
     },

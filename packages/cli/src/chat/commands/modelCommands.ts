@@ -24,14 +24,14 @@ export function modelCommands({
   return {
     "/model": {
       usage: "/model [NAME] [EFFORT]",
-      help: "which model answers and how much it thinks; or change either",
+      help: "show or change the model and how much it thinks",
       words: async (_context, before) =>
         before.length === 1 ? [...((await list?.()) ?? []), ...EFFORTS] : before.length === 2 ? EFFORTS : [],
       run: (argument, context) => switchModel(argument, models, context),
     },
     "/effort": {
       usage: "/effort [LEVEL]",
-      help: "how much the model thinks; or change it",
+      help: "show or change how much the model thinks",
       words: () => EFFORTS,
       run: (argument, context) => switchEffort(argument, models, context),
     },

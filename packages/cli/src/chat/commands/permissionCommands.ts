@@ -12,13 +12,13 @@ export function permissionCommands(assembled: Asked): Readonly<Record<string, Sl
   return {
     "/permissions": {
       usage: "/permissions [revoke N]",
-      help: "the mode, the rules, and what you allowed permanently; or take one back",
+      help: "show the mode, rules and saved approvals; or revoke one",
       words: (_context, before) => (before.length === 1 ? ["revoke"] : []),
       run: (argument) => listOrRevoke(argument, assembled),
     },
     "/mode": {
       usage: "/mode [NAME]",
-      help: "how much runs without a question; Shift+Tab switches",
+      help: "show or change how much runs without a question; Shift+Tab switches",
       words: () => MODES,
       run: (name, { updateStatus }) => {
         const lines = switchMode(name, assembled);

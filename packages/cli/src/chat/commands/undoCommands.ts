@@ -17,7 +17,7 @@ export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<R
     },
     "/diff": {
       usage: "/diff",
-      help: "what this session changed in files",
+      help: "show what this session changed in files",
       run: async (_argument, { view: { style } }) => {
         const log = undo();
         if (!log) return [NOT_KEPT];
