@@ -55,6 +55,7 @@ test("compares states by all that is kept of them", () => {
     { kind: "file", mode: 0o644, blob: "a" },
     { kind: "file", mode: 0o644, blob: "b" },
     { kind: "file", mode: 0o600, blob: "a" },
+    { kind: "file", mode: 0o755, blob: "a" },
     { kind: "directory", mode: 0o755 },
     { kind: "directory", mode: 0o700 },
     { kind: "link", target: "a" },
