@@ -306,12 +306,14 @@ const AGENT_TOOL_OPTIONS: OptionChecks<AgentToolDefinition> = {
  * import { Agent, agentTool } from "@agent/core";
  * import { scriptedProvider } from "@agent/core/replay";
  *
- * const research = agentTool({ name: "research", description: "Finds facts.", systemPrompt: "Answer with sources.",
- * tools: [] });
- * const agent = new Agent(scriptedProvider([{ calls: [{ name: "research", args: { task: "Oslo?" } }] }, "717,710.",
- * "About 717,710."]), {
- *   tools: [research],
+ * const research = agentTool({
+ *   name: "research",
+ *   description: "Finds facts.",
+ *   systemPrompt: "Answer with sources.",
+ *   tools: [],
  * });
+ * const call = { calls: [{ name: "research", args: { task: "Oslo?" } }] };
+ * const agent = new Agent(scriptedProvider([call, "717,710.", "About 717,710."]), { tools: [research] });
  * console.log(await agent.chat("How many people live in Oslo?")); // About 717,710.
  * ```
  */

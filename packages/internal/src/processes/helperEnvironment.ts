@@ -16,8 +16,7 @@ export const SYSTEM_DIRECTORIES = [
  * import { HELPER_ENVIRONMENT } from "@agent/core/toolkit";
  *
  * const code = "console.log(process.env.LD_PRELOAD)";
- * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); //
- * undefined
+ * console.log(execFileSync(process.execPath, ["-e", code], { env: HELPER_ENVIRONMENT, encoding: "utf8" }).trim()); // undefined
  * ```
  */
 export const HELPER_ENVIRONMENT: Readonly<Record<string, string>> = {

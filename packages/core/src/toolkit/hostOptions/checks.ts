@@ -13,8 +13,7 @@ export const EFFORTS: readonly Effort[] = ["off", "minimal", "low", "medium", "h
  * ```ts
  * import { invalidArgument } from "@agent/core/toolkit";
  *
- * console.log(invalidArgument("hosts", "an array of host names", null).message); // hosts must be an array of host
- * names, got null.
+ * console.log(invalidArgument("hosts", "an array of host names", null).message); // hosts must be an array of host names, got null.
  * ```
  */
 export function invalidArgument(name: string, expected: string, value: unknown): AgentError {
