@@ -44,7 +44,7 @@ describe.skipIf(!isInstalled)(`a server of others, from what its documentation s
     expect(await run("mcp", "check")).toContain("✓ filesystem: 14 tools");
     const call = ["mcp__filesystem__read_text_file", "--args", '{"path":"a.txt"}'];
     expect((await run("tool", "run", ...call)).trim()).toBe("text of a");
-    expect(await run("mcp", "remove", "filesystem")).toContain("filesystem is taken out");
+    expect(await run("mcp", "remove", "filesystem")).toContain("filesystem is removed");
     expect(await run("mcp", "list")).toContain("No MCP servers in the config");
     expect(existsSync(join(cwd, "a.txt"))).toBe(true);
   });

@@ -24,15 +24,15 @@ token limit, 70 crash, 74 output not written, 130 interrupted.`;
 const COMMANDS: Readonly<Record<string, string>> = {
   tools: "list every tool: on or off and why, its pack, what it can do",
   tool: "work with one tool",
-  config: "print the settings all layers give together",
+  config: "print the merged settings of all layers",
   init: "write an agent.config.ts and trust it",
-  doctor: "check Node, config, packs and provider, and give the cure",
+  doctor: "check Node, config, packs and provider, and suggest fixes",
   models: "list the models the provider's server offers",
   mcp: "manage MCP servers; serve the tools to MCP clients",
-  acp: "serve an editor that speaks the Agent Client Protocol",
+  acp: "serve an editor that supports the Agent Client Protocol",
   pack: "find, add, update, make and check tool packs",
-  eval: "run tasks with checks on one or several models, and report what held",
-  sessions: "list or search the conversations kept for this directory",
+  eval: "run tasks with checks on one or several models, and report the results",
+  sessions: "list or search the conversations saved for this directory",
   runs: "tasks that survive their process: queue them, run workers, follow, approve",
   completion: "print a completion script for bash, zsh or fish",
 };
@@ -86,7 +86,7 @@ function helpAsFlag(args: readonly string[]): readonly string[] {
 /** The whole command line. `done` gets the exit code of the command that ran. */
 function createProgram(done: (exitCode: ExitCode) => void): Command {
   const program = new Command("agent")
-    .description("An agent with tools. Without a task: a chat. With one: does it and ends.")
+    .description("An agent with tools. Without a task it opens a chat; with a task it runs it and exits.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     // For commands with commands below them. The program itself takes "help me" as a task.
@@ -102,21 +102,18 @@ function createProgram(done: (exitCode: ExitCode) => void): Command {
     .showHelpAfterError("See: agent --help")
     .enablePositionalOptions()
     .argument("[task...]", 'what to do; piped input is attached, "-" waits for it')
-    .option("-p, --print", "never chat: do the task, print the answer, end")
+    .option("-p, --print", "never chat: run the task, print the answer, exit")
     .option("--output <format>", "text, json or stream-json")
     .option("-q, --quiet", "no activity lines on standard error")
     .option("--timeout <time>", "stop the run after this time: 90s, 5m")
     .option("--schema <file>", "print only JSON that fits this JSON Schema")
-    .option(
-      "--resume [session]",
-      "continue with a conversation: its name or the start of it; without one, choose",
-    )
+    .option("--resume [session]", "resume a conversation: its name or the start of it; without one, choose")
     .option("--watch", "in a chat, load a folder given with --pack again when it changes")
     .option("--worktree [name]", "work in a separate git work tree, on the branch agent/NAME")
     .option("--no-instructions", "do not read AGENTS.md and the like")
     .option("--image <file>", "give the model an image with the task (repeatable)", collect)
-    .option("--no-session", "do not keep the conversation")
-    .option("--screen-reader", "plain text from top to bottom, with words in place of marks")
+    .option("--no-session", "do not save the conversation")
+    .option("--screen-reader", "plain text for screen readers, with words instead of symbols")
     .addHelpText("after", EXAMPLES);
   refuseRepeats(settingsOptions(program));
   program.action(async (task: string[]) => {

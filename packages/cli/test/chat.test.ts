@@ -59,7 +59,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.press("C-o");
     await terminal.until("│ 100\n│ 101\n");
     terminal.press("C-o");
-    await terminal.until("That was the oldest. Ctrl+O begins anew.");
+    await terminal.until("That was the oldest one. Ctrl+O starts over.");
   });
 
   test("shows parallel calls in a block each, in the order of the requests, and a read in one row", async () => {
@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/disable run_bash");
     await terminal.until("run_bash is off in this chat.");
     terminal.send("/tools");
-    await terminal.until(/off {2}run_bash +switched in this chat · execute/);
+    await terminal.until(/off {2}run_bash +changed in this chat · execute/);
     terminal.send("/enable read_nte");
     await terminal.until('There is no tool "read_nte". Did you mean "read_note"?');
     terminal.send("/statsu");
@@ -182,7 +182,7 @@ describe.skipIf(!hasTmux)("the chat in a terminal (skipped without tmux)", () =>
     terminal.send("/model other");
     await terminal.until("other answers from the next message on.");
     terminal.send("/clear");
-    await terminal.until("The conversation is forgotten.");
+    await terminal.until("Conversation cleared.");
     terminal.send("/etc/hosts is a path");
     await answered(terminal, "/etc/hosts is a path");
     terminal.send("/exit");

@@ -249,11 +249,11 @@ describe.skipIf(!hasTmux)("the built chat and the project around it (skipped wit
     }
     const summaries = model.hold();
     terminal.send("/compact");
-    await terminal.until("summing up older messages");
+    await terminal.until("summarizing older messages");
     terminal.press("Escape");
-    await terminal.until("Stopped. The conversation is as it was.");
+    await terminal.until("Stopped. The conversation is unchanged.");
     terminal.send("/compact");
-    await terminal.until(/summing up older messages[\s\S]*esc stops/);
+    await terminal.until(/summarizing older messages[\s\S]*esc stops/);
     terminal.send("say later");
     await terminal.until("queued: say later");
     summaries.release();

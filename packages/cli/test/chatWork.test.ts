@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     expect(terminal.status()).toMatch(/^accept edits \(shift\+tab\).*scripted/);
     const mode = () => expect.poll(() => terminal.status(), { timeout: 60_000 });
     terminal.press("BTab");
-    await mode().toBe("auto (shift+tab) – asks only where the configuration says so");
+    await mode().toBe("auto (shift+tab) – asks only if the configuration requires it");
     terminal.press("BTab");
     await mode().toBe("plan (shift+tab) – only tools that read; nothing can be changed");
     terminal.send(write("a.txt", "new\n"));

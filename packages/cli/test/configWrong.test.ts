@@ -41,7 +41,7 @@ describe("a config that is wrong: one message, exit code 2, nothing run", () => 
     ["agent.config.yaml", "a: [\nb: 1", ":3: "],
     ["agent.config.ts", "export default 4;", ": the config must be an object, got number 4."],
     ["agent.config.ts", "export const a = 1;", ": it has no default export."],
-    ["agent.config.json", "", ": it holds no config."],
+    ["agent.config.json", "", ": it contains no config."],
     [
       "agent.config.ts",
       "export default { agents: { a: { tool: [] } } };",

@@ -87,13 +87,13 @@ it.each<[string, readonly string[], RegExp]>([
     /There is no eval in src\. Create one, such as evals\/list\.eval\.ts:\n\nimport/,
   ],
   ["a file that is not there", ["missing"], /missing" does not exist/],
-  ["a file without a case", ["none.eval.ts"], /none\.eval\.ts" exports no case/],
+  ["a file without a case", ["none.eval.ts"], /none\.eval\.ts" does not export a case/],
   ["a file with an error", ["broken.eval.ts"], /broken\.eval\.ts.*boom/],
   ["no model", ["evals"], /There is no model to run the evals with\. Set a key/],
   ["a case that is not there", ["evals", "--case", "zzz"], /No case has "zzz" in its name/],
   ["nothing recorded", ["evals", "--replay"], /Nothing is recorded for these cases/],
   ["no runs", ["evals", "--runs", "0"], /--runs must be at least 1/],
-  ["both modes", ["evals", "--record", "--replay"], /exclude each other/],
+  ["both modes", ["evals", "--record", "--replay"], /cannot be combined/],
 ])("refuses %s", async (_, args, message) => {
   const sandbox = new Sandbox();
   sandbox.write("evals/own.eval.ts", evals("y\n"));

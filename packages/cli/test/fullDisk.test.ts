@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(FULL_DISK))("a full disk (skipped without /dev/full)
     async (...args) => {
       const { code, other } = await runOnFullDisk(args.filter(Boolean), "stdout");
       expect(other).toContain("agent: cannot write to standard output: no space left on device");
-      expect(other).not.toContain("no one caught");
+      expect(other).not.toContain("uncaught error");
       expect(code).toBe(74);
     },
   );

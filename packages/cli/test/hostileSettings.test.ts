@@ -57,12 +57,12 @@ describe("a home that cannot be written", () => {
     return { XDG_STATE_HOME: file, XDG_CONFIG_HOME: file, XDG_CACHE_HOME: file };
   };
 
-  test("does not stop a task, and reports that the session is not kept", async () => {
+  test("does not stop a task, and reports that the session is not saved", async () => {
     const box = new Sandbox();
     const { code, stdout, stderr } = await box.run(["list files"], { env: unwritable(box) });
     expect(code).toBe(0);
     expect(stdout).toContain("In the working directory:");
-    expect(stderr).toContain("the session is not kept");
+    expect(stderr).toContain("the session is not saved");
   });
 
   test("applies --trust to this run", async () => {
@@ -81,7 +81,7 @@ describe("a home that cannot be written", () => {
     async () => {
       const { code, stderr } = await new Sandbox().run(["list files"], { env: { HOME: "/proc" } });
       expect(code).toBe(0);
-      expect(stderr).toContain("the session is not kept");
+      expect(stderr).toContain("the session is not saved");
     },
   );
 });

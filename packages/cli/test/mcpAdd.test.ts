@@ -211,7 +211,7 @@ inTerminal("in a terminal each step is asked: starting, agreeing, turning on", a
     ["mcp", "add", "--name", "docs", ...COMMAND],
     [
       ["Start it and look at its tools?", "y"],
-      ["Agree to these tools", "y"],
+      ["Approve these tools", "y"],
       ["Turn it on for the model?", "y"],
     ],
   );

@@ -64,7 +64,7 @@ inTerminal("Ctrl-C gives a login up, and --no-browser only prints the address", 
     env,
   );
   expect(result.code).toBe(130);
-  expect(result.stdout).toContain("The login was given up.");
+  expect(result.stdout).toContain("The login was cancelled.");
   expect(fixture.seen.authorizations).toEqual([]);
   expect(existsSync(join(sandbox.home, ".config", "agent", "mcp-logins.json"))).toBe(false);
 });

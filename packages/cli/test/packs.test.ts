@@ -182,7 +182,7 @@ export function register(registry: PackRegistry, host?: PackHost): void {
     const { code, stderr } = await box.run(["tool", "run", "--trust", "late"]);
     expect(code).toBe(70);
     expect(stderr).toMatch(
-      /^agent: an error no one caught while late was running: too late \(in .*late\.mjs\)\. Set AGENT_DEBUG=1 for the stack\.\n$/,
+      /^agent: uncaught error while late was running: too late \(in .*late\.mjs\)\. Set AGENT_DEBUG=1 for the stack\.\n$/,
     );
     const debug = await box.run(["tool", "run", "late"], { env: { AGENT_DEBUG: "1" } });
     expect(debug.stderr).toContain("\n    at ");

@@ -110,7 +110,7 @@ describe("who answers", () => {
   test("reports what to do for a model without a provider", async () => {
     const { code, stderr } = await new Sandbox().run(["--model", "gpt-5", "hi"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("there is no one to ask. Set OPENAI_API_KEY");
+    expect(stderr).toContain("no provider can serve it. Set OPENAI_API_KEY");
   });
 
   test.each([

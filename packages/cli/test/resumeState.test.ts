@@ -69,7 +69,7 @@ describe.skipIf(!hasTmux)("a session that is resumed (skipped without tmux)", ()
       return words.exec(await terminal.until(words))?.[1] ?? "";
     };
     await say("plain");
-    const plain = await sessionAfter("/clear", /The old one stays: \/resume (\S+)/);
+    const plain = await sessionAfter("/clear", /The old one is saved: \/resume (\S+)/);
     terminal.send("/enable run_bash");
     await terminal.until("run_bash is on in this chat.");
     await say("switched");

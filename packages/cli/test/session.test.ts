@@ -105,8 +105,8 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const terminal = await chat();
     await say(terminal, "first talk");
     terminal.send("/clear");
-    const id = /A new session\. The old one stays: \/resume (\S+)/.exec(
-      await terminal.until("A new session. The old one stays"),
+    const id = /A new session\. The old one is saved: \/resume (\S+)/.exec(
+      await terminal.until("A new session. The old one is saved"),
     )?.[1];
     await say(terminal, "second talk");
     expect(model.lastRequest).not.toContain("first talk");
@@ -131,12 +131,12 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     for (const number of [1, 2, 3, 4])
       await say(terminal, `fact ${number} ${"word ".repeat(300).trim()} end${number}`.slice(0, 40));
     terminal.send("/compact");
-    await terminal.until(/Compacted: \d+ → \d+ messages\.|nothing to sum up/);
+    await terminal.until(/Compacted: \d+ → \d+ messages\.|nothing to summarize/);
     expect(terminal.screen()).toMatch(/Compacted: 8 → \d messages/);
     // Five requests of 1234 tokens: the one for the summary was paid for, too.
     await expect.poll(() => terminal.status()).toContain("6.2k in");
     terminal.send("/context");
-    await terminal.until("How large it is now shows with the next request.");
+    await terminal.until("The next request shows its size.");
     await say(terminal, "after it");
     expect(model.requests.at(-1)?.length).toBeLessThan(9);
     // The summary is nothing that the user said.
@@ -156,7 +156,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const terminal = await chat([], { columns: 200 });
     await say(terminal, "exported words");
     terminal.send("/export README.md");
-    await terminal.until(/README\.md" is there already\. Name another file, or remove it first\./);
+    await terminal.until(/README\.md" already exists\. Name another file, or remove it first\./);
     expect(readFileSync(join(box.project, "README.md"), "utf8")).toBe("mine");
     for (const name of ["talk.md", ""]) {
       await say(terminal, `before ${name}.`);
@@ -179,7 +179,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const terminal = await chat([], { columns: 200 });
     await say(terminal, "exported words");
     terminal.send("/export talk.md");
-    await terminal.until(/talk\.md" is there already\. Name another file, or remove it first\./);
+    await terminal.until(/talk\.md" already exists\. Name another file, or remove it first\./);
     expect(existsSync(target)).toBe(false);
   });
 
@@ -260,7 +260,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     const before = tree(box.project);
     const terminal = await chat([], { env: { HOME: "/dev/null" } });
     await say(terminal, "works all the same");
-    expect(terminal.scrollback().match(/the session is not kept/g)).toHaveLength(1);
+    expect(terminal.scrollback().match(/the session is not saved/g)).toHaveLength(1);
     terminal.press("C-d");
     await terminal.until("[status 0]");
     expect(tree(box.project)).toEqual(before);

@@ -67,7 +67,7 @@ describe("standard output belongs to the caller", () => {
     );
     const { code, stdout, stderr } = await box.run(["--trust", "--output", "json", "go"]);
     expect(code).toBe(70);
-    expect(stderr).toContain("an error no one caught while noisy was running: boom");
+    expect(stderr).toContain("uncaught error while noisy was running: boom");
     expect(JSON.parse(stdout)).toMatchObject({
       type: "result",
       exitCode: 70,

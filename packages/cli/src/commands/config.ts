@@ -29,7 +29,7 @@ function printSettings(
   if (!explain) {
     const enabled = tools.filter((tool) => tool.enabled).map(({ name }) => name);
     print(`${JSON.stringify({ ...values, tools: enabled, confirm: [...confirm] }, undefined, 2)}\n`);
-    if (process.stdout.isTTY) note("null: not set. What holds instead: agent config --explain");
+    if (process.stdout.isTTY) note("null: not set. To see the value in effect: agent config --explain");
     return EXIT.done;
   }
   const rows = Object.entries(values).map(([key, value]) => [

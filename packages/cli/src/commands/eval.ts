@@ -47,7 +47,7 @@ export interface EvalFlags extends SettingsFlags {
 
 /** `agent eval [FILES]`: runs the cases of eval files with one or several models and reports which checks passed. */
 export async function evalCommand(names: readonly string[], flags: EvalFlags): Promise<ExitCode> {
-  if (flags.record && flags.replay) throw new CliError("--record and --replay exclude each other.");
+  if (flags.record && flags.replay) throw new CliError("--record and --replay cannot be combined.");
   const runs = flags.runs === undefined ? undefined : countFromZero(flags.runs, "--runs");
   if (runs === 0) throw new CliError("--runs must be at least 1.");
   const maxCost = flags.maxCost === undefined ? undefined : positiveNumber(flags.maxCost, "--max-cost");
@@ -119,7 +119,9 @@ async function loadCases(
     const loader = await admit(file, names.length > 0, flags);
     const found = casesIn(await loadEval(file, loader));
     if (found.length === 0) {
-      throw new CliError(`${quotePath(file)} exports no case. Write: export default defineEval({ … })`);
+      throw new CliError(
+        `${quotePath(file)} does not export a case. Write: export default defineEval({ … })`,
+      );
     }
     for (const one of found) {
       if (flags.case === undefined || one.name.includes(flags.case))

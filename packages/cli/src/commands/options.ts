@@ -5,19 +5,19 @@ import { CliError } from "../process/errors.js";
 export function settingsOptions(command: Command): Command {
   return toolOptions(command)
     .option("--cwd <directory>", "work there")
-    .option("--mode <name>", "how much runs without a question: plan, ask, edits or auto")
+    .option("--mode <name>", "what runs without asking: plan, ask, edits or auto")
     .option("--no-sandbox", "run commands outside the sandbox, also in auto mode")
     .option("--confirm <tool>", "ask before each call of this tool (repeatable)", collect)
     .option("--agent <name>", "use this agent of the config")
     .option("--provider <name>", "openai, anthropic, google, offline, or a provider's package")
     .option("--model <name>", "the model to ask, also with its provider: anthropic/…")
     .option("--base-url <url>", "another address of the provider, such as an OpenAI-compatible server")
-    .option("--fallback <model>", "a model that answers where the first one fails")
-    .option("--effort <level>", "how much the model thinks: off, minimal, low, medium, high, xhigh or max")
+    .option("--fallback <model>", "a model that answers if the first one fails")
+    .option("--effort <level>", "reasoning effort: off, minimal, low, medium, high, xhigh or max")
     .option("--small-model <model>", "a cheaper model for summaries and for reading pages")
-    .option("--max-turns <number>", "how often the model is asked for one message")
-    .option("--max-cost <dollars>", "what it may cost in all")
-    .option("--max-tokens <number>", "how many tokens it may take in all, requests and answers together")
+    .option("--max-turns <number>", "maximum number of model requests for one message")
+    .option("--max-cost <dollars>", "maximum cost")
+    .option("--max-tokens <number>", "maximum number of tokens, requests and answers together")
     .option("--wait <time>", "wait this long for a usage limit to end: 5h")
     .option("--max-retries <number>", "how often a failed request is repeated; default 3");
 }
@@ -25,7 +25,7 @@ export function settingsOptions(command: Command): Command {
 /** The flags that decide which tools are enabled. */
 export function toolOptions(command: Command): Command {
   return command
-    .option("--pack <pack>", "use this pack, too: a name or a folder (repeatable)", collect)
+    .option("--pack <pack>", "also use this pack: a name or a folder (repeatable)", collect)
     .option("--enable <tool>", "turn a tool on (repeatable)", collect)
     .option("--disable <tool>", "turn a tool off (repeatable)", collect)
     .option("--tools <list>", "turn tools on and off in order: '-*,read_file'")

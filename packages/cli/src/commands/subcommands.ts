@@ -156,7 +156,7 @@ Examples:
   agent eval evals --record            run and keep the answers
   agent eval evals --replay            the same without a model, as in CI
 
-Exit codes: 0 every case holds, 1 a case fails, 2 a case could not be judged, 7 cost limit,
+Exit codes: 0 every case passes, 1 a case fails, 2 a case could not be judged, 7 cost limit,
 130 interrupted.`,
     )
     .action(async (files: string[], _, self: Command) => {

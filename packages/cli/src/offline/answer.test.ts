@@ -15,7 +15,7 @@ test.each<[what: string, result: object, words: string]>([
   [
     "was ended by the person",
     { stdout: "half\n", exit_code: -1, ended_by: "user" },
-    "half\nYou ended the command: make",
+    "half\nYou stopped the command: make",
   ],
   ["timed out", { stdout: "", exit_code: -1, timed_out: true }, "The command ran out of time: make"],
 ])("reports a command that %s as such", (_what, result, words) => {

@@ -145,7 +145,7 @@ function reportCommand(command: string, result: string): string {
 
 /** What went wrong, in words. A command that was stopped has no exit code of its own. */
 function failureOf({ ended_by: endedBy, timed_out: timedOut, exit_code: code }: CommandResult): string {
-  if (endedBy === "user") return "You ended the command";
+  if (endedBy === "user") return "You stopped the command";
   if (timedOut === true) return "The command ran out of time";
   return `The command failed with exit code ${String(code)}`;
 }

@@ -39,7 +39,7 @@ export class CrashGuard {
   /** Installs the handlers. `exit` terminates the process: nothing can be awaited any more. */
   watch(exit: (code: number) => never): void {
     const crash = (error: unknown): void => {
-      this.#end(`an error no one caught${this.#whileRunning()}: ${describe(error)}`);
+      this.#end(`uncaught error${this.#whileRunning()}: ${describe(error)}`);
       exit(EXIT.crashed);
     };
     TOOL_STARTED.subscribe((call) => void this.#running.add(call as RunningCall));

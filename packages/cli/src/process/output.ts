@@ -52,7 +52,7 @@ export function watchOutput(): () => string | undefined {
   });
   return () => {
     const reason = failure?.message.replace(/^E[A-Z0-9]+: /, "").replace(/, write$/, "");
-    return reason && `cannot write to standard output: ${reason}. What was printed is not all.`;
+    return reason && `cannot write to standard output: ${reason}. The output is incomplete.`;
   };
 }
 

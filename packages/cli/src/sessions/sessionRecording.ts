@@ -128,7 +128,7 @@ export class SessionRecording {
   #failed(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#options.onProblem(`the session is not kept: ${errorMessage(error)}`);
+    this.#options.onProblem(`the session is not saved: ${errorMessage(error)}`);
   }
 }
 

@@ -34,7 +34,7 @@ export async function readState(path: string, blobs: BlobStore): Promise<FileSta
     if (stats.isDirectory()) return { kind: "directory", mode };
     if (stats.isSymbolicLink()) return { kind: "link", target: await readlink(path) };
     if (!stats.isFile()) return { kind: "other", reason: "it is not a regular file" };
-    if (stats.size > LARGEST_FILE) return { kind: "other", reason: "it is too large to be kept" };
+    if (stats.size > LARGEST_FILE) return { kind: "other", reason: "it is too large to be saved" };
     const content = await readExact(path, stats.size);
     if (content === undefined) return { kind: "other", reason: "it changes while it is read" };
     return { kind: "file", mode, blob: await blobs.add(content) };
@@ -72,7 +72,7 @@ export async function readTree(path: string, blobs: BlobStore): Promise<Map<stri
       return giveUp(`it holds more than ${MOST_ENTRIES} files`);
     }
     bytes += (await lstat(next).catch(() => undefined))?.size ?? 0;
-    if (bytes > MOST_TREE_BYTES) return giveUp("it holds too much to be kept");
+    if (bytes > MOST_TREE_BYTES) return giveUp("it holds too much to be saved");
     const state = await readState(next, blobs);
     states.set(next, state);
     if (state.kind !== "directory") continue;

@@ -207,5 +207,5 @@ test("names a directory with more than can be kept, and does not copy it", async
   rmSync(at("data"), { recursive: true });
   await log.after("1");
   await log.endTurn();
-  expect((await log.undo()).kept[0]?.reason).toBe("it holds too much to be kept");
+  expect((await log.undo()).kept[0]?.reason).toBe("it holds too much to be saved");
 });

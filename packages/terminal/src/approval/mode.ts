@@ -8,10 +8,10 @@ export const MODE_NAMES: Readonly<Record<Mode, string>> = {
 };
 
 export const MODE_HELP: Readonly<Record<Mode, string>> = {
-  plan: "only tools that read; nothing can be changed",
+  plan: "only tools that read are available; nothing can be changed",
   ask: "asks before anything is changed, run or fetched",
   edits: "edits files in the project; asks before anything else",
-  auto: "asks only where the configuration says so",
+  auto: "asks only if the configuration requires it",
 };
 
 /** Sent to the model in plan mode: otherwise it would not know why tools are missing. */

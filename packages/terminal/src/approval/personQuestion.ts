@@ -159,7 +159,7 @@ async function choose(
 
 /** Parses a text as the field's value, or returns an error message. */
 function readText(field: QuestionField, text: string): { readonly given: unknown } | string {
-  if (text === "") return field.required ? "It has to be filled in." : { given: undefined };
+  if (text === "") return field.required ? "This field is required." : { given: undefined };
   if (field.type === "choices") {
     const chosen = text.split(",").map((one) => one.trim());
     const unknown = chosen.filter((one) => !field.options?.some(({ value }) => value === one));

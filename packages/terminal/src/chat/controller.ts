@@ -515,5 +515,5 @@ async function moveToBackground(log: CallLog, jobs: BackgroundJobs | undefined):
   const moved = call?.pid !== undefined && (await jobs?.detachProcess?.(call.pid));
   return moved
     ? `#${call.number} ${escapeToLine(call.name)} continues in the background. /status lists it.`
-    : "No command runs that could go on in the background.";
+    : "No running command can be moved to the background.";
 }

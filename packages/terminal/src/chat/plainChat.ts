@@ -141,7 +141,7 @@ const OPTIONS = { style: PLAIN_STYLE, width: 200, maxLines: 40, readRows: 40 };
 const CLOSED = "the user closed the question.";
 const KEYS = [
   ["Enter", "send; \\ at the end of a line continues it"],
-  ["Ctrl+C", "stop the answer; without one, leave, as Ctrl+D does"],
+  ["Ctrl+C", "stop the answer; otherwise quit, like Ctrl+D"],
 ] as const;
 
 /** The functions plain output needs: print, ask, and a callback when the agent is idle. */
@@ -227,7 +227,7 @@ class PlainView implements ChatView {
   progress(): void {}
 
   copy(): string {
-    return "This terminal is used for plain lines: nothing can be put on its clipboard.";
+    return "This terminal shows plain lines only, so nothing can be copied to its clipboard.";
   }
 
   /**

@@ -18,17 +18,17 @@ export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   "/clear": {
     usage: "/clear",
-    help: "forget the conversation so far",
+    help: "clear the conversation",
     run: (_argument, { agent, busy, usage }) => {
       if (busy()) return [BUSY];
       usage.reset();
       agent.clearContext();
-      return ["The conversation is forgotten."];
+      return ["Conversation cleared."];
     },
   },
   "/compact": {
     usage: "/compact [WHAT TO KEEP]",
-    help: "replace older messages by a summary",
+    help: "replace older messages with a summary",
     run: compact,
   },
   "/copy": {
@@ -44,7 +44,7 @@ export const CONVERSATION_COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   "/save": {
     usage: "/save [REASON]",
-    help: "write the conversation to its file now, with a note why",
+    help: "save the conversation to its file now, with an optional note",
     run: async (reason, { agent }) =>
       escapeInvisible(await agent.saveContext(reason || DEFAULT_REASON)).split("\n"),
   },
@@ -59,8 +59,7 @@ function contextLines({ agent, options, usage }: CommandContext): string[] {
       : ` of ${room} tokens (${Math.round((usage.size / room) * 100)}%)`;
   const instructions = options.instructions?.() ?? [];
   // After /compact the size of the last request no longer applies.
-  const unknown =
-    usage.tokens.input === 0 ? "No request yet." : "How large it is now shows with the next request.";
+  const unknown = usage.tokens.input === 0 ? "No request yet." : "The next request shows its size.";
   return [
     usage.size === 0 ? unknown : `The last request and its answer: ${usage.size} tokens${share}`,
     `${countOf(sessionContext.length, "message")}, a system prompt of ${systemPrompt.length} characters, ${countOf(agent.getTools().length, "tool")}`,
@@ -106,16 +105,16 @@ function copy(what: string, { agent, view }: CommandContext): string[] {
 async function compact(focus: string, { agent, busy, usage, work }: CommandContext): Promise<string[]> {
   if (busy()) return [BUSY];
   const before = agent.conversation.sessionContext.length;
-  const changed = await work("summing up older messages", (signal) =>
+  const changed = await work("summarizing older messages", (signal) =>
     agent.compact({ signal, focus, onEvent: (event) => usage.see(event) }).catch((error: unknown) => {
       if (signal.aborted) return "stopped";
       throw error;
     }),
   );
-  if (changed === "stopped") return ["Stopped. The conversation is as it was."];
+  if (changed === "stopped") return ["Stopped. The conversation is unchanged."];
   usage.forgetSize();
   const after = agent.conversation.sessionContext.length;
-  return [changed ? `Compacted: ${before} → ${after} messages.` : "There is nothing to sum up yet."];
+  return [changed ? `Compacted: ${before} → ${after} messages.` : "There is nothing to summarize yet."];
 }
 
 async function exportConversation(
@@ -131,7 +130,7 @@ async function exportConversation(
   const isOwn = argument === "" || exported.has(path);
   // Includes a dangling symlink: writing through it would create its target.
   if (!isOwn && lstatSync(path, { throwIfNoEntry: false }))
-    return [`${shown} is there already. Name another file, or remove it first.`];
+    return [`${shown} already exists. Name another file, or remove it first.`];
   if (!existsSync(dirname(path))) return [`There is no directory ${escapeToLine(quotePath(dirname(path)))}.`];
   const problems: string[] = [];
   const conversation = await agent.conversation.whole().catch((error: unknown) => {

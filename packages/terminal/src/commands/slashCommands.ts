@@ -23,7 +23,7 @@ const QUIT = "/quit";
 const LAST: Readonly<Record<string, SlashCommand>> = {
   [QUIT]: {
     usage: "/quit",
-    help: "leave; Ctrl+D does the same",
+    help: "quit; Ctrl+D does the same",
     run: (_argument, { quit }) => {
       quit();
       return [];

@@ -119,7 +119,7 @@ function toolLines(
   const indent = columns - textColumn < LEAST_TEXT_COLUMNS ? STATE_COLUMNS : textColumn;
   return tools.flatMap((tool) => {
     const why =
-      tool.withheld ?? (switched.has(tool.name) ? "switched in this chat" : (explainTool?.(tool) ?? ""));
+      tool.withheld ?? (switched.has(tool.name) ? "changed in this chat" : (explainTool?.(tool) ?? ""));
     const facts = [why, tool.capabilities.join(", "), ...(confirm.has(tool.name) ? ["asks first"] : [])];
     const state = `  ${tool.enabled && tool.withheld === undefined ? "on " : "off"}  ${tool.name.padEnd(longest)}`;
     return [

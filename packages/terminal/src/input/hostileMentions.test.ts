@@ -41,7 +41,7 @@ describe("a mention in a stranger's repository", () => {
     symlinkSync(join(folder, ".ssh"), join(folder, "notes"));
     const place = { cwd: repo, secret: () => [join(folder, ".ssh")] };
     for (const path of ["~/.ssh/id", "~/.ssh", "../.ssh/id", "../notes/id"]) {
-      await expect(attach({ path }, place)).rejects.toThrow("where secrets are kept");
+      await expect(attach({ path }, place)).rejects.toThrow("in a directory with secrets");
     }
     const images = { ...place, imageDirectory: join(folder, ".ssh") };
     expect(await attach({ path: "~/.ssh/id" }, images)).toBeDefined();

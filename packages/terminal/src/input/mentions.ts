@@ -147,7 +147,7 @@ function assertNoSecret(
   if (imageDirectory !== undefined && isInside(canonicalPath(imageDirectory), real)) return;
   if (!secret?.().some((place) => isInside(place, real))) return;
   throw new Error(
-    `@${name} lies where secrets are kept, and is not sent. Write what you mean into the message.`,
+    `@${name} is in a directory with secrets, so it is not attached. Write what you need into the message.`,
   );
 }
 

@@ -19,15 +19,15 @@ const TERMINAL_KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["Enter", "send; while an answer is written, steer it"],
   ["Alt+Enter, Ctrl+J", "start a new line; \\ at the end of a line does the same"],
   ["Up, Down", "recall earlier input; Ctrl+R searches it"],
-  ["Ctrl+_", "revert an edit of the line; Ctrl+G opens it in $EDITOR"],
+  ["Ctrl+_", "undo an edit of the line; Ctrl+G opens it in $EDITOR"],
   ["@file, @a.ts:10-40", "attach a file, or some of its lines; Tab completes"],
   ["!command", "run a command and tell the model what it printed"],
   ["Shift+Tab", "switch the mode: plan, ask, accept edits, auto"],
-  ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D leaves"],
+  ["Esc, Ctrl+C", "stop the answer; Ctrl+C twice or Ctrl+D quits"],
   ["Esc Esc", "on an empty line: go back to an earlier message, with or without the files"],
   ["Ctrl+B", "move a running command to the background"],
   ["?", "on an empty line: show these keys"],
-  ["Ctrl+O", "show a shortened call whole, then the one before; /expand lists them"],
+  ["Ctrl+O", "show a shortened call in full, then the one before; /expand lists them"],
 ];
 
 interface Question {
@@ -247,7 +247,7 @@ export class TerminalView implements ChatView {
   expandNext(): void {
     const isLast = this.#live.activity.expandable.length > 0;
     if (!this.#live.activity.expand())
-      this.hint([isLast ? "That was the oldest. Ctrl+O begins anew." : "Nothing was shortened."]);
+      this.hint([isLast ? "That was the oldest one. Ctrl+O starts over." : "Nothing was shortened."]);
     this.#live.request();
   }
 

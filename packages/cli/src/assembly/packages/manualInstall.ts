@@ -112,14 +112,14 @@ function bySettings(directory: string): ManualInstall | undefined {
   const file = join(directory, ".npmrc");
   if (!existsSync(file) || canonicalPath(file) === canonicalPath(userNpmrc())) return undefined;
   const lines = readWhole(file)?.split(/[\r\n]+/);
-  if (lines === undefined) return byNpm(`npm would follow ${quotePath(file)}, which cannot be read.`);
+  if (lines === undefined) return byNpm(`npm would apply ${quotePath(file)}, which cannot be read.`);
   const unsafe = lines.filter((line) => !COMMENT_OR_BLANK.test(line) && !isHarmless(line));
   if (unsafe.length === 0) return undefined;
   // Only the names: a value may be a token.
   const names = unsafe.slice(0, MOST_NAMED).map((line) => quote(line.split("=")[0]?.trim() ?? ""));
   const more =
     unsafe.length > MOST_NAMED ? ` and ${countOf(unsafe.length - MOST_NAMED, "more setting")}` : "";
-  return byNpm(`npm would follow ${quotePath(file)}, which sets ${names.join(", ")}${more}.`);
+  return byNpm(`npm would apply ${quotePath(file)}, which sets ${names.join(", ")}${more}.`);
 }
 
 function isHarmless(line: string): boolean {

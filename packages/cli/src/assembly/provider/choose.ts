@@ -151,7 +151,7 @@ async function chooseFirst(settings: ProviderChoice, options: ChooseOptions): Pr
   const hint = unusedServers(options.keys.env);
   if (model === undefined) return await offline(`no key, no approved model server${hint}`);
   throw new CliError(
-    `Model ${JSON.stringify(model)} (${settings.origins.model}): there is no one to ask${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
+    `Model ${JSON.stringify(model)} (${settings.origins.model}): no provider can serve it${hint}. Set OPENAI_API_KEY, pass --base-url, name a provider as in anthropic/…, or start a local server such as Ollama.`,
   );
 }
 

@@ -25,7 +25,7 @@ export async function loadFactory(name: string, projectFile: string | undefined)
   const { provider } = module;
   if (isFactory(provider)) return provider;
   throw new CliError(
-    `${quote(packageName)} is no provider package: it has no export named "provider" with createProvider() and keyVariables.`,
+    `${quote(packageName)} is not a provider package: it has no export named "provider" with createProvider() and keyVariables.`,
   );
 }
 

@@ -89,7 +89,7 @@ async function switchModel(
     wanted = await view.pick("Which model", items);
     if (wanted === undefined) return [];
   }
-  if (!withModel) return ["The model cannot be switched in this chat. Start again with --model."];
+  if (!withModel) return ["The model cannot be changed in this chat. Start again with --model."];
   if (known && known.length > 0 && !known.includes(wanted)) {
     return [
       `The server has no model ${quote(wanted)}. ${didYouMean(wanted, [...known, ...EFFORTS], { otherwise: didYouMean(wanted, known) })}`,

@@ -49,14 +49,14 @@ async function listOrRevoke(argument: string, { permissions: current }: Asked): 
       : [`Asked about in every mode: ${[...confirm].map(escapeToLine).join(", ")}`]),
     ...(configured.length === 0 ? [] : ["Rules of the configuration", ...configured]),
     ...(grants.length === 0
-      ? ["You allowed nothing permanently."]
+      ? ["There are no permanent approvals."]
       : [
           "Allowed by you",
           ...grants.map(
             ({ rule, scope }, at) =>
               `  ${at + 1}  ${shownRule(rule)}  ${scope === "session" ? "in this session" : "in this project"}`,
           ),
-          "/permissions revoke N takes one back.",
+          "/permissions revoke N revokes one.",
         ]),
   ];
 }

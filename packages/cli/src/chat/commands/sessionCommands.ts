@@ -15,7 +15,7 @@ import { forkSession, rewind } from "./rewind.js";
 
 // In characters: how much of a session the list searches.
 const MOST_SEARCHED = 100_000;
-const NOT_KEPT = "This conversation is not kept (--no-session).";
+const NOT_KEPT = "This conversation is not saved (--no-session).";
 
 /** Commands about the saved conversations of a project. */
 export function sessionCommands({
@@ -87,7 +87,7 @@ async function clear(recording: SessionRecording, { agent, busy, usage }: Comman
   const hadMessages = agent.conversation.sessionContext.length > 0;
   const old = idOf(recording.file);
   await recording.startNew();
-  return hadMessages ? [`A new session. The old one stays: /resume ${old}`] : ["A new session."];
+  return hadMessages ? [`A new session. The old one is saved: /resume ${old}`] : ["A new session."];
 }
 
 async function resume(

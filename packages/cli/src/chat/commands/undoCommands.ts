@@ -28,7 +28,7 @@ export function undoCommands({ undo }: Pick<AssembledAgent, "undo">): Readonly<R
   };
 }
 
-const NOT_KEPT = "Changes are not remembered, because this conversation is not kept (--no-session).";
+const NOT_KEPT = "Changes are not tracked, because this conversation is not saved (--no-session).";
 
 async function move(
   direction: "undo" | "redo",

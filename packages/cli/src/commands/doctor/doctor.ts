@@ -59,7 +59,7 @@ function checkNode(): Diagnosis {
 
 function configDetail({ layers }: LoadedSettings): string {
   const files = layers.flatMap(({ source }) => (source ? [source.file] : []));
-  return files.length === 0 ? "none, the defaults hold" : files.join(", ");
+  return files.length === 0 ? "none, the defaults apply" : files.join(", ");
 }
 
 function packDiagnosis({ name, file, problem, module, own, isolated }: LoadedPack): Diagnosis {
@@ -110,7 +110,7 @@ function checkState(): Diagnosis {
       subject: "state",
       ok: false,
       detail: `${directory} cannot be written: ${errorMessage(error)}`,
-      cure: "Make it writable, or set XDG_STATE_HOME. Until then nothing is remembered: no trust, no sessions.",
+      cure: "Make it writable, or set XDG_STATE_HOME. Until then, trust and sessions are not saved.",
     };
   }
   return {

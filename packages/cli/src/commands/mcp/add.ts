@@ -142,7 +142,7 @@ async function addServer(
     problem = errorMessage(error);
     note(`✗ ${name}: ${problem}`);
     const needsLogin = error instanceof manage.LoginNeededError;
-    if (!needsLogin && (flags.yes || !(await askYesNo(`Write it into ${file} all the same?`)))) {
+    if (!needsLogin && (flags.yes || !(await askYesNo(`Write it into ${file} anyway?`)))) {
       return { ...left, problem };
     }
   }
@@ -150,7 +150,7 @@ async function addServer(
     showTools(name, manage.compareTools([], locked.tools), manage);
     showInstructions(name, undefined, locked.instructions);
   }
-  if (!flags.yes && locked && !(await askYesNo(`Agree to these tools, and write the server into ${file}?`))) {
+  if (!flags.yes && locked && !(await askYesNo(`Approve these tools, and write the server into ${file}?`))) {
     return left;
   }
   const enable = await toolsToEnable(flags, locked?.tools.length ?? 0);
@@ -199,7 +199,7 @@ function describe({ name, options, variables, ignored }: PastedServer): string {
     `${name} ${escapeToLine(what)}`,
     ...settingsOf(options).map((line) => `  ${escapeToLine(line)}`),
     ...(variables.length > 0 ? [`  It gets the variables ${variables.map(escapeToLine).join(", ")}.`] : []),
-    ...(ignored.length > 0 ? [`  Not taken over: ${ignored.map(escapeToLine).join(", ")}.`] : []),
+    ...(ignored.length > 0 ? [`  Ignored: ${ignored.map(escapeToLine).join(", ")}.`] : []),
   ].join("\n");
 }
 

@@ -33,7 +33,7 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
       signal: AbortSignal.any([given.signal, AbortSignal.timeout(LOGIN_MS)]),
       ...(flags.scope !== undefined && { scope: flags.scope }),
       openBrowser: (url) => {
-        note(`Open this address to log in (Ctrl-C gives up):\n${url.href}`);
+        note(`Open this address to log in (Ctrl-C cancels):\n${url.href}`);
         if (flags.browser !== false) openBrowser(url);
       },
     });
@@ -43,7 +43,7 @@ export async function mcpLogin(name: string, flags: LoginFlags): Promise<ExitCod
     return EXIT.done;
   } catch (error) {
     if (!given.signal.aborted) throw error;
-    note("The login was given up. The one before, if there was one, still holds.");
+    note("The login was cancelled. An earlier login stays valid.");
     return EXIT.interrupted;
   } finally {
     process.off("SIGINT", giveUp);

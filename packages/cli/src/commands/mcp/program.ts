@@ -30,7 +30,7 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
       done(await mcpAdd(words, flagsOf(command)));
     });
   json(
-    mcp.command("remove").description("take a server out of the config and the lock, and forget its login"),
+    mcp.command("remove").description("remove a server from the config and the lock, and delete its login"),
   )
     .argument("<server>", "its name in the config")
     .option("--user", "of your own config instead of the project's")
@@ -44,15 +44,15 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
       done(await mcpList(flagsOf(command)));
     },
   );
-  json(mcp.command("check").description("start servers and say what works and what it costs"))
+  json(mcp.command("check").description("start servers and report what works and what it costs"))
     .argument("[server]", "one server; without it all")
     .action(async (server: string | undefined, _, command: Command) => {
       const { mcpCheck } = await import("./check.js");
       done(await mcpCheck(server, flagsOf(command)));
     });
-  json(mcp.command("update").description("show how tools differ from what was approved, and agree"))
+  json(mcp.command("update").description("show how tools differ from the approved ones, and approve them"))
     .argument("[server]", "one server; without it all")
-    .option("-y, --yes", "agree without being asked")
+    .option("-y, --yes", "approve without asking")
     .action(async (server: string | undefined, _, command: Command) => {
       const { mcpUpdate } = await import("./update.js");
       done(await mcpUpdate(server, flagsOf(command)));
@@ -76,7 +76,7 @@ export function mcpCommands(mcp: Command, { flagsOf, done }: CommandRun): void {
 
 function addOptions(command: Command): Command {
   return command
-    .option("--name <name>", "what it is called; without it that is guessed")
+    .option("--name <name>", "its name; guessed if omitted")
     .option(
       "--env <NAME[=value]>",
       "a variable it gets; a secret stays out of the config (repeatable)",

@@ -28,6 +28,6 @@ export async function mcpRemove(
   const hadLogin =
     manage.isHttp(options) && !isShared(options.url) && (await host.logins.forget(options.url));
   if (flags.json) print(`${JSON.stringify({ v: 1, server: name, config: file, hadLogin }, undefined, 2)}\n`);
-  else print(`${name} is taken out of ${file}${hadLogin ? ", and its login is forgotten" : ""}.\n`);
+  else print(`${name} is removed from ${file}${hadLogin ? ", and its login is forgotten" : ""}.\n`);
   return EXIT.done;
 }

@@ -72,7 +72,7 @@ async function updateServer(
   if (isSame && JSON.stringify(before) === JSON.stringify(locked)) return { ...result, outcome: "same" };
   if (!isSame && !flags.yes) {
     if (!canAsk()) return { ...result, outcome: "refused" };
-    if (!(await askYesNo(`Agree to these tools of ${server}?`))) return { ...result, outcome: "declined" };
+    if (!(await askYesNo(`Approve these tools of ${server}?`))) return { ...result, outcome: "declined" };
   }
   // Read again: someone may have approved other tools while the user looked at these.
   const lock = manage.readLock(lockFile);

@@ -27,9 +27,9 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
   command("start", "queue a task")
     .argument("<task...>", "what to do, as text")
     .option("--cwd <directory>", "the directory it works in")
-    .option("--title <text>", "what lists call it; default: the task")
+    .option("--title <text>", "its title in lists; default: the task")
     .option("--id <id>", "the same id and task twice is one run")
-    .option("--tenant <name>", "whose limits it counts against")
+    .option("--tenant <name>", "the tenant whose limits apply")
     .option("--label <label>", "only workers with it take the run (repeatable)", collect)
     .option("--anywhere", "also workers in other directories take it")
     .option("--priority <number>", "from -1000 to 1000: higher is taken first, among runs of the tenant")
@@ -61,12 +61,12 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     });
   command("follow", "what a run does, until it ends; the exit code tells how it ended")
     .argument("<id>")
-    .option("--after <cursor>", "go on behind this event")
+    .option("--after <cursor>", "continue after this event")
     .action(async (id: string, _, self: Command) => {
       const { followCommand } = await import("./follow.js");
       done(await followCommand(id, flagsOf(self)));
     });
-  command("approve", "allow the call a run waits with, or deny it")
+  command("approve", "allow or deny the pending call of a run")
     .argument("<id>")
     .option("--call <key>", "which call, if several wait")
     .option("--all", "all calls that wait")
@@ -76,7 +76,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       const { decideCommand } = await import("./decide.js");
       done(await decideCommand(id, flagsOf(self)));
     });
-  command("cancel", "end a run, or with filters all that fit and have not ended")
+  command("cancel", "cancel a run, or with filters all matching ones that have not ended")
     .argument("[id]")
     .argument("[reason...]")
     .option("--state <state>", "all in this state: queued, running or waiting")
@@ -128,12 +128,12 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
   command("limit", "what a tenant's runs may use together, on all workers")
     .argument("<tenant>")
     .option("--concurrency <number>", 'runs at one time, or "none"')
-    .option("--model-calls <number>", 'questions to a model in a minute, or "none"')
+    .option("--model-calls <number>", 'model requests per minute, or "none"')
     .action(async (tenant: string, _, self: Command) => {
       const { limitCommand } = await import("./limit.js");
       done(await limitCommand(tenant, flagsOf(self)));
     });
-  command("rate", "how often models may be asked in a minute, by all runs together")
+  command("rate", "limit the model requests per minute of all runs together")
     .argument("[target]", 'a provider (openai), a model (openai/gpt-5), or "*" for all')
     .argument("[calls]", 'a number, or "none"; without it, what holds')
     .action(async (target: string | undefined, calls: string | undefined, _, self: Command) => {
@@ -141,8 +141,8 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       done(await rateCommand(target, calls, flagsOf(self)));
     });
   for (const [name, isPaused, description] of [
-    ["pause", true, "let no worker take runs of a tenant, or any run"],
-    ["resume", false, "let workers take them again"],
+    ["pause", true, "pause the runs of a tenant, or all runs"],
+    ["resume", false, "resume paused runs"],
   ] as const) {
     command(name, description)
       .argument("[tenant]", "default: all")
@@ -151,19 +151,19 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
         done(await pauseCommand(tenant, isPaused, flagsOf(self)));
       });
   }
-  command("workers", "who works, and on how many runs").action(async (_, self: Command) => {
+  command("workers", "list the workers and how many runs they have").action(async (_, self: Command) => {
     const { workersCommand } = await import("./operate.js");
     done(await workersCommand(flagsOf(self)));
   });
-  command("schedule", "start a task again and again")
+  command("schedule", "start a task on a schedule")
     .argument("<id>", "the name of the schedule; the same one again replaces it")
     .argument("<times>", 'when, as five fields of cron: "0 9 * * 1-5"')
     .argument("<task...>", "what to do, as text")
     .option("--time-zone <name>", "Europe/Berlin, UTC; default: that of this machine")
     .option("--overlap <policy>", "while the run before has not ended: skip, allow or cancel", "skip")
     .option("--cwd <directory>", "the directory it works in")
-    .option("--title <text>", "what lists call the runs; default: the task")
-    .option("--tenant <name>", "whose limits the runs count against")
+    .option("--title <text>", "the title of its runs in lists; default: the task")
+    .option("--tenant <name>", "the tenant whose limits apply")
     .option("--label <label>", "only workers with it take the runs (repeatable)", collect)
     .option("--anywhere", "also workers in other directories take them")
     .action(async (id: string, cron: string, words: string[], _, self: Command) => {
@@ -180,7 +180,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
       const { unscheduleCommand } = await import("./schedule.js");
       done(await unscheduleCommand(id, flagsOf(self)));
     });
-  command("serve", "a page that shows runs, on this machine only")
+  command("serve", "serve a page with the runs, on this machine only")
     .option("--port <number>", "default: a free one")
     .option("--tenant <name>", "only the runs of this tenant")
     .option("--roles", "print an address for each role: viewer, approver and admin")
@@ -193,7 +193,7 @@ export function runsCommands(runs: Command, { flagsOf, done }: CommandRun): void
     .option("--concurrency <number>", "how many at a time", "4")
     .option("--label <label>", "take runs that ask for it, too (repeatable)", collect)
     .option("--name <name>", "who works, for people; default: the machine's name")
-    .option("--lease <time>", "how long it may give no sign of life before others take its runs", "10s")
+    .option("--lease <time>", "how long it may be silent before others take its runs", "10s")
     .option("--drain", "end when no run is left")
     .option(
       "--retry-attempts <number>",

@@ -124,7 +124,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    throw new HttpError(400, "The request is no JSON.");
+    throw new HttpError(400, "The request is not JSON.");
   }
 }
 
@@ -184,7 +184,7 @@ async function metricsText(runs: RunAccess, engine: RunEngine | undefined): Prom
   ]);
   const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
   lines.push(
-    ...gauge("agent_runs_workers", "Workers that gave a sign of life lately.", [["", workers.length]]),
+    ...gauge("agent_runs_workers", "Workers with a recent heartbeat.", [["", workers.length]]),
     ...gauge("agent_runs_worker_slots", "How many runs the workers can have.", [
       ["", sum(workers.map(({ concurrency }) => concurrency))],
     ]),

@@ -66,7 +66,7 @@ export async function workCommand(flags: WorkFlags): Promise<ExitCode> {
       if (flags.drain) await untilDrained(engine, labels, interruption.signal);
       else if (!interruption.signal.aborted) await once(interruption.signal, "abort");
     } finally {
-      if (interruption.stop) note("Closing: steps that run may end, then the runs go on elsewhere.");
+      if (interruption.stop) note("Closing: running steps may finish, then the runs continue elsewhere.");
       await worker.close();
       await notifier?.settled();
       interruption.release();

@@ -76,7 +76,7 @@ async function readWith(
     const result = await read(explorer);
     if (!result) return undefined;
     if (result.isEmpty || !source) {
-      throw new CliError(`${result.filepath}: it holds no config. Write {} or remove it.`);
+      throw new CliError(`${result.filepath}: it contains no config. Write {} or remove it.`);
     }
     const { filepath: file, config } = result;
     const isPackage = basename(file) === PACKAGE;

@@ -185,7 +185,7 @@ export const CONFIG_SCHEMA: JsonSchema = {
     addDirs: names("More directories in which tools may write without asking"),
     provider: { anyOf: [name, provider], description: "A provider's name, or one with settings" },
     model: { ...name, description: "The model, with its provider if you like: anthropic/claude-sonnet-5-5" },
-    fallback: { ...name, description: "A model that answers where the first one fails" },
+    fallback: { ...name, description: "A model that answers if the first one fails" },
     prices: {
       type: "object",
       additionalProperties: price,

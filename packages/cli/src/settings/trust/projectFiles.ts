@@ -88,7 +88,7 @@ export class ProjectFiles {
     if (known) return known.text;
     if (this.#files.size >= MAX_FILES) {
       throw new CliError(
-        `${quotePath(this.#config)}: it leads to more than ${MAX_FILES} files of the project, too many to vouch for.`,
+        `${quotePath(this.#config)}: it leads to more than ${MAX_FILES} files of the project, too many to check.`,
       );
     }
     const text = readProjectFile(path);
@@ -154,7 +154,7 @@ export function readProjectFile(path: string): string {
   try {
     return withRegularFile(path, (descriptor, size) => {
       if (size <= MAX_BYTES) return readFileSync(descriptor, "utf8");
-      throw new Error(`the config leads to this file, and with ${size} bytes it is too large to vouch for`);
+      throw new Error(`the config leads to this file, and with ${size} bytes it is too large to check`);
     });
   } catch (error) {
     throw new CliError(`${quotePath(path)} cannot be read: ${errorMessage(error)}.`);

@@ -16,7 +16,7 @@ const askForTrust: AskTrust = async ({ subject, file, untrusted, changed }) => {
   // Each path on its own line and escaped: a newline in a name must not add a line to this question.
   const others = untrusted.filter((path) => path !== file).map(escapeToLine);
   const article = subject === "eval" ? "an" : "a";
-  const news = subject === "config" ? "This project brings a config" : `This is ${article} ${subject}`;
+  const news = subject === "config" ? "This project has a config" : `This is ${article} ${subject}`;
   const lines = [
     changed
       ? `${escapeToLine(file)} has changed since you trusted it.`
