@@ -45,7 +45,7 @@ describe.skipIf(!hasTmux)("work in the built chat (skipped without tmux)", () =>
     terminal.press("BTab");
     await mode().toBe("auto (shift+tab) – asks only if the configuration requires it");
     terminal.press("BTab");
-    await mode().toBe("plan (shift+tab) – only tools that read; nothing can be changed");
+    await mode().toBe("plan (shift+tab) – only tools that read are available; nothing can be changed");
     terminal.send(write("a.txt", "new\n"));
     await terminal.until("└ ✗ not available");
     expect(terminal.status()).toMatch(/^plan \(shift\+tab\) · .*scripted/);

@@ -125,7 +125,7 @@ describe.skipIf(!hasTmux)("sessions of the built command in a terminal (skipped 
     expect(model.lastRequest).not.toContain("only in the copy");
   });
 
-  test("replaces older messages by a summary with /compact", async () => {
+  test("replaces older messages with a summary with /compact", async () => {
     const { box, chat, model } = await start();
     const terminal = await chat([], { columns: 200 });
     for (const number of [1, 2, 3, 4])

@@ -55,7 +55,7 @@ function openEngine(): RunEngine {
   return engine;
 }
 
-/** A web server in front of the runs; `stop` ends it as a deployment does, the runs go on. */
+/** A web server in front of the runs; `stop` stops it like a deployment; the runs continue. */
 async function serveRuns(engine: RunEngine, definition: RunDefinition<{ message: string }>) {
   const handlers = createChatHandlers({
     identify: (request) => new URL(request.url).searchParams.get("session") ?? undefined,

@@ -42,7 +42,7 @@ test("reads what a path is", async () => {
   expect(await readState(at("pipe"), blobs)).toEqual({ kind: "other", reason: "it is not a regular file" });
   expect(await readState(at("large"), blobs)).toEqual({
     kind: "other",
-    reason: "it is too large to be kept",
+    reason: "it is too large to be saved",
   });
   expect(await readState(at("x".repeat(300)), blobs)).toMatchObject({
     reason: "it cannot be read (ENAMETOOLONG)",
