@@ -24,7 +24,9 @@ const TERMS = [
   [/\bof (?:its|their) own\b/, "its own …, a separate …", REWRITTEN],
   [/\b(?:is|are|was|were) told\b/, "is notified, receives", REWRITTEN],
   [/\bat once\b/, "immediately, at the same time", REWRITTEN],
-  [/\bin words\b/, "as text, with a message", REWRITTEN],
+  [/\bin words\b/, "as text, with a message"],
+  [/\bsigns? of life\b/i, "heartbeat, keep-alive"],
+  [/\bvouch\b/i, "check, guarantee"],
   [/\b(?:meets|obeys)\b/, "handles, follows", REWRITTEN],
 ];
 

@@ -133,7 +133,7 @@ describe.skipIf(!canRun)("servers that fail under load", () => {
     await follow(engine, id);
     const { state, error } = (await engine.get(id)) ?? {};
     expect(state).toBe("set_aside");
-    expect(error?.message).toMatch(/^2 workers were lost with it\. The last: killable .*no sign of life/);
+    expect(error?.message).toMatch(/^2 workers were lost with it\. The last: killable .*no heartbeat/);
   });
 
   test("refuse with a message while the database is read-only, and continue runs when it is not any more", async () => {

@@ -111,7 +111,7 @@ export class Leases {
          where state = 'running' and lease_until < clock_timestamp() order by lease_until limit ${SWEEP_AT_ONCE}
          for update skip locked`,
       );
-      return await this.#giveBack(client, rows, (row) => `it gave no sign of life for ${row.lease_ms} ms.`);
+      return await this.#giveBack(client, rows, (row) => `it sent no heartbeat for ${row.lease_ms} ms.`);
     });
     const { rows } = await this.#pool.query<Dispatch>(
       `select ${DISPATCH} from ${this.#s}.run where state = 'queued' and not parked and not enqueued

@@ -89,7 +89,7 @@ describe("a directory of runs", () => {
     const old = await worker.next();
     await old.append([{ key: "kept", kind: "result", value: 1 }], [text("kept")]);
     // What another worker writes when the lease has ended.
-    const crash = { op: "crash", at: 1, id: run.id, epoch: 1, maxCrashes: 9, reason: "no sign of life" };
+    const crash = { op: "crash", at: 1, id: run.id, epoch: 1, maxCrashes: 9, reason: "no heartbeat" };
     appendFileSync(join(directory, "log.1.jsonl"), `\n${JSON.stringify(crash)}\n`);
     const next = await TestWorker.start(other);
     const now = await next.next();

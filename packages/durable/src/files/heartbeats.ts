@@ -61,7 +61,7 @@ export class Heartbeats {
     }
     if (now - seen.at <= lease) return undefined;
     this.#forget(id);
-    return `it gave no sign of life for ${lease} ms.`;
+    return `it sent no heartbeat for ${lease} ms.`;
   }
 
   /** The living workers: their file is fresh, and their process has not exited. */

@@ -15,7 +15,7 @@ test("ends a silent request, and waits again after anything arrives", () => {
   expect(idle.signal.aborted).toBe(true);
 });
 
-test("signs of life that say nothing keep a request alive for twelve times as long, not for ever", () => {
+test("keeps a request alive for twelve times as long with empty keep-alive data, not forever", () => {
   const idle = startIdleTimeout(100, new AbortController().signal);
   const keepAlive = (times: number): void => {
     for (let beat = 0; beat < times; beat++) {
